@@ -1,0 +1,1 @@
+"""A terminal for futures traders."""

@@ -1,0 +1,1 @@
+"""One file a command: each builds the objects it needs and runs them."""

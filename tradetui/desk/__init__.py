@@ -1,0 +1,1 @@
+"""A running session of one account: feeds, intents and their journal, execution, archive and columns."""

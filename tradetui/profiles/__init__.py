@@ -1,0 +1,1 @@
+"""Settings: their model, loading, secrets and writing."""

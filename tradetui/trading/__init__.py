@@ -1,0 +1,1 @@
+"""Pure rules: positions from fills, the reversal plan, sizes and money."""

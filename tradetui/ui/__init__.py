@@ -1,0 +1,1 @@
+"""The screen: app, panels, dialogs, the record table, themes and keys."""

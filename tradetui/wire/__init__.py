@@ -1,0 +1,1 @@
+"""The interface in data: endpoint catalogue, request and reply models, field types, codes, signing."""
