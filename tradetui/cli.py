@@ -1,0 +1,153 @@
+"""Parses the command line and hands over to one file of `commands`; imports nothing heavy itself."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tradetui import __version__
+
+DONE, REFUSED, USAGE, ATTENTION = 0, 1, 2, 3
+"""Exit codes: done; the exchange or the network refused; usage or configuration; something needs attention."""
+
+INTERRUPTED = 130
+_MODULES = {None: "interactive", "monitor": "interactive"}
+_OWN_PARSER = frozenset({"show"})
+
+_DESCRIPTION = "A terminal for futures traders. Without a command: an interactive session on the default profile."
+_EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui init."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code of design: 0 done, 1 refused, 2 usage, 3 attention."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = build_parser()
+    known, rest = parser.parse_known_args(arguments)
+    if rest and known.command not in _OWN_PARSER:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    known.rest = rest
+    try:
+        module = importlib.import_module(f"tradetui.commands.{_MODULES.get(known.command, known.command)}")
+        code: int = module.run(known)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python would complain once more while closing it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as problem:
+        from tradetui.commands.failures import report
+
+        return report(problem)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of every command; `show` adds the interface's parameters by itself."""
+    parser = argparse.ArgumentParser(
+        prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG, parents=[_global_flags(argparse.SUPPRESS)]
+    )
+    parser.add_argument("--version", action="version", version=f"tradetui {__version__}")
+    parser.set_defaults(
+        config=None, profile=None, base_url=None, product_type=None, data_dir=None, read_only=False, command=None
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    shared = [_global_flags(argparse.SUPPRESS)]
+
+    def add(name: str, summary: str, *, own_help: bool = False) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=summary,
+            description=summary[:1].upper() + summary[1:] + ".",
+            parents=shared,
+            add_help=not own_help,
+        )
+
+    demo = add("demo", "the whole program on its own embedded exchange: no account, no network")
+    demo.add_argument(
+        "--screenshot", type=Path, metavar="FILE", help="run without a terminal; write SVG, or text for .txt"
+    )
+    demo.add_argument("--size", type=_size, default=(160, 48), metavar="WxH", help="columns and rows (default 160x48)")
+    demo.add_argument("--after", type=_seconds, default=3.0, metavar="SECONDS", help="how long to run (default 3)")
+    demo.add_argument("--keys", type=_keys, default=(), metavar="a,b,enter", help="keys to press, by Textual's names")
+    demo.add_argument("--seed", type=int, default=7, help="the embedded exchange's seed (default 7)")
+    add("monitor", "read-only: nothing can be sent")
+    sandbox = add("sandbox", "the embedded exchange as an HTTP server for any client")
+    sandbox.add_argument("--host", default="127.0.0.1")
+    sandbox.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    sandbox.add_argument("--seed", type=int, default=7)
+    sandbox.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="market time per real time")
+    sandbox.add_argument(
+        "--fault", action="append", default=[], metavar="KIND=RATE,…", help="faults on demand, e.g. 5xx=0.05"
+    )
+    sandbox.add_argument("--no-limits", action="store_true", help="no rate limits")
+    sandbox.add_argument("--core-only", action="store_true", help="only the thirteen endpoints")
+    sandbox.add_argument("--dialect", choices=("documented", "live"), default="documented")
+    sandbox.add_argument("--one-way-size", choices=("honour", "ignore"), default="honour")
+    add("show", "one read of any reading endpoint, for scripts", own_help=True)
+    preview = add("preview", "the reversal plan from live data; never sends")
+    preview.add_argument("symbol", metavar="SYMBOL")
+    preview.add_argument(
+        "--side", choices=("buy", "sell"), help="hedge mode: buy reverses the long leg, sell the short"
+    )
+    preview.add_argument("--size", help="amount to reverse; the whole leg when not given")
+    preview.add_argument("--json", action="store_true")
+    init = add("init", "write a profile (mode 0600)")
+    init.add_argument("--name", default="main", help="the profile's name (default main)")
+    init.add_argument("--uid", help="the account's user ID")
+    init.add_argument("--trade", action="store_true", help='mode = "trade"; without it the profile can only read')
+    doctor = add("doctor", "check configuration, clock, key, permissions, limits and terminal")
+    doctor.add_argument("--json", action="store_true")
+    journal = add("journal", "list intents and their outcomes")
+    journal.add_argument("--json", action="store_true")
+    keys = add("keys", "the key table")
+    keys.add_argument("--json", action="store_true")
+    return parser
+
+
+def _global_flags(default: object) -> argparse.ArgumentParser:
+    flags = argparse.ArgumentParser(add_help=False, argument_default=default)
+    group = flags.add_argument_group("everywhere")
+    group.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
+    group.add_argument("--profile", metavar="NAME", help="which profile of it")
+    group.add_argument("--base-url", metavar="URL", help="the exchange's address")
+    group.add_argument("--product-type", metavar="TYPE", help="product type, or several with commas")
+    group.add_argument("--data-dir", type=Path, metavar="DIR", help="archive, journal and state")
+    group.add_argument("--read-only", action="store_true", help="nothing can be sent; beats every setting")
+    return flags
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()) or not (1 <= int(width) <= 1000 and 1 <= int(height) <= 1000):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 160x48")
+    return int(width), int(height)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 86400")
+    return value
+
+
+def _speed(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and up to 1000")
+    return value
+
+
+def _keys(text: str) -> tuple[str, ...]:
+    return tuple(key for key in text.split(",") if key)

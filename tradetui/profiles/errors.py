@@ -1,0 +1,24 @@
+"""What is wrong with a configuration, said so that the person who wrote it can mend it."""
+
+from __future__ import annotations
+
+
+class ConfigurationError(Exception):
+    """A setting that cannot be used.
+
+    `place` is the file (with its line), the variable or the flag; `key` the setting; `rule` what it must be;
+    `remedy` what to do.
+    """
+
+    def __init__(self, rule: str, *, place: str = "", key: str = "", remedy: str = "") -> None:
+        self.rule = rule
+        self.place = place
+        self.key = key
+        self.remedy = remedy
+        where = ": ".join(part for part in (place, key) if part)
+        text = f"{where}: {rule}" if where else rule
+        super().__init__(f"{text}. {remedy}" if remedy else text)
+
+
+class NoProfile(ConfigurationError):
+    """No configuration at all: nothing was written and nothing is in the environment."""

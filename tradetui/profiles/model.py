@@ -1,0 +1,211 @@
+"""What a profile holds: the one source of every setting's name, rule, default and explanation.
+
+`config.example.toml` and the messages about wrong values are made from this model.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+PRODUCT_TYPES = (
+    "USDT-FUTURES",
+    "COIN-FUTURES",
+    "USDC-FUTURES",
+    "SUSDT-FUTURES",
+    "SCOIN-FUTURES",
+    "SUSDC-FUTURES",
+)
+DEMO_PRODUCT_TYPES = frozenset(name for name in PRODUCT_TYPES if name.startswith("S"))
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class _Settings(BaseModel):
+    """Strict: an unknown key is an error, because a typing error must not pass as a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class CredentialSource(_Settings):
+    """Where the API key, its secret and its passphrase come from; exactly one place."""
+
+    source: Literal["environment", "command", "keyring", "file"] = Field(
+        default="environment",
+        description="environment (variables), command (its output), keyring (the system's), or file (mode 0600)",
+    )
+    prefix: str = Field(
+        default="TRADETUI",
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="environment: read from PREFIX_API_KEY, PREFIX_API_SECRET and PREFIX_PASSPHRASE",
+    )
+    command: tuple[str, ...] = Field(
+        default=(),
+        description="command: a program and its arguments, run without a shell; it prints a JSON object or three "
+        "lines: api_key, secret, passphrase",
+    )
+    service: str = Field(
+        default="tradetui",
+        min_length=1,
+        description="keyring: the service name; the user name is the profile's",
+    )
+    path: Path | None = Field(
+        default=None,
+        description="file: a TOML file of mode 0600 with api_key, secret and passphrase, which `tradetui init` writes",
+    )
+    rsa: bool = Field(default=False, description="true when the key is an RSA key and the secret its private key (PEM)")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> CredentialSource:
+        if self.source == "file" and self.path is None:
+            raise ValueError('source = "file" needs path')
+        if self.source == "command" and not self.command:
+            raise ValueError('source = "command" needs command, a list of a program and its arguments')
+        return self
+
+
+class Intervals(_Settings):
+    """Seconds between the end of a poll and the start of the next, while its panel is shown."""
+
+    fills: Annotated[float, Field(ge=0.5, le=3600, description="futures fills")] = 1.0
+    positions: Annotated[float, Field(ge=0.5, le=3600, description="positions")] = 2.0
+    orders: Annotated[float, Field(ge=0.5, le=3600, description="pending orders")] = 2.0
+    accounts: Annotated[float, Field(ge=0.5, le=3600, description="futures accounts")] = 5.0
+    triggers: Annotated[float, Field(ge=0.5, le=3600, description="trigger history")] = 10.0
+
+
+class Profile(_Settings):
+    """One account as a person set it up: where it is, how it is signed for, and what may be done with it."""
+
+    base_url: str = Field(
+        description="the exchange's address: https, or http on this machine only; there is no default"
+    )
+    environment: Literal["live", "demo"] = Field(
+        default="live",
+        description="demo sends the header of demo trading with a demo key; anything else is LIVE",
+    )
+    uid: str | None = Field(
+        default=None,
+        pattern=r"^[0-9A-Za-z_-]{1,64}$",
+        description="the account's user ID, where the exchange does not tell it; profiles of one UID share budget, "
+        "journal, lock and archive",
+    )
+    account_kind: Literal["unknown", "ordinary", "copy_trader", "broker"] = Field(
+        default="unknown",
+        description="a copy trader's reversal is limited to 1 call a second; unknown counts as one",
+    )
+    mode: Literal["monitor", "trade"] = Field(
+        default="monitor", description="monitor cannot send anything; trade may reverse positions"
+    )
+    product_types: tuple[str, ...] = Field(
+        default=("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"),
+        min_length=1,
+        description="the product types shown: " + ", ".join(PRODUCT_TYPES),
+    )
+    locale: str = Field(
+        default="en-US",
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+        description="language of the exchange's messages",
+    )
+    intervals: Intervals = Field(default=Intervals(), description="seconds between polls, by panel")
+    budget_share: Annotated[
+        float,
+        Field(gt=0, le=1, description="share of each rate limit used; other programs share the account's UID"),
+    ] = 0.5
+    max_reversal_size: Decimal | None = Field(
+        default=None, gt=0, description="the largest size a reversal may have, in the contract's base coin"
+    )
+    max_reversal_value: Decimal | None = Field(
+        default=None, gt=0, description="the largest notional a reversal may trade, in the quote coin"
+    )
+    symbols: tuple[str, ...] = Field(default=(), description="symbols that may be reversed; empty allows every one")
+    typed_above: Decimal | None = Field(
+        default=None,
+        ge=0,
+        description="notional in the quote coin above which the symbol must be typed to confirm",
+    )
+    reversal_trade_side: Literal["Open", "open", "Close", "close"] = Field(
+        default="Open", description="tradeSide of a reversal in hedge mode, as sent"
+    )
+    one_way_side: Literal["omit", "held", "order"] = Field(
+        default="omit",
+        description="side of a reversal in one-way mode: omit it, send the held side (buy for long), or the order's",
+    )
+    account_admin: bool = Field(
+        default=False, description="true shows the screens that create sub-accounts and API keys"
+    )
+    start_locked: bool | None = Field(
+        default=None,
+        description="start with trading locked; when not given, a LIVE session starts locked and others do not",
+    )
+    theme: str = Field(default="tradetui-dark", min_length=1, description="the screen's theme")
+    timezone: str = Field(default="utc", description="utc, local, or a name such as Europe/Berlin")
+    keys: dict[str, str] = Field(
+        default_factory=dict,
+        description="key bindings by id, as printed by `tradetui keys`; several keys with commas",
+    )
+    data_dir: Path | None = Field(
+        default=None,
+        description="where archive, journal and state are kept; the user's data directory when not given",
+    )
+    credentials: CredentialSource = Field(default=CredentialSource(), description="where the API key comes from")
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        return check_base_url(value)
+
+    @field_validator("product_types")
+    @classmethod
+    def _product_types(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        upper = tuple(value.upper() for value in values)
+        for value in upper:
+            if value not in PRODUCT_TYPES:
+                raise ValueError(f"must be among {', '.join(PRODUCT_TYPES)}")
+        if len(set(upper)) != len(upper):
+            raise ValueError("must name each product type once")
+        return upper
+
+    @field_validator("symbols")
+    @classmethod
+    def _symbols(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(value.upper() for value in values)
+
+    @field_validator("timezone")
+    @classmethod
+    def _timezone(cls, value: str) -> str:
+        if value.lower() in ("utc", "local"):
+            return value.lower()
+        try:
+            zoneinfo.ZoneInfo(value)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("must be utc, local, or a time zone of this machine such as Europe/Berlin") from None
+        return value
+
+
+def check_base_url(value: str) -> str:
+    """Return the address without a trailing slash.
+
+    Raises:
+        ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
+    """
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        raise ValueError("must be an address such as https://api.bitget.com") from None
+    host = parts.hostname
+    if parts.scheme not in ("https", "http") or not host:
+        raise ValueError("must be an address such as https://api.bitget.com")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not carry a user name or password")
+    if parts.query or parts.fragment or parts.path not in ("", "/"):
+        raise ValueError("must end after the host: no path, no query")
+    if parts.scheme == "http" and host not in LOOPBACK_HOSTS:
+        raise ValueError("must be https; http is allowed on 127.0.0.1, ::1 and localhost only")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port else "")

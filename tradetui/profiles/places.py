@@ -1,0 +1,32 @@
+"""Where configuration and data live on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "tradetui"
+
+
+def config_file(environ: Mapping[str, str], flag: Path | None = None) -> Path:
+    """Return the configuration file's path: the flag, `TRADETUI_CONFIG`, or the user's own."""
+    if flag is not None:
+        return flag.expanduser()
+    if named := environ.get("TRADETUI_CONFIG"):
+        return Path(named).expanduser()
+    return platformdirs.user_config_path(APP_NAME) / "config.toml"
+
+
+def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path | None = None) -> Path:
+    """Return the data directory: the flag, `TRADETUI_DATA_DIR`, the profile's, or the user's own."""
+    named = environ.get("TRADETUI_DATA_DIR")
+    chosen = flag or (Path(named) if named else None) or profile
+    return chosen.expanduser() if chosen else platformdirs.user_data_path(APP_NAME)
+
+
+def runtime_dir(environ: Mapping[str, str]) -> Path:
+    """Return where the shared rate budget lives: `TRADETUI_RUNTIME_DIR` or the user's runtime directory."""
+    named = environ.get("TRADETUI_RUNTIME_DIR")
+    return Path(named).expanduser() if named else platformdirs.user_runtime_path(APP_NAME)

@@ -1,0 +1,179 @@
+"""Fetches an API key with its secret and passphrase from the one place a profile names."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.loading import LoadedProfile
+
+FIELDS = ("api_key", "secret", "passphrase")
+COMMAND_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class KeyMaterial:
+    """What signs requests; the secrets never show in a repr."""
+
+    api_key: SecretStr
+    secret: SecretStr
+    passphrase: SecretStr
+    rsa: bool = False
+
+
+def fetch(loaded: LoadedProfile) -> KeyMaterial:
+    """Return the profile's key material.
+
+    Raises:
+        ConfigurationError: the place does not exist, is readable by others, or lacks one of the three.
+    """
+    source = loaded.profile.credentials
+    if source.source == "environment":
+        values, place = _from_environment(loaded.environ, source.prefix), "environment"
+    elif source.source == "command":
+        values, place = _from_command(source.command), f"command {source.command[0]}"
+    elif source.source == "keyring":
+        values, place = _from_keyring(source.service, loaded.name), f"keyring {source.service}"
+    else:
+        file = (source.path or Path()).expanduser()
+        values, place = _from_file(file), str(file)
+    missing = [name for name in FIELDS if not values.get(name)]
+    if missing:
+        raise ConfigurationError(
+            f"lacks {', '.join(missing)}",
+            place=place,
+            key="credentials",
+            remedy="All three of api_key, secret and passphrase are needed.",
+        )
+    if not values["api_key"].isascii() or not values["passphrase"].isascii():
+        raise ConfigurationError(
+            "key and passphrase must be plain ASCII", place=place, key="credentials", remedy="Copy them again."
+        )
+    return KeyMaterial(
+        api_key=SecretStr(values["api_key"]),
+        secret=SecretStr(values["secret"]),
+        passphrase=SecretStr(values["passphrase"]),
+        rsa=source.rsa,
+    )
+
+
+def refuse_wider_than_owner(file: Path) -> None:
+    """Refuse a file of secrets that anyone but its owner may read.
+
+    Raises:
+        ConfigurationError: with the `chmod` to run, or because the file is a link.
+    """
+    try:
+        mode = file.lstat().st_mode
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+    if stat.S_ISLNK(mode):
+        raise ConfigurationError(
+            "is a link; secrets are read from a regular file only",
+            place=str(file),
+            remedy="Name the file itself.",
+        )
+    if mode & 0o077:
+        raise ConfigurationError(
+            f"holds secrets and has mode {stat.S_IMODE(mode):04o}; only its owner may read it",
+            place=str(file),
+            remedy=f"Run: chmod 600 {file}",
+        )
+
+
+def _from_environment(environ: Mapping[str, str], prefix: str) -> dict[str, str]:
+    names = dict(zip(FIELDS, ("API_KEY", "API_SECRET", "PASSPHRASE"), strict=True))
+    return {name: environ.get(f"{prefix}_{suffix}", "").strip() for name, suffix in names.items()}
+
+
+def _from_command(command: tuple[str, ...]) -> dict[str, str]:
+    place = f"command {command[0]}"
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise ConfigurationError(
+            "no such program", place=place, key="credentials.command", remedy="Check its name and PATH."
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise ConfigurationError(
+            f"gave no answer within {COMMAND_SECONDS} s", place=place, key="credentials.command"
+        ) from None
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be run: {problem.strerror}", place=place, key="credentials.command") from None
+    if done.returncode != 0:
+        raise ConfigurationError(
+            f"ended with code {done.returncode}",
+            place=place,
+            key="credentials.command",
+            remedy="Run it by hand to see why.",
+        )
+    try:
+        text = done.stdout.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise ConfigurationError("printed no UTF-8 text", place=place, key="credentials.command") from None
+    if text.startswith("{"):
+        return _from_json(text, place)
+    return dict(zip(FIELDS, (line.strip() for line in text.splitlines()), strict=False))
+
+
+def _from_keyring(service: str, name: str) -> dict[str, str]:
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        raise ConfigurationError(
+            "needs the keyring package",
+            place=f"keyring {service}",
+            key="credentials.source",
+            remedy="Install tradetui with its extra: pip install 'tradetui[keyring]'.",
+        ) from None
+    try:
+        text = keyring.get_password(service, name)
+    except keyring.errors.KeyringError:
+        raise ConfigurationError(
+            "the system's keyring is not available or locked",
+            place=f"keyring {service}",
+            key="credentials.source",
+            remedy="Unlock it, or use a file of mode 0600.",
+        ) from None
+    if not text:
+        raise ConfigurationError(
+            f"holds nothing for {name!r}",
+            place=f"keyring {service}",
+            key="credentials",
+            remedy=f"Store a JSON object with api_key, secret and passphrase: keyring set {service} {name}",
+        )
+    return _from_json(text, f"keyring {service}")
+
+
+def _from_json(text: str, place: str) -> dict[str, str]:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise ConfigurationError(
+            "must give a JSON object with api_key, secret and passphrase", place=place, key="credentials"
+        )
+    return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
+
+
+def _from_file(file: Path) -> dict[str, str]:
+    refuse_wider_than_owner(file)
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        raise ConfigurationError("not readable as TOML", place=str(file), key="credentials.path") from None
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+    return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}

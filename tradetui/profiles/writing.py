@@ -1,0 +1,110 @@
+"""Writes new profiles and the example configuration; never rewrites what a person wrote."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from pydantic import BaseModel
+
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.model import CredentialSource, Intervals, Profile
+
+_EXAMPLES: Mapping[str, Any] = {
+    "base_url": "https://api.bitget.com",
+    "uid": "1234567890",
+    "max_reversal_size": 5,
+    "max_reversal_value": 25000,
+    "typed_above": 10000,
+    "start_locked": True,
+    "data_dir": "~/.local/share/tradetui",
+    "symbols": ["BTCUSDT", "ETHUSDT"],
+    "keys": {"reverse": "R", "poll_now": "u,f5"},
+}
+_CREDENTIAL_EXAMPLES: Mapping[str, Any] = {
+    "command": ["pass", "show", "exchange/main"],
+    "path": "~/.config/tradetui/keys/main.toml",
+}
+
+
+def example_text() -> str:
+    """Return `config.example.toml`: every key of the model with its meaning, ready to load."""
+    lines = [
+        "# tradetui configuration. Copy it to the path that `tradetui doctor` names and change what you need.",
+        "# Every key a profile can have is here; only base_url has no default.",
+        "",
+        'default_profile = "main"',
+        "",
+        "[profiles.main]",
+    ]
+    for name, field in Profile.model_fields.items():
+        if name in ("credentials", "intervals", "keys"):
+            continue
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        value = _EXAMPLES.get(name, default)
+        lines += _entry(name, field.description, value, default)
+    lines += _table("profiles.main.intervals", Intervals, {})
+    lines += ["", "# " + (Profile.model_fields["keys"].description or ""), "[profiles.main.keys]"]
+    lines += [tomli_w.dumps({key: value}).rstrip() for key, value in _EXAMPLES["keys"].items()]
+    lines += _table("profiles.main.credentials", CredentialSource, _CREDENTIAL_EXAMPLES)
+    return "\n".join(lines) + "\n"
+
+
+def _table(title: str, model: type[BaseModel], examples: Mapping[str, Any]) -> list[str]:
+    lines = ["", f"[{title}]"]
+    for name, field in model.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        lines += _entry(name, field.description, examples.get(name, default), default)
+    return lines
+
+
+def _entry(name: str, description: str | None, value: Any, default: Any) -> list[str]:
+    plain = list(value) if isinstance(value, tuple) else value
+    comment = f"# {description}" + (" (not set by default)" if default is None and name != "base_url" else "")
+    return ["", comment, _assignment(name, plain)]
+
+
+def _assignment(name: str, value: Any) -> str:
+    """One `key = value` on one line; tomli-w puts each element of a list on a line of its own."""
+    if isinstance(value, list):
+        items = (tomli_w.dumps({"item": item}).rstrip().removeprefix("item = ") for item in value)
+        return f"{name} = [{', '.join(items)}]"
+    return tomli_w.dumps({name: value}).rstrip()
+
+
+def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None:
+    """Write a new profile's file, mode 0600 in a directory of mode 0700, synced and in one step.
+
+    Raises:
+        ConfigurationError: the file exists already, or cannot be written.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = f"# {heading}\n" + tomli_w.dumps(dict(settings))
+        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            # A hard link fails where a rename would silently replace a file somebody wrote in between.
+            os.link(temporary, file)
+        finally:
+            os.unlink(temporary)
+        directory = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    except FileExistsError:
+        raise ConfigurationError(
+            "exists already and is not overwritten",
+            place=str(file),
+            remedy="Choose another name, or remove it first.",
+        ) from None
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
