@@ -86,10 +86,10 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         )
     if name is not None:
         source = sources.get(name)
+    overlay = _overlay(environ, flags)
     if source is None and not _complete_environment(environ, base_url=flags.base_url):
         raise NoProfile("no configuration", place=str(file))
     settings: dict[str, Any] = dict(source.settings) if source else {}
-    overlay = _overlay(environ, flags)
     settings.update({key: value for key, (value, _) in overlay.items()})
     profile = _validated(settings, source, overlay)
     return LoadedProfile(

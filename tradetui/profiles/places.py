@@ -27,6 +27,14 @@ def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path
 
 
 def runtime_dir(environ: Mapping[str, str]) -> Path:
-    """Return where the shared rate budget lives: `TRADETUI_RUNTIME_DIR` or the user's runtime directory."""
-    named = environ.get("TRADETUI_RUNTIME_DIR")
-    return Path(named).expanduser() if named else platformdirs.user_runtime_path(APP_NAME)
+    """Return where the shared rate budget lives: `TRADETUI_RUNTIME_DIR` or the user's runtime directory.
+
+    Where a login gave none (cron, a bare container), the user's cache directory stands in: a fixed name in a
+    directory that everybody may write to could be somebody else's.
+    """
+    if named := environ.get("TRADETUI_RUNTIME_DIR"):
+        return Path(named).expanduser()
+    given = environ.get("XDG_RUNTIME_DIR")
+    if given and Path(given).is_dir():
+        return Path(given) / APP_NAME
+    return platformdirs.user_cache_path(APP_NAME) / "run"

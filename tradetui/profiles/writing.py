@@ -84,6 +84,9 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
     """
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
+    try:
         text = f"# {heading}\n" + tomli_w.dumps(dict(settings))
         descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:

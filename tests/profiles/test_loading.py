@@ -1,0 +1,159 @@
+"""Profiles: where settings come from, which beats which, and how a wrong one is reported."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.profiles.loading import Flags, load, profile_names
+from tradetui.profiles.model import CredentialSource, Intervals, Profile
+from tradetui.profiles.writing import example_text
+
+FULL = {
+    "TRADETUI_BASE_URL": "https://exchange.example",
+    "TRADETUI_API_KEY": "key",
+    "TRADETUI_API_SECRET": "secret",
+    "TRADETUI_PASSPHRASE": "passphrase1",
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def written(config: Path, text: str) -> Flags:
+    config.write_text(text, encoding="utf-8")
+    return Flags(config=config)
+
+
+def test_without_any_configuration_nothing_is_assumed(tmp_path: Path) -> None:
+    with pytest.raises(NoProfile):
+        load({"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}, Flags())
+
+
+def test_environment_alone_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    loaded = load(FULL, Flags())
+    assert loaded.profile.base_url == "https://exchange.example"
+    assert loaded.name == "environment"
+    assert loaded.read_only, "a profile that does not choose trading can only read"
+
+
+def test_half_of_the_credentials_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(ConfigurationError, match="TRADETUI_PASSPHRASE"):
+        load({**FULL, "TRADETUI_PASSPHRASE": ""}, Flags())
+
+
+def test_environment_beats_file_and_flag_beats_environment(config: Path) -> None:
+    written(config, '[profiles.main]\nbase_url = "https://file.example"\n')
+    environ = {"TRADETUI_BASE_URL": "https://environment.example"}
+    assert load({}, Flags(config=config)).profile.base_url == "https://file.example"
+    assert load(environ, Flags(config=config)).profile.base_url == "https://environment.example"
+    flags = Flags(config=config, base_url="https://flag.example", product_type="coin-futures")
+    loaded = load(environ, flags)
+    assert loaded.profile.base_url == "https://flag.example"
+    assert loaded.profile.product_types == ("COIN-FUTURES",)
+
+
+@pytest.mark.parametrize(
+    ("environ", "flag", "mode", "read_only"),
+    [
+        ({}, False, "trade", False),
+        ({}, False, "monitor", True),
+        ({}, True, "trade", True),
+        ({"TRADETUI_READ_ONLY": "1"}, False, "trade", True),
+        ({"TRADETUI_READ_ONLY": "0"}, False, "monitor", True),
+        ({"TRADETUI_READ_ONLY": "0"}, True, "trade", True),
+    ],
+)
+def test_read_only_is_never_undone_by_a_weaker_word(
+    config: Path, environ: dict[str, str], flag: bool, mode: str, read_only: bool
+) -> None:
+    written(config, f'[profiles.main]\nbase_url = "https://x.example"\nmode = "{mode}"\n')
+    assert load(environ, Flags(config=config, read_only=flag)).read_only is read_only
+
+
+def test_an_unreadable_read_only_word_stops_rather_than_trades(config: Path) -> None:
+    flags = written(config, '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\n')
+    with pytest.raises(ConfigurationError, match="TRADETUI_READ_ONLY"):
+        load({"TRADETUI_READ_ONLY": "maybe"}, flags)
+
+
+def test_default_profile_and_choice(config: Path) -> None:
+    text = 'default_profile = "b"\n[profiles.a]\nbase_url = "https://a.example"\n[profiles.b]\nbase_url = "https://b.example"\n'
+    flags = written(config, text)
+    assert load({}, flags).name == "b"
+    assert load({"TRADETUI_PROFILE": "a"}, flags).name == "a"
+    assert load({"TRADETUI_PROFILE": "a"}, Flags(config=config, profile="b")).name == "b"
+    with pytest.raises(ConfigurationError, match="no profile 'aa'; did you mean a"):
+        load({}, Flags(config=config, profile="aa"))
+
+
+def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
+    flags = written(config, '[profiles.a]\nbase_url = "https://a.example"\n')
+    beside = config.parent / "profiles.d"
+    beside.mkdir()
+    (beside / "second.toml").write_text('base_url = "https://second.example"\n')
+    assert profile_names({}, flags) == ("a", "second")
+    assert load({}, Flags(config=config, profile="second")).profile.base_url == "https://second.example"
+    with pytest.raises(ConfigurationError, match="default_profile"):
+        load({}, flags)
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "rule"),
+    [
+        ("budget_sahre = 0.5", "budget_sahre", "did you mean budget_share"),
+        ("budget_share = 1.5", "budget_share", "less than or equal to 1"),
+        ('base_url = "http://exchange.example"', "base_url", "must be https"),
+        ('base_url = "https://user:pass@exchange.example"', "base_url", "user name"),
+        ('product_types = ["USDT"]', "product_types", "must be among"),
+        ('mode = "yes"', "mode", "'monitor' or 'trade'"),
+        ('timezone = "Mars/Olympus"', "timezone", "time zone"),
+        ("max_reversal_size = 0", "max_reversal_size", "greater than 0"),
+        ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
+        ('credentials = { source = "file" }', "credentials", "needs path"),
+        ('credentials = { sources = "file" }', "credentials.sources", "did you mean source"),
+    ],
+)
+def test_a_wrong_value_names_file_line_key_and_rule(config: Path, line: str, key: str, rule: str) -> None:
+    base = "" if line.startswith("base_url") else 'base_url = "https://x.example"\n'
+    flags = written(config, f"# first\n[profiles.main]\n{base}{line}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load({}, flags)
+    number = 4 if base else 3
+    assert caught.value.place == f"{config}:{number}"
+    assert caught.value.key == key
+    assert rule in caught.value.rule
+    assert caught.value.remedy
+
+
+def test_text_that_is_no_toml_is_said_so(config: Path) -> None:
+    with pytest.raises(ConfigurationError, match="not readable as TOML"):
+        load({}, written(config, "[profiles.main\n"))
+
+
+def test_a_wrong_flag_is_blamed_on_the_flag(config: Path) -> None:
+    written(config, '[profiles.main]\nbase_url = "https://x.example"\n')
+    with pytest.raises(ConfigurationError) as caught:
+        load({}, Flags(config=config, base_url="ftp://x"))
+    assert caught.value.place == "--base-url"
+
+
+def test_the_example_is_the_model_and_loads_unedited(config: Path) -> None:
+    loaded = load({}, written(config, example_text()))
+    assert loaded.name == "main"
+    settings = tomllib.loads(example_text())["profiles"]["main"]
+    assert set(settings) == set(Profile.model_fields)
+    assert set(settings["credentials"]) == set(CredentialSource.model_fields)
+    assert set(settings["intervals"]) == set(Intervals.model_fields)
+
+
+def test_the_committed_example_is_the_generated_one() -> None:
+    committed = Path(__file__).parents[2] / "config.example.toml"
+    assert committed.read_text(encoding="utf-8") == example_text()
