@@ -1,0 +1,113 @@
+"""Time as an argument: the machine's own clocks, a loop's virtual one, and the exchange's as estimated from its replies."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from statistics import median
+from typing import Protocol
+
+WARN_OFFSET_MS = 1_000
+"""Beyond this distance to the exchange's clock the screen warns."""
+BLOCK_OFFSET_MS = 5_000
+"""Beyond this distance nothing is written."""
+_EARLIEST_MS = 1_500_000_000_000
+"""No server time before July 2017 is believed: the exchange did not exist."""
+_JUMP_MS = 500
+
+
+class Clock(Protocol):
+    """What tells the time: seconds that never step for waiting, wall milliseconds for stamping."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment of this boot."""
+        ...
+
+    def wall_ms(self) -> int:
+        """Unix milliseconds by this machine."""
+        ...
+
+
+class SystemClock:
+    """The machine's clocks; `monotonic` is shared by all processes of one boot."""
+
+    def monotonic(self) -> float:
+        """Seconds of CLOCK_MONOTONIC."""
+        return time.monotonic()
+
+    def wall_ms(self) -> int:
+        """Unix milliseconds of the system's wall clock."""
+        return time.time_ns() // 1_000_000
+
+
+class LoopClock:
+    """The event loop's time, so that virtual time drives everything; the wall shows `start_ms` at first use."""
+
+    def __init__(self, start_ms: int) -> None:
+        self._start_ms = start_ms
+        self._origin: float | None = None
+
+    def monotonic(self) -> float:
+        """Seconds of the running loop's clock."""
+        return asyncio.get_running_loop().time()
+
+    def wall_ms(self) -> int:
+        """Unix milliseconds: `start_ms` plus what the loop's clock has run since."""
+        now = self.monotonic()
+        if self._origin is None:
+            self._origin = now
+        return self._start_ms + round((now - self._origin) * 1000)
+
+
+class ServerClock:
+    """The exchange's clock: the median of recent `requestTime`s against the midpoint of their round trips.
+
+    The offset is in milliseconds, positive where the exchange is ahead of this machine, and `None` until a reply told.
+    When the machine's wall clock steps or the machine slept, wall and monotonic time part company; what was
+    learned before says nothing any more and is forgotten.
+    """
+
+    def __init__(self, clock: Clock, *, samples: int = 9) -> None:
+        self._clock = clock
+        self._offsets: deque[int] = deque(maxlen=samples)
+        self._gap_ms: float | None = None
+
+    def observe(self, server_ms: int | None, round_trip_s: float) -> None:
+        """Learn from a reply that has just arrived; an implausible time is ignored."""
+        if server_ms is None or server_ms < _EARLIEST_MS:
+            return
+        self._forget_after_jump()
+        midpoint = self._clock.wall_ms() - round_trip_s * 500
+        self._offsets.append(round(server_ms - midpoint))
+
+    @property
+    def offset_ms(self) -> int | None:
+        """How far the exchange is ahead of this machine, or `None` while unknown."""
+        self._forget_after_jump()
+        return round(median(self._offsets)) if self._offsets else None
+
+    @property
+    def now_ms(self) -> int:
+        """The exchange's time now, as well as it is known: what requests are stamped with."""
+        return self._clock.wall_ms() + (self.offset_ms or 0)
+
+    @property
+    def warns(self) -> bool:
+        """Whether the offset deserves a warning on the screen."""
+        return abs(self.offset_ms or 0) > WARN_OFFSET_MS
+
+    @property
+    def blocks_writes(self) -> bool:
+        """Whether the offset is too large to send an order."""
+        return abs(self.offset_ms or 0) > BLOCK_OFFSET_MS
+
+    def _forget_after_jump(self) -> None:
+        gap = self._clock.wall_ms() - self._clock.monotonic() * 1000
+        if self._gap_ms is not None and abs(gap - self._gap_ms) > _JUMP_MS:
+            self._offsets.clear()
+            self._gap_ms = None
+        if self._gap_ms is None:
+            self._gap_ms = gap
+        else:  # slow drift between the two clocks is no jump
+            self._gap_ms += (gap - self._gap_ms) / 8

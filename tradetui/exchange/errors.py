@@ -1,0 +1,134 @@
+"""What can go wrong between this program and the exchange: a small tree, each error one sentence and its remedy."""
+
+from __future__ import annotations
+
+
+class ExchangeError(Exception):
+    """A call that did not give what was asked for.
+
+    `code` and `message` are the exchange's own where it answered, `endpoint` is the catalogue's name,
+    `http_status` the reply's, `remedy` a sentence on what to do. No secret is ever part of it.
+    """
+
+    reason = "The exchange did not do what was asked"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        endpoint: str | None = None,
+        http_status: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.endpoint = endpoint
+        self.http_status = http_status
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """One sentence and the remedy, ready for a person."""
+        said = self.message.strip().rstrip(".") or "no reason given"
+        where = f"{self.endpoint}: " if self.endpoint else ""
+        code = f" (code {self.code})" if self.code else ""
+        remedy = f" {self.remedy}" if self.remedy else ""
+        return f"{where}{self.reason}: {said}{code}.{remedy}"
+
+
+class AuthenticationFailed(ExchangeError):
+    """The key, its secret, its passphrase, the signature or the time stamp was refused."""
+
+    reason = "The exchange does not accept the key"
+
+
+class PermissionRefused(ExchangeError):
+    """The key or the account may not do this."""
+
+    reason = "The key or the account may not do this"
+
+
+class RateLimited(ExchangeError):
+    """Too many calls; `retry_after` is in seconds where known."""
+
+    reason = "Too many calls for now"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        retry_after: float | None = None,
+        code: str | None = None,
+        endpoint: str | None = None,
+        http_status: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
+        self.retry_after = retry_after
+
+
+class Rejected(ExchangeError):
+    """The exchange refused the request itself; sending the same again will not help."""
+
+    reason = "The exchange refused the request"
+
+
+class EndpointMissing(Rejected):
+    """The exchange has no such endpoint (404, 40404)."""
+
+    reason = "The exchange does not offer this"
+
+
+class NotSent(ExchangeError):
+    """Nothing left this machine: the request was stopped before its first byte."""
+
+    reason = "Nothing was sent"
+
+
+class ReadOnly(NotSent):
+    """A write asked of something that was built to read only."""
+
+
+class ClockTooFarOff(NotSent):
+    """This machine's clock differs from the exchange's by too much to send an order."""
+
+
+class Busy(ExchangeError):
+    """The exchange answered that it cannot answer now (system codes, 5xx)."""
+
+    reason = "The exchange is busy or under maintenance"
+
+
+class Unreachable(ExchangeError):
+    """No answer came: no connection, a broken one, or none in time."""
+
+    reason = "The exchange cannot be reached"
+
+
+class UnreadableReply(ExchangeError):
+    """An answer came that is not the interface's: cut short, not JSON, too large, or of another shape."""
+
+    reason = "The answer cannot be read"
+
+
+class OutcomeUnknown(ExchangeError):
+    """A write was begun and nothing readable says whether it was done: it may have been.
+
+    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there.
+    """
+
+    reason = "It is not known whether this was done"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        stamp_ms: int | None = None,
+        code: str | None = None,
+        endpoint: str | None = None,
+        http_status: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
+        self.stamp_ms = stamp_ms
