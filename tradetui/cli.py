@@ -49,24 +49,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command; `show` adds the interface's parameters by itself."""
-    parser = argparse.ArgumentParser(
-        prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG, parents=[_global_flags(argparse.SUPPRESS)]
-    )
+    parser = argparse.ArgumentParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
+    global_flags_into(parser)
     parser.add_argument("--version", action="version", version=f"tradetui {__version__}")
     parser.set_defaults(
         config=None, profile=None, base_url=None, product_type=None, data_dir=None, read_only=False, command=None
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    shared = [_global_flags(argparse.SUPPRESS)]
 
     def add(name: str, summary: str, *, own_help: bool = False) -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name,
-            help=summary,
-            description=summary[:1].upper() + summary[1:] + ".",
-            parents=shared,
-            add_help=not own_help,
-        )
+        about = summary[:1].upper() + summary[1:] + "."
+        command = commands.add_parser(name, help=summary, description=about, add_help=not own_help)
+        if not own_help:
+            global_flags_into(command)
+        return command
 
     demo = add("demo", "the whole program on its own embedded exchange: no account, no network")
     demo.add_argument(
@@ -110,16 +106,21 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _global_flags(default: object) -> argparse.ArgumentParser:
-    flags = argparse.ArgumentParser(add_help=False, argument_default=default)
-    group = flags.add_argument_group("everywhere")
-    group.add_argument("--config", type=Path, metavar="FILE", help="configuration file")
-    group.add_argument("--profile", metavar="NAME", help="which profile of it")
-    group.add_argument("--base-url", metavar="URL", help="the exchange's address")
-    group.add_argument("--product-type", metavar="TYPE", help="product type, or several with commas")
-    group.add_argument("--data-dir", type=Path, metavar="DIR", help="archive, journal and state")
-    group.add_argument("--read-only", action="store_true", help="nothing can be sent; beats every setting")
-    return flags
+def global_flags_into(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that every command takes; what is not given leaves no attribute."""
+    group = parser.add_argument_group("everywhere")
+    group.add_argument("--config", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="configuration file")
+    group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile of it")
+    group.add_argument("--base-url", metavar="URL", default=argparse.SUPPRESS, help="the exchange's address")
+    group.add_argument(
+        "--product-type", metavar="TYPE", default=argparse.SUPPRESS, help="product type, or several with commas"
+    )
+    group.add_argument(
+        "--data-dir", type=Path, metavar="DIR", default=argparse.SUPPRESS, help="archive, journal and state"
+    )
+    group.add_argument(
+        "--read-only", action="store_true", default=argparse.SUPPRESS, help="nothing can be sent; beats every setting"
+    )
 
 
 def _size(text: str) -> tuple[int, int]:

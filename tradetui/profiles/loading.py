@@ -145,7 +145,7 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
                     key=f"profiles.{name}",
                 )
             sources[name] = _Source(settings, file, text, ("profiles", name))
-    elif explicit:
+    elif explicit and not any(profiles_dir(file).glob("*.toml")):
         raise ConfigurationError(
             "there is no such file",
             place=str(file),

@@ -1,0 +1,98 @@
+"""Prints records for scripts: a JSON array or CSV, streamed row by row, values as the exchange sent them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TextIO
+
+from tradetui.wire.json_text import dump
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class RowWriter(Protocol):
+    """Takes rows one at a time; `close` completes the output even after a failure midway."""
+
+    def write(self, row: Mapping[str, object]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class JsonWriter:
+    """One JSON array of objects, a line each."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._rows = 0
+
+    def write(self, row: Mapping[str, object]) -> None:
+        self._stream.write((",\n" if self._rows else "[\n") + dump(row))
+        self._rows += 1
+
+    def close(self) -> None:
+        self._stream.write("\n]\n" if self._rows else "[]\n")
+        self._stream.flush()
+
+
+class CsvWriter:
+    """CSV with the given columns; nested values as JSON, formulas made safe."""
+
+    def __init__(self, stream: TextIO, columns: Iterable[str]) -> None:
+        self._stream = stream
+        self._columns = tuple(columns)
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._writer.writerow(self._columns)
+
+    def write(self, row: Mapping[str, object]) -> None:
+        self._writer.writerow([csv_cell(row.get(name)) for name in self._columns])
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
+class TableWriter:
+    """Aligned text for a person; the widths come from the rows, so it prints when closed."""
+
+    def __init__(self, stream: TextIO, columns: Iterable[str]) -> None:
+        self._stream = stream
+        self._columns = tuple(columns)
+        self._rows: list[list[str]] = []
+
+    def write(self, row: Mapping[str, object]) -> None:
+        self._rows.append([plain_cell(row.get(name)) for name in self._columns])
+
+    def close(self) -> None:
+        shown = [list(self._columns), *self._rows]
+        widths = [max(len(line[index]) for line in shown) for index in range(len(self._columns))]
+        for line in shown:
+            text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            self._stream.write(text.rstrip() + "\n")
+        self._stream.flush()
+
+
+def csv_cell(value: object) -> str:
+    """Return one CSV cell: nothing for null, JSON for nested values, and no text a spreadsheet would run.
+
+    A number keeps its sign as it is; any other text that starts like a formula gets a leading apostrophe.
+    """
+    text = plain_cell(value)
+    if text.startswith(FORMULA_STARTS) and not _is_number(text):
+        return "'" + text
+    return text
+
+
+def plain_cell(value: object) -> str:
+    """Return a value as one cell of text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping | list | tuple):
+        return dump(value)
+    return str(value)
+
+
+def _is_number(text: str) -> bool:
+    stripped = text.lstrip("+-")
+    return bool(stripped) and stripped.count(".") <= 1 and stripped.replace(".", "", 1).isdecimal() and text.isascii()

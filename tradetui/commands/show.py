@@ -1,0 +1,259 @@
+"""`tradetui show`: one read of any reading endpoint, for scripts; data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tradetui.cli import ATTENTION, DONE
+from tradetui.commands import endpoints_table
+from tradetui.commands.failures import report, say
+from tradetui.commands.merging import merged
+from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.session import flags_of, open_reader
+from tradetui.commands.times import milliseconds
+from tradetui.exchange.client import ExchangeReader
+from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.wire.catalogue import CATALOGUE, Endpoint
+from tradetui.wire.records import Record
+from tradetui.wire.replies import Reply
+from tradetui.wire.requests import InvalidRequest
+
+WHATS: Mapping[str, str] = {
+    "accounts": "futures.accounts",
+    "positions": "futures.positions",
+    "orders": "futures.pending_orders",
+    "fills": "futures.fills",
+    "triggers": "futures.triggers",
+    "spot-fills": "spot.fills",
+    "spot-bills": "spot.bills",
+    "convert": "convert.history",
+    "transfers": "broker.transfers",
+    "email": "broker.subaccount_email",
+}
+MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "orders": ("status", ("live", "partially_filled")),
+    "triggers": ("planType", ("normal_plan", "track_plan", "profit_loss")),
+}
+"""What a panel shows is several reads of one parameter, unless the person gives that parameter."""
+
+CONVERT_DEFAULT_DAYS = 90
+_OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many rows were printed, and how many of the exchange's could not be read."""
+
+    printed: int
+    lost: int
+
+
+def run(args: argparse.Namespace) -> int:
+    """Parse what is asked, read it page by page and print each row as it comes."""
+    asked = _parser().parse_args(args.rest)
+    if asked.what == "endpoints":
+        writer = _writer(asked, endpoints_table.COLUMNS)
+        for row in endpoints_table.rows():
+            writer.write(row)
+        writer.close()
+        return DONE
+    for name in ("config", "profile", "base_url", "product_type", "data_dir", "read_only"):
+        if getattr(asked, name, None) is not None:
+            setattr(args, name, getattr(asked, name))
+    loaded = load(os.environ, flags_of(args))
+    return asyncio.run(_show(asked, loaded))
+
+
+async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
+    endpoint = CATALOGUE[WHATS[asked.what]]
+    async with open_reader(loaded) as client:
+        requests = _requests(asked, endpoint, loaded, client.now_ms())
+        writer = _writer(asked, _columns(asked.what, endpoint))
+        progress = _Progress(asked.what)
+        failure: Exception | None = None
+        try:
+            async for row in _rows(asked, client, endpoint, requests, progress):
+                writer.write(row)
+                progress.row()
+        except Exception as problem:
+            failure = problem
+        writer.close()
+        progress.end()
+    if failure is not None:
+        return report(failure)
+    if progress.lost:
+        say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
+        return ATTENTION
+    return DONE
+
+
+class _Progress:
+    """Counts rows and pages; tells them on stderr when that is a terminal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shows = sys.stderr.isatty()
+        self._rows = 0
+        self._pages = 0
+        self.lost = 0
+
+    def page(self, reply: Reply[Any]) -> None:
+        self._pages += 1
+        self.lost += len(reply.lost)
+        if self._shows:
+            sys.stderr.write(f"\r{self._what}: {self._rows} rows, {self._pages} pages ")
+            sys.stderr.flush()
+
+    def row(self) -> None:
+        self._rows += 1
+
+    def end(self) -> None:
+        if self._shows and self._pages:
+            sys.stderr.write(f"\r{self._what}: {self._rows} rows, {self._pages} pages\n")
+
+
+async def _rows(
+    asked: argparse.Namespace,
+    client: ExchangeReader,
+    endpoint: Endpoint,
+    requests: list[list[Any]],
+    progress: _Progress,
+) -> AsyncIterator[Mapping[str, object]]:
+    """Rows of every product type in turn; the reads of one product type merged newest first."""
+    if asked.what == "positions":
+        from tradetui.commands.positions import position_rows
+
+        async for position in position_rows(client, [group[0] for group in requests]):
+            yield position
+        return
+    for group in requests:
+        remaining = asked.limit
+        streams = [_stream(client, endpoint, request, asked, progress) for request in group]
+        async for record in merged(streams, id_field=endpoint.id_field, time_field=endpoint.time_field):
+            if remaining is not None and remaining <= 0:
+                break
+            yield record.received
+            if remaining is not None:
+                remaining -= 1
+
+
+async def _stream(
+    client: ExchangeReader, endpoint: Endpoint, request: Any, asked: argparse.Namespace, progress: _Progress
+) -> AsyncIterator[Record]:
+    if endpoint.page is None:
+        reply = await client.read(endpoint, request)
+        progress.page(reply)
+        for record in reply.rows:
+            yield record
+        return
+    taken = 0
+    async for reply in client.pages(endpoint, request):
+        progress.page(reply)
+        for record in reply.rows:
+            yield record
+        taken += len(reply.rows)
+        if not asked.all and (asked.limit is None or taken >= asked.limit):
+            return
+
+
+def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> list[list[Any]]:
+    """One group of requests a product type; a group is what is merged into one stream."""
+    values = {name: getattr(asked, name) for name in _parameters(endpoint) if getattr(asked, name, None) is not None}
+    for name, flag in (("startTime", "--since"), ("endTime", "--until")):
+        if (text := getattr(asked, name, None)) is not None:
+            values[name] = milliseconds(text, now_ms, flag)
+    if asked.what == "convert":
+        values.setdefault("endTime", now_ms)
+        values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
+    if getattr(asked, "idLessThan", None) is not None:
+        values["idLessThan"] = asked.idLessThan
+    if endpoint.page is not None:
+        wanted = asked.limit if asked.limit is not None else endpoint.page.default
+        values["limit"] = endpoint.page.maximum if asked.all else min(wanted, endpoint.page.maximum)
+    product_types: Iterable[str | None] = [None]
+    if "productType" in _parameters(endpoint):
+        product_types = loaded.profile.product_types
+    groups = []
+    for product_type in product_types:
+        base = values if product_type is None else {**values, "productType": product_type}
+        name, words = MERGED.get(asked.what, ("", ()))
+        single = not words or name in base
+        groups.append([endpoint.request.checked(base if single else {**base, name: word}) for word in words or (None,)])
+        if single:
+            groups[-1] = groups[-1][:1]
+    return groups
+
+
+def _parameters(endpoint: Endpoint) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in endpoint.request.model_fields.items())
+
+
+def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
+    names = tuple(field.alias or name for name, field in endpoint.row.model_fields.items())
+    return (*names, "source", "since", "provenFlat") if what == "positions" else names
+
+
+def _writer(asked: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
+    if asked.json:
+        return JsonWriter(sys.stdout)
+    if asked.csv:
+        return CsvWriter(sys.stdout, columns)
+    return TableWriter(sys.stdout, columns)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tradetui show", description="One read of any reading endpoint; JSON, CSV, or aligned text."
+    )
+    whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    for what, name in WHATS.items():
+        _add_flags(whats.add_parser(what, help=f"{name}, {CATALOGUE[name].path}"), what, CATALOGUE[name])
+    endpoints = whats.add_parser("endpoints", help="the catalogue of endpoints")
+    _add_format(endpoints)
+    return parser
+
+
+def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
+    from tradetui.cli import global_flags_into
+
+    global_flags_into(parser)
+    _add_format(parser)
+    parameters = _parameters(endpoint)
+    for name in parameters:
+        if name not in _OWN:
+            parser.add_argument(f"--{_kebab(name)}", dest=name, metavar="VALUE", help=f"{name} of the interface")
+    if "startTime" in parameters:
+        times = "ISO 8601, a span such as 7d, or milliseconds"
+        parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=times)
+        parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=times)
+    if endpoint.page is not None:
+        parser.add_argument("--id-less-than", dest="idLessThan", metavar="ID", help="only what is older than this")
+        parser.add_argument("--limit", type=_count, help="rows in all (default: one page)")
+        parser.add_argument("--all", action="store_true", help="every page")
+    else:
+        parser.set_defaults(limit=None, all=False)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="an array of objects with the interface's field names")
+    form.add_argument("--csv", action="store_true", help="CSV; nested values as JSON, formulas made safe")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+    return int(text)
+
+
+def _kebab(name: str) -> str:
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+__all__ = ["CONVERT_DEFAULT_DAYS", "MERGED", "WHATS", "InvalidRequest", "run"]

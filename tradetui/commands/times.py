@@ -1,0 +1,40 @@
+"""Reads the points in time a person gives on the command line."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from tradetui.wire.requests import InvalidRequest
+
+_AGO = re.compile(r"^(?P<count>\d+)(?P<unit>[smhdw])$")
+_UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_SMALLEST_MS = 100_000_000_000
+"""Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
+
+
+def milliseconds(text: str, now_ms: int, flag: str) -> int:
+    """Return a time in Unix milliseconds from ISO 8601 (UTC unless it says otherwise), `7d` ago, or milliseconds.
+
+    Raises:
+        InvalidRequest: it is none of the three.
+    """
+    text = text.strip()
+    if ago := _AGO.match(text):
+        return now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"]]
+    if text.isascii() and text.isdecimal():
+        if int(text) >= _SMALLEST_MS:
+            return int(text)
+        raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequest(
+            flag,
+            "must be ISO 8601, a span such as 7d, or milliseconds",
+            text,
+            "For example 2026-11-01, 2026-11-01T09:30, 36h, 1793491200000.",
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return int(moment.timestamp()) * 1000 + moment.microsecond // 1000
