@@ -1,0 +1,407 @@
+"""Every endpoint, once: name, path, limit, page and time rule, row law, request and row model.
+
+Client, sandbox, budget, `show`, doctor and README read this; none repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, Literal
+
+from tradetui.wire import broker, convert, copytrading, futures, public, spot, subaccounts
+from tradetui.wire.records import Record
+from tradetui.wire.requests import Request, page_limit
+from tradetui.wire.time_rules import Ends, Missing, TimeRule
+
+__all__ = ["CATALOGUE", "Endpoint", "Ends", "Missing", "PageRule", "RateLimit", "RowLaw", "TimeRule", "endpoint"]
+
+
+class RowLaw(StrEnum):
+    """How rows of an endpoint live, which decides how pages are read."""
+
+    APPEND = "append"  # rows never change: page back to the newest known id plus a minute's overlap
+    WHOLE = "whole"  # every page each time: what is absent is gone
+    MUTABLE = "mutable"  # rows may change: re-read the window in which they can, update by id
+    SINGLE = "single"  # one call tells all
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
+
+    per_second: int
+    copy_trader: int | None = None
+    scope: Literal["uid", "ip"] = "uid"
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """How older rows are reached through idLessThan."""
+
+    #: What goes into idLessThan: "endId" of the payload, or this field of the last row.
+    cursor_field: str
+    #: The key of the list in the payload; None where the payload is the list.
+    rows_key: str | None
+    default: int
+    maximum: int
+    #: Over the maximum the exchange gives the maximum instead of an error.
+    capped: bool = False
+    #: The idLessThan that means the first page.
+    first: str | None = None
+    #: The field of the last row that stands in where endId is left out.
+    row_field: str = "orderId"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One endpoint. `number` is its number in the interface; None beyond it, where `core` is False."""
+
+    name: str
+    number: int | None
+    title: str
+    method: Literal["GET", "POST"]
+    path: str
+    limit: RateLimit
+    law: RowLaw
+    request: type[Request]
+    row: type[Record]
+    page: PageRule | None = None
+    #: Attributes of the row model: its id, and the time it is ordered by.
+    id_field: str
+    time_field: str | None = None
+    signed: bool = True
+
+    @property
+    def area(self) -> str:
+        """The part of the name before the dot."""
+        return self.name.partition(".")[0]
+
+    @property
+    def core(self) -> bool:
+        """Whether the interface holds it."""
+        return self.number is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call changes anything."""
+        return self.method == "POST"
+
+    @property
+    def time(self) -> TimeRule | None:
+        """The rule of startTime and endTime."""
+        return self.request.time_rule
+
+    @property
+    def rows_key(self) -> str | None:
+        """The key of the list in the payload; None where the payload is the list or the row."""
+        return self.page.rows_key if self.page is not None else None
+
+    @property
+    def secret(self) -> bool:
+        """Whether its reply carries secrets."""
+        return bool(self.row.secrets)
+
+
+def _pages(
+    request: type[Request], cursor: str, rows_key: str | None, *, row_field: str = "orderId", first: str | None = None
+) -> PageRule:
+    limit = page_limit(request)
+    assert limit is not None, f"{request.__name__} takes no limit"
+    return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
+
+
+_TEN: Final = RateLimit(10)
+_ONE: Final = RateLimit(1)
+
+_THIRTEEN: Final = (
+    Endpoint(
+        name="copytrading.create_api_key",
+        number=1,
+        title="Create copy API key",
+        method="POST",
+        path="/api/v2/copy/mix-trader/create-copy-api",
+        limit=_ONE,
+        law=RowLaw.SINGLE,
+        request=copytrading.CreateCopyKeyRequest,
+        row=copytrading.CopyApiKey,
+        id_field="apikey",
+    ),
+    Endpoint(
+        name="subaccounts.create_batch",
+        number=2,
+        title="Batch create virtual sub-account and API key",
+        method="POST",
+        path="/api/v2/user/batch-create-subaccount-and-apikey",
+        limit=_ONE,
+        law=RowLaw.SINGLE,
+        request=subaccounts.CreateBatchRequest,
+        row=subaccounts.VirtualSubaccount,
+        id_field="sub_account_uid",
+    ),
+    Endpoint(
+        name="spot.fills",
+        number=3,
+        title="Get spot fills",
+        method="GET",
+        path="/api/v2/spot/trade/fills",
+        limit=_TEN,
+        law=RowLaw.APPEND,
+        request=spot.SpotFillsRequest,
+        row=spot.SpotFill,
+        page=_pages(spot.SpotFillsRequest, "tradeId", None),
+        id_field="trade_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="broker.transfers",
+        number=4,
+        title="Get sub-accounts deposit and withdrawal records",
+        method="GET",
+        path="/api/v2/broker/all-sub-deposit-withdrawal",
+        limit=RateLimit(5),
+        law=RowLaw.MUTABLE,
+        request=broker.TransfersRequest,
+        row=broker.SubaccountTransfer,
+        page=_pages(broker.TransfersRequest, "endId", "list", row_field="txId", first="1"),
+        id_field="tx_id",
+        time_field="ts",
+    ),
+    Endpoint(
+        name="futures.reverse",
+        number=5,
+        title="Reversal",
+        method="POST",
+        path="/api/v2/mix/order/click-backhand",
+        limit=RateLimit(10, copy_trader=1),
+        law=RowLaw.SINGLE,
+        request=futures.ReversalRequest,
+        row=futures.ReversalResult,
+        id_field="order_id",
+    ),
+    Endpoint(
+        name="futures.triggers",
+        number=6,
+        title="Get history trigger order",
+        method="GET",
+        path="/api/v2/mix/order/orders-plan-history",
+        limit=_TEN,
+        law=RowLaw.MUTABLE,
+        request=futures.TriggerHistoryRequest,
+        row=futures.TriggerOrder,
+        page=_pages(futures.TriggerHistoryRequest, "endId", "entrustedList"),
+        id_field="order_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.accounts",
+        number=7,
+        title="Get account list",
+        method="GET",
+        path="/api/v2/mix/account/accounts",
+        limit=_TEN,
+        law=RowLaw.SINGLE,
+        request=futures.AccountListRequest,
+        row=futures.FuturesAccount,
+        id_field="margin_coin",
+    ),
+    Endpoint(
+        name="broker.create_subaccount",
+        number=8,
+        title="Create sub-account (broker)",
+        method="POST",
+        path="/api/v2/broker/account/create-subaccount",
+        limit=_ONE,
+        law=RowLaw.SINGLE,
+        request=broker.CreateSubaccountRequest,
+        row=broker.BrokerSubaccount,
+        id_field="sub_uid",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="convert.history",
+        number=9,
+        title="Get convert history",
+        method="GET",
+        path="/api/v2/convert/convert-record",
+        limit=_TEN,
+        law=RowLaw.APPEND,
+        request=convert.ConvertHistoryRequest,
+        row=convert.ConvertRecord,
+        page=_pages(convert.ConvertHistoryRequest, "endId", "dataList", row_field="id"),
+        id_field="id",
+        time_field="ts",
+    ),
+    Endpoint(
+        name="broker.subaccount_email",
+        number=10,
+        title="Get sub-account email",
+        method="GET",
+        path="/api/v2/broker/account/subaccount-email",
+        limit=_TEN,
+        law=RowLaw.SINGLE,
+        request=broker.SubaccountEmailRequest,
+        row=broker.SubaccountEmail,
+        id_field="sub_uid",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="spot.bills",
+        number=11,
+        title="Get account bills (spot)",
+        method="GET",
+        path="/api/v2/spot/account/bills",
+        limit=_TEN,
+        law=RowLaw.APPEND,
+        request=spot.SpotBillsRequest,
+        row=spot.SpotBill,
+        page=_pages(spot.SpotBillsRequest, "billId", None),
+        id_field="bill_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.pending_orders",
+        number=12,
+        title="Get pending orders (futures)",
+        method="GET",
+        path="/api/v2/mix/order/orders-pending",
+        limit=_TEN,
+        law=RowLaw.WHOLE,
+        request=futures.PendingOrdersRequest,
+        row=futures.PendingOrder,
+        page=_pages(futures.PendingOrdersRequest, "endId", "entrustedList"),
+        id_field="order_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.fills",
+        number=13,
+        title="Get order fill details (futures)",
+        method="GET",
+        path="/api/v2/mix/order/fills",
+        limit=_TEN,
+        law=RowLaw.APPEND,
+        request=futures.FuturesFillsRequest,
+        row=futures.FuturesFill,
+        page=_pages(futures.FuturesFillsRequest, "tradeId", "fillList"),
+        id_field="trade_id",
+        time_field="c_time",
+    ),
+)
+
+_BEYOND: Final = (
+    Endpoint(
+        name="futures.positions",
+        number=None,
+        title="Get all positions",
+        method="GET",
+        path="/api/v2/mix/position/all-position",
+        limit=RateLimit(5),
+        law=RowLaw.SINGLE,
+        request=futures.PositionsRequest,
+        row=futures.ReportedPosition,
+        id_field="key",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.order_detail",
+        number=None,
+        title="Get order detail",
+        method="GET",
+        path="/api/v2/mix/order/detail",
+        limit=_TEN,
+        law=RowLaw.SINGLE,
+        request=futures.OrderDetailRequest,
+        row=futures.OrderDetail,
+        id_field="order_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.live_triggers",
+        number=None,
+        title="Get pending trigger orders",
+        method="GET",
+        path="/api/v2/mix/order/orders-plan-pending",
+        limit=_TEN,
+        law=RowLaw.WHOLE,
+        request=futures.LiveTriggersRequest,
+        row=futures.TriggerOrder,
+        page=_pages(futures.LiveTriggersRequest, "endId", "entrustedList"),
+        id_field="order_id",
+        time_field="c_time",
+    ),
+    Endpoint(
+        name="futures.account",
+        number=None,
+        title="Get one account with its mode and leverage",
+        method="GET",
+        path="/api/v2/mix/account/account",
+        limit=_TEN,
+        law=RowLaw.SINGLE,
+        request=futures.AccountSettingsRequest,
+        row=futures.AccountSettings,
+        id_field="margin_coin",
+    ),
+    Endpoint(
+        name="futures.contracts",
+        number=None,
+        title="Get contract rules",
+        method="GET",
+        path="/api/v2/mix/market/contracts",
+        limit=RateLimit(20, scope="ip"),
+        law=RowLaw.SINGLE,
+        request=futures.ContractsRequest,
+        row=futures.Contract,
+        id_field="symbol",
+        signed=False,
+    ),
+    Endpoint(
+        name="futures.ticker",
+        number=None,
+        title="Get ticker",
+        method="GET",
+        path="/api/v2/mix/market/ticker",
+        limit=RateLimit(20, scope="ip"),
+        law=RowLaw.SINGLE,
+        request=futures.TickerRequest,
+        row=futures.Ticker,
+        id_field="symbol",
+        time_field="ts",
+        signed=False,
+    ),
+    Endpoint(
+        name="spot.account_info",
+        number=None,
+        title="Get account information",
+        method="GET",
+        path="/api/v2/spot/account/info",
+        limit=_ONE,
+        law=RowLaw.SINGLE,
+        request=spot.AccountInfoRequest,
+        row=spot.AccountInfo,
+        id_field="user_id",
+    ),
+    Endpoint(
+        name="public.time",
+        number=None,
+        title="Get server time",
+        method="GET",
+        path="/api/v2/public/time",
+        limit=RateLimit(20, scope="ip"),
+        law=RowLaw.SINGLE,
+        request=public.ServerTimeRequest,
+        row=public.ServerTime,
+        id_field="server_time",
+        signed=False,
+    ),
+)
+
+#: Every endpoint by its name, the thirteen of the interface first, in its order.
+CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType({each.name: each for each in _THIRTEEN + _BEYOND})
+
+
+def endpoint(name: str) -> Endpoint:
+    """The endpoint of this name; raises KeyError."""
+    return CATALOGUE[name]

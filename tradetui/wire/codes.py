@@ -1,0 +1,307 @@
+"""Error codes of the exchange: what kind each is, what a trader can do, and whether a write was certainly not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class ErrorKind(StrEnum):
+    """The branch of the error tree a code belongs to."""
+
+    AUTHENTICATION = "authentication"
+    PERMISSION = "permission"
+    RATE_LIMIT = "rate_limit"
+    REJECTED = "rejected"
+    MISSING = "missing"  # the endpoint does not exist here
+    BUSY = "busy"
+
+
+class CodeGroup(StrEnum):
+    """What a code is about, finer than its kind."""
+
+    KEY = "key"
+    CLOCK = "clock"
+    ENVIRONMENT = "environment"
+    PERMISSION = "permission"
+    ACCOUNT = "account"
+    RATE = "rate"
+    PARAMETER = "parameter"
+    SYMBOL = "symbol"
+    TIME_RANGE = "time range"
+    NO_POSITION = "no position"
+    MODE = "position mode"
+    SIZE = "size"
+    MONEY = "money"
+    MARKET = "market state"
+    COPY = "copy trading"
+    SUBACCOUNT = "sub-account"
+    DUPLICATE = "duplicate id"
+    NOT_FOUND = "not found"
+    MISSING = "missing endpoint"
+    SYSTEM = "system"
+    UNLISTED = "unlisted"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What is known of a code; `remedy` is a sentence a trader can act on."""
+
+    kind: ErrorKind
+    group: CodeGroup
+    remedy: str
+
+
+_UNLISTED: Final = Meaning(
+    ErrorKind.REJECTED,
+    CodeGroup.UNLISTED,
+    "The exchange's own words are all there is; look the code up in its documentation.",
+)
+
+
+def _entries(kind: ErrorKind, group: CodeGroup, remedy: str, codes: str) -> dict[str, Meaning]:
+    return {code: Meaning(kind, group, remedy) for code in codes.split()}
+
+
+_AUTH: Final = ErrorKind.AUTHENTICATION
+_PERM: Final = ErrorKind.PERMISSION
+_NO: Final = ErrorKind.REJECTED
+
+_MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
+    {
+        # Authentication
+        **_entries(
+            _AUTH,
+            CodeGroup.KEY,
+            "Check the API key: it is missing, mistyped, deleted, or of another host.",
+            "40001 40006 40037 40041",
+        ),
+        **_entries(
+            _AUTH,
+            CodeGroup.KEY,
+            "Check the secret key: the signature made with it does not match.",
+            "40002 40003 40009",
+        ),
+        **_entries(
+            _AUTH,
+            CodeGroup.KEY,
+            "Check the passphrase: it is the one chosen when the API key was made, not the account's password.",
+            "40011 40012 40036",
+        ),
+        **_entries(
+            _AUTH,
+            CodeGroup.CLOCK,
+            "Set this machine's clock: requests are more than 30 seconds from the exchange's time.",
+            "40004 40005 40008 40078 40079",
+        ),
+        **_entries(
+            _AUTH,
+            CodeGroup.KEY,
+            "Add this machine's address to the key's IP whitelist, or use a key without one.",
+            "40018 40038",
+        ),
+        **_entries(
+            _AUTH,
+            CodeGroup.ENVIRONMENT,
+            'Demo keys need environment = "demo" in the profile, and live keys must not have it.',
+            "40099",
+        ),
+        **_entries(_AUTH, CodeGroup.KEY, "The request was not sent as JSON; this is a fault of the program.", "40007"),
+        # Permission and state of the account
+        **_entries(
+            _PERM,
+            CodeGroup.PERMISSION,
+            "Give the API key the permission named in the message, or use another key.",
+            "40014 40025 40040 40301",
+        ),
+        **_entries(
+            _PERM,
+            CodeGroup.ACCOUNT,
+            "The account is on the unified interface, which this program does not speak: use a classic account's key.",
+            "40085 40084",
+        ),
+        **_entries(
+            _PERM,
+            CodeGroup.ACCOUNT,
+            "The exchange has restricted, frozen or closed the account: ask its support.",
+            "40013 40022 40023 40024 40026 40031 40710 40916",
+        ),
+        **_entries(
+            _PERM,
+            CodeGroup.ACCOUNT,
+            "Complete the identity verification on the exchange's web site.",
+            "40035 40101 40111",
+        ),
+        **_entries(
+            _PERM,
+            CodeGroup.ACCOUNT,
+            "The exchange does not serve this account from here.",
+            "40000 40103 40104",
+        ),
+        **_entries(
+            _PERM, CodeGroup.SUBACCOUNT, "Use the main account's key: sub-accounts may not do this.", "40061 40068"
+        ),
+        **_entries(
+            _PERM,
+            CodeGroup.SUBACCOUNT,
+            "Only a broker's main account may call this: use such an account's key.",
+            "40029",
+        ),
+        **_entries(
+            _PERM, CodeGroup.SUBACCOUNT, "Bind the calling API key to an IP address on the exchange's site.", "22010"
+        ),
+        # Rate
+        **_entries(
+            ErrorKind.RATE_LIMIT,
+            CodeGroup.RATE,
+            "Too many calls: it slows down by itself; lower budget_share if other programs use this account.",
+            "429 40047 13001 70228 40918 22035",
+        ),
+        # Parameters
+        **_entries(
+            _NO,
+            CodeGroup.PARAMETER,
+            "Correct the parameter named in the message.",
+            "40017 40019 40020 40053 40057 40058 40059 40064 40072 40402 40409 40811 40812 40813 40924 41101 41103 "
+            "43011 43111 48001 48002 400172 00171 00172 40303 40304 40305",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SYMBOL,
+            "Check the symbol and the product type: the exchange does not know or no longer lists it.",
+            "40034 40102 40309 40845",
+        ),
+        **_entries(
+            ErrorKind.MISSING,
+            CodeGroup.MISSING,
+            "This endpoint does not exist here; what needs it does without.",
+            "404 40404",
+        ),
+        **_entries(_NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109"),
+        # Time range
+        **_entries(
+            _NO,
+            CodeGroup.TIME_RANGE,
+            "Choose a shorter or later stretch of time; the exchange keeps about 90 days.",
+            "00001 20001 40707 42072 40408 40704 40705 40902 43130 70008 70103 70104",
+        ),
+        # Reversal
+        **_entries(
+            _NO,
+            CodeGroup.NO_POSITION,
+            "There is nothing to reverse on that side: look at the positions again.",
+            "22002 43043 40757 45003 45005 45006 40802 45014",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.MODE,
+            "The account's position mode is not the one the request was made for: look at the mode again.",
+            "40774 45021 43075 45109 40920",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SIZE,
+            "The size is below the contract's minimum: choose a larger one.",
+            "43006 45111 43037 22034 45110 43010 43027 45114",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SIZE,
+            "The size or price is no multiple of the contract's step, or has too many decimals.",
+            "22038 43028 45115 40808",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SIZE,
+            "The size is above what the contract or the position may have: choose a smaller one.",
+            "43007 43029 43038 45112 45120 40715",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.MONEY,
+            "There is not enough margin: choose a smaller size, or transfer margin to the futures account.",
+            "40762 40754 43012 40798 45002 40800",
+        ),
+        **_entries(
+            _NO, CodeGroup.COPY, "Copy traders have a minimum of their own: choose a larger size.", "13008 40734 40892"
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.MARKET,
+            "The market does not take this now; try again when it trades normally.",
+            "22043 22044 22067 22039 22040 22041 22045 40844 41114 45043 43115 43119 43120 22004 40931 45107 45108 "
+            "40722 40826 45122 40917",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.COPY,
+            "The exchange restricts copy traders here: close it among the current copy orders on its site.",
+            "31001 31025 40732 40199 40854 40731 40867 40746 40869 45098",
+        ),
+        # Sub-accounts
+        **_entries(
+            _NO,
+            CodeGroup.SUBACCOUNT,
+            "Correct what the message names: name, label, passphrase, number of keys or whose sub-account it is.",
+            "40028 40066 40032 40069 40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.DUPLICATE,
+            "An order of this client id exists already: look at the pending orders before trying again.",
+            "43118 45034 40708 40786",
+        ),
+        # System: a read may be repeated, a write's outcome is unknown
+        **_entries(
+            ErrorKind.BUSY,
+            CodeGroup.SYSTEM,
+            "The exchange is busy or being updated; reading goes on by itself.",
+            "40010 40015 40200 40725 40910 45001 43059 500",
+        ),
+    }
+)
+
+#: Codes listed here, for documentation and tests.
+KNOWN_CODES: Final = frozenset(_MEANINGS)
+
+
+def meaning(code: str) -> Meaning:
+    """What is known of a code; an unlisted one is a rejection that only the message explains."""
+    return _MEANINGS.get(code, _UNLISTED)
+
+
+def write_refused(code: str, http_status: int | None = None) -> bool:
+    """Whether a reply with this code says, readably, that a write was not taken.
+
+    A listed code says so unless it is a system code; an unlisted one only under a 4xx status, which is what the
+    exchange gives its refusals. Nothing under a 5xx does: the outcome is unknown then.
+    """
+    if http_status is not None and http_status >= 500:
+        return False
+    known = _MEANINGS.get(code)
+    if known is not None:
+        return known.kind is not ErrorKind.BUSY
+    return http_status is not None and 400 <= http_status < 500 and http_status != 408
+
+
+def endpoint_missing(code: str, http_status: int | None = None) -> bool:
+    """Whether the reply says that the endpoint does not exist here."""
+    return http_status == 404 or meaning(code).kind is ErrorKind.MISSING
+
+
+def switches_off(code: str, http_status: int | None = None) -> bool:
+    """Whether an endpoint beyond the interface is to be left alone for a while: missing, or not permitted."""
+    return endpoint_missing(code, http_status) or meaning(code).group is CodeGroup.PERMISSION
+
+
+def wants_another_word(code: str) -> bool:
+    """Whether a read refused with this code may be repeated with the live exchange's word for a parameter."""
+    return meaning(code).group is CodeGroup.PARAMETER or code == "40808"
+
+
+def wants_another_signature(code: str) -> bool:
+    """Whether the signature was refused, so that a read may be repeated with its values signed decoded."""
+    return code in ("40009", "40003", "40002")

@@ -1,0 +1,38 @@
+"""Convert history (endpoint 9)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, ClassVar
+
+from tradetui.wire.field_types import Moment
+from tradetui.wire.parameters import Count, Milliseconds, Parameter
+from tradetui.wire.records import Record
+from tradetui.wire.requests import TimedRequest
+from tradetui.wire.time_rules import NINETY_DAYS_MS, Ends, Missing, TimeRule
+
+
+class ConvertHistoryRequest(TimedRequest):
+    """Endpoint 9: converts between two moments, both required."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
+
+    start_time: Annotated[int, Milliseconds(required=True)]
+    end_time: Annotated[int, Milliseconds(required=True)]
+    limit: Annotated[int | None, Count(default=20)] = None
+    id_less_than: Annotated[str | None, Parameter()] = None
+
+
+class ConvertRecord(Record):
+    """One convert: so much of one coin for so much of another."""
+
+    identity: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: str
+    ts: Moment
+    cnvt_price: Decimal | None = None
+    fee: Decimal | None = None
+    from_coin_size: Decimal
+    from_coin: str
+    to_coin_size: Decimal
+    to_coin: str

@@ -1,0 +1,30 @@
+"""Copy trading: create the API key of a copy trader (endpoint 1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import SecretStr
+
+from tradetui.wire.parameters import Passphrase
+from tradetui.wire.records import Record, Shape
+from tradetui.wire.requests import Request
+from tradetui.wire.shapes import words
+
+
+class CreateCopyKeyRequest(Request):
+    """Endpoint 1: create a copy-trading key; only once, and only for the new copy-trading model."""
+
+    passphrase: Annotated[SecretStr, Passphrase()]
+
+
+class CopyApiKey(Record):
+    """A copy-trading key as created; its secret is told once."""
+
+    identity: ClassVar[tuple[str, ...]] = ("apikey",)
+    shapes: ClassVar[dict[str, Shape]] = {"permissions": words}
+    secrets: ClassVar[frozenset[str]] = frozenset({"secret"})
+
+    apikey: str
+    secret: SecretStr
+    permissions: tuple[str, ...] = ()

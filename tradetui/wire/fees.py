@@ -1,0 +1,22 @@
+"""The fee detail of a fill: an object on spot, a list of objects on futures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tradetui.wire.records import Record
+from tradetui.wire.vocabulary import same
+
+
+class FeeDetail(Record):
+    """One fee of a fill; a negative fee was paid."""
+
+    deduction: str | None = None
+    fee_coin: str | None = None
+    total_deduction_fee: Decimal | None = None
+    total_fee: Decimal | None = None
+
+    @property
+    def is_discounted(self) -> bool:
+        """Whether a discount applied."""
+        return same(self.deduction, "yes")

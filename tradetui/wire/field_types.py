@@ -1,0 +1,29 @@
+"""Types of reply fields as pydantic reads them at full speed; what they refuse is read again with care."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, get_args
+
+from pydantic import AwareDatetime, Field
+from pydantic.fields import FieldInfo
+
+# "0" and "-1" mean "not set" in some time fields; so early a time is refused here and settled by the careful reading.
+_FIRST_MOMENT: Final = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
+
+# A Unix time as aware UTC: milliseconds, or seconds where the number is too small to be milliseconds (to 2e10).
+Moment = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT)]
+
+
+def is_text(field: FieldInfo) -> bool:
+    """Whether the field holds text, given or not."""
+    return field.annotation is str or str in get_args(field.annotation)
+
+
+def is_time(field: FieldInfo) -> bool:
+    """Whether the field holds a time, given or not."""
+    return _holds(field.annotation, datetime)
+
+
+def _holds(annotation: Any, kind: type) -> bool:
+    return annotation is kind or any(_holds(part, kind) for part in get_args(annotation))

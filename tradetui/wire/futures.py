@@ -1,0 +1,249 @@
+"""Futures rows of the interface: accounts (7), pending orders (12), trigger orders (6), fills (13), reversals (5).
+
+Their requests are in `futures_requests` and can be had from here too; rows of endpoints beyond the interface are in
+`futures_beyond`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import ClassVar
+
+from pydantic import Field
+
+from tradetui.wire.fees import FeeDetail
+from tradetui.wire.field_types import Moment
+from tradetui.wire.futures_beyond import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
+from tradetui.wire.futures_requests import (
+    AccountListRequest,
+    AccountSettingsRequest,
+    ContractsRequest,
+    FuturesFillsRequest,
+    LiveTriggersRequest,
+    OrderDetailRequest,
+    PendingOrdersRequest,
+    PositionsRequest,
+    ReversalRequest,
+    TickerRequest,
+    TriggerHistoryRequest,
+)
+from tradetui.wire.records import Record, Shape
+from tradetui.wire.shapes import records_of
+from tradetui.wire.vocabulary import MarginMode, PositionMode, Side, TradeScope, same
+
+__all__ = [
+    "AccountListRequest",
+    "AccountSettings",
+    "AccountSettingsRequest",
+    "Asset",
+    "Contract",
+    "ContractsRequest",
+    "FuturesAccount",
+    "FuturesFill",
+    "FuturesFillsRequest",
+    "LiveTriggersRequest",
+    "OrderDetail",
+    "OrderDetailRequest",
+    "PendingOrder",
+    "PendingOrdersRequest",
+    "PositionsRequest",
+    "ReportedPosition",
+    "ReversalRequest",
+    "ReversalResult",
+    "Ticker",
+    "TickerRequest",
+    "TriggerHistoryRequest",
+    "TriggerOrder",
+]
+
+
+class ReversalResult(Record):
+    """What the exchange answers to a reversal: ids, no outcome."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    order_id: str
+    client_oid: str | None = None
+
+
+class TriggerOrder(Record):
+    """A trigger (plan) order, past or waiting."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    plan_type: str | None = None
+    symbol: str
+    size: Decimal | None = None
+    order_id: str
+    execute_order_id: str | None = None
+    client_oid: str | None = None
+    plan_status: str | None = None
+    price: Decimal | None = None
+    execute_price: Decimal | None = None
+    price_avg: Decimal | None = None
+    base_volume: Decimal | None = None
+    callback_ratio: Decimal | None = None
+    trigger_price: Decimal | None = None
+    trigger_type: str | None = None
+    side: str | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    margin_mode: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_type: str | None = None
+    c_time: Moment | None = None
+    u_time: Moment | None = None
+    stop_surplus_execute_price: Decimal | None = None
+    stop_surplus_trigger_price: Decimal | None = None
+    stop_surplus_trigger_type: str | None = None
+    stop_loss_execute_price: Decimal | None = None
+    stop_loss_trigger_price: Decimal | None = None
+    stop_loss_trigger_type: str | None = None
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode when the order was placed."""
+        return PositionMode.parse(self.pos_mode)
+
+    @property
+    def margin(self) -> MarginMode | None:
+        """Crossed or isolated."""
+        return MarginMode.parse(self.margin_mode)
+
+
+class Asset(Record):
+    """One asset behind a multi-assets account."""
+
+    identity: ClassVar[tuple[str, ...]] = ("coin",)
+
+    coin: str
+    balance: Decimal | None = None
+    available: Decimal | None = None
+
+
+class FuturesAccount(Record):
+    """A futures account, one a margin coin."""
+
+    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
+    spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
+    shapes: ClassVar[dict[str, Shape]] = {"assetList": records_of(Asset)}
+
+    margin_coin: str
+    locked: Decimal | None = None
+    available: Decimal | None = None
+    crossed_max_available: Decimal | None = None
+    isolated_max_available: Decimal | None = None
+    max_transfer_out: Decimal | None = None
+    account_equity: Decimal
+    usdt_equity: Decimal | None = None
+    btc_equity: Decimal | None = None
+    crossed_risk_rate: Decimal | None = None
+    unrealized_pl: Decimal | None = Field(default=None, alias="unrealizedPL")
+    coupon: Decimal | None = None
+    union_total_margin: Decimal | None = None
+    union_available: Decimal | None = None
+    union_mm: Decimal | None = None
+    asset_list: tuple[Asset, ...] = ()
+    isolated_margin: Decimal | None = None
+    crossed_margin: Decimal | None = None
+    crossed_unrealized_pl: Decimal | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: Decimal | None = Field(default=None, alias="isolatedUnrealizedPL")
+    asset_mode: str | None = None
+
+
+class PendingOrder(Record):
+    """A futures order that is live or partially filled."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    symbol: str
+    size: Decimal
+    order_id: str
+    client_oid: str | None = None
+    base_volume: Decimal | None = None
+    fee: Decimal | None = None
+    price: Decimal | None = None
+    price_avg: Decimal | None = None
+    status: str | None = None
+    side: str
+    force: str | None = None
+    total_profits: Decimal | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    quote_volume: Decimal | None = None
+    leverage: Decimal | None = None
+    margin_mode: str | None = None
+    reduce_only: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_type: str | None = None
+    order_source: str | None = None
+    c_time: Moment | None = None
+    u_time: Moment | None = None
+    preset_stop_surplus_price: Decimal | None = None
+    preset_stop_loss_price: Decimal | None = None
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def is_reduce_only(self) -> bool:
+        """Whether the order can only make a position smaller."""
+        return same(self.reduce_only, "yes") or same(self.reduce_only, "true")
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode."""
+        return PositionMode.parse(self.pos_mode)
+
+    @property
+    def margin(self) -> MarginMode | None:
+        """Crossed or isolated."""
+        return MarginMode.parse(self.margin_mode)
+
+
+class FuturesFill(Record):
+    """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
+
+    identity: ClassVar[tuple[str, ...]] = ("trade_id",)
+    shapes: ClassVar[dict[str, Shape]] = {"feeDetail": records_of(FeeDetail)}
+
+    trade_id: str
+    symbol: str
+    order_id: str | None = None
+    price: Decimal
+    base_volume: Decimal
+    fee_detail: tuple[FeeDetail, ...] = ()
+    side: str
+    quote_volume: Decimal | None = None
+    profit: Decimal | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    trade_scope: str | None = None
+    c_time: Moment
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def is_taker(self) -> bool:
+        """Whether the fill took liquidity."""
+        return same(self.trade_scope, TradeScope.TAKER)
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode at the fill."""
+        return PositionMode.parse(self.pos_mode)

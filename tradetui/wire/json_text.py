@@ -1,0 +1,46 @@
+"""JSON text in and out without loss: numbers keep every digit they came with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from pydantic import SecretStr
+
+# Numbers with a point or an exponent become Decimal, so that no digit is lost; NaN and Infinity, which are not
+# JSON, stay words.
+_DECODER: Final = json.JSONDecoder(parse_float=Decimal, parse_constant=str)
+
+
+def load(text: str) -> Any:
+    """The value of a JSON text; raises ValueError or RecursionError when it is none or nested too deeply."""
+    return _DECODER.decode(text)
+
+
+def dump(value: object) -> str:
+    """Compact JSON text of a received value: Decimal as the number it was, secrets as `***`, text unescaped."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, Decimal)):
+        return str(value)
+    if isinstance(value, SecretStr):
+        return '"***"'
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{_text(str(key))}:{dump(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(dump, value)) + "]"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
+        return json.dumps(text)
+    return json.dumps(text, ensure_ascii=False)

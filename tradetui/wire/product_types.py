@@ -1,0 +1,60 @@
+"""Product types of the futures endpoints, and the margin coin each of them is settled in."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ProductType(StrEnum):
+    """The six documented product types; the S-types are the older demo scheme on live keys."""
+
+    USDT_FUTURES = "USDT-FUTURES"
+    COIN_FUTURES = "COIN-FUTURES"
+    USDC_FUTURES = "USDC-FUTURES"
+    SUSDT_FUTURES = "SUSDT-FUTURES"
+    SCOIN_FUTURES = "SCOIN-FUTURES"
+    SUSDC_FUTURES = "SUSDC-FUTURES"
+
+    @classmethod
+    def parse(cls, text: str) -> ProductType:
+        """The product type written in any case; raises ValueError naming the six."""
+        try:
+            return cls(text.strip().upper())
+        except ValueError:
+            raise ValueError(f"{text!r} is not a product type; use one of {', '.join(cls)}") from None
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this is one of the S-types, which trade demo money."""
+        return self.value.startswith("S")
+
+    @property
+    def is_coin_margined(self) -> bool:
+        """Whether profit and margin are in the base coin (inverse contracts)."""
+        return self.value.endswith("COIN-FUTURES")
+
+    @property
+    def settlement_coin(self) -> str | None:
+        """USDT or USDC; None where every symbol is settled in its own base coin."""
+        if self.is_coin_margined:
+            return None
+        return "USDC" if "USDC" in self.value else "USDT"
+
+
+def margin_coin(product_type: ProductType, symbol: str) -> str | None:
+    """The coin margin is held in by the product type's rule: USDT, USDC, or the base coin of a COIN symbol.
+
+    None when the symbol of a coin-margined contract names no base coin. Demo symbols carry an S before both of
+    their coins (SBTCSUSDT, SBTCSUSD), and then so does the margin coin.
+    """
+    symbol = symbol.upper()
+    settlement = product_type.settlement_coin
+    if settlement is not None:
+        demo = f"S{settlement}"
+        return demo if product_type.is_demo and symbol.endswith(demo) else settlement
+    # The quote of an inverse contract is always USD; what follows it is a delivery date (BTCUSDH26, BTCUSD_PERP).
+    for quote in ("SUSD", "USD") if product_type.is_demo else ("USD",):
+        base, found, _ = symbol.partition(quote)
+        if base and found:
+            return base
+    return None

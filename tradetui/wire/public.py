@@ -1,0 +1,21 @@
+"""Public endpoints, beyond the interface."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tradetui.wire.field_types import Moment
+from tradetui.wire.records import Record
+from tradetui.wire.requests import Request
+
+
+class ServerTimeRequest(Request):
+    """Beyond the interface: the server's clock."""
+
+
+class ServerTime(Record):
+    """The server's clock."""
+
+    identity: ClassVar[tuple[str, ...]] = ("server_time",)
+
+    server_time: Moment

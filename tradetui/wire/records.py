@@ -1,0 +1,191 @@
+"""Rows of replies: tolerant, immutable, and never without the row as it was received.
+
+`""`, `null` and a missing key are None. Unknown fields are kept (`unknown`), unknown words are kept as text. An
+optional field that cannot be read is None and keeps its raw text in `unreadable`; only a missing or unreadable
+required field, the identity or key figure of a row, costs the row (`LostRowError`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from tradetui.wire.field_types import is_text, is_time
+from tradetui.wire.json_text import dump
+
+Row: TypeAlias = Mapping[str, Any]
+
+# Brings a field that comes in several shapes into one: (raw value, name, problems) -> value. It adds what it cannot
+# read to the problems, by name.
+Shape: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+# Keys no JSON row is given by accident; they carry the raw row through pydantic at no cost in Python.
+_RECEIVED: Final = "\0received"
+_UNREADABLE: Final = "\0unreadable"
+
+_EITHER_CASE: Final = (("ctime", "cTime"), ("utime", "uTime"))
+_NOT_SET: Final = ("0", "-1", 0, -1)
+
+
+class LostRowError(Exception):
+    """A row without its identity or key figure; `field` is the interface's name of the first such field."""
+
+    def __init__(self, record: str, field: str) -> None:
+        super().__init__(f"{record} without a readable {field}")
+        self.field = field
+
+
+class Record(BaseModel):
+    """A row of a reply. Attributes are snake case; their aliases are the interface's names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        coerce_numbers_to_str=True,
+        hide_input_in_errors=True,
+        defer_build=True,
+    )
+
+    #: Attributes that together identify the row among its kind.
+    identity: ClassVar[tuple[str, ...]] = ()
+    #: Other spellings of the interface's names: spelling met -> name used here.
+    spellings: ClassVar[Mapping[str, str]] = {}
+    #: Fields of more than one shape, by the interface's name.
+    shapes: ClassVar[Mapping[str, Shape]] = {}
+    #: The interface's names of fields that are secret.
+    secrets: ClassVar[frozenset[str]] = frozenset()
+
+    _spelled: ClassVar[tuple[tuple[str, str], ...]] = ()
+    _attributes: ClassVar[Mapping[str, str]] = {}
+
+    received: Annotated[Mapping[str, object], SkipValidation] = Field(
+        default_factory=dict, alias=_RECEIVED, repr=False, exclude=True
+    )
+    unreadable: Annotated[Mapping[str, str], SkipValidation] = Field(
+        default_factory=dict, alias=_UNREADABLE, repr=False, exclude=True
+    )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._attributes = {
+            field.alias or name: name for name, field in cls.model_fields.items() if name not in Record.model_fields
+        }
+        either = tuple((spelling, name) for spelling, name in _EITHER_CASE if name in cls._attributes)
+        cls._spelled = (*either, *cls.spellings.items())
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The interface's names of the fields, in the model's order."""
+        return tuple(cls._attributes)
+
+    @classmethod
+    def from_row(cls, row: Row) -> Self:
+        """The record of one row as received; raises LostRowError."""
+        return _read_with_care(cls, row)
+
+    @property
+    def key(self) -> str:
+        """The row's identity among its kind, as text."""
+        return "|".join(str(getattr(self, name)) for name in self.identity)
+
+    @property
+    def unknown(self) -> Mapping[str, object]:
+        """Received fields this model does not name, by the name they came with."""
+        known = self._attributes.keys() | {spelling for spelling, _ in self._spelled}
+        return {name: value for name, value in self.received.items() if name not in known}
+
+    @property
+    def model_extra(self) -> dict[str, Any] | None:
+        """The unknown fields, where pydantic's users look for them."""
+        return dict(self.unknown)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.key))
+
+
+R = TypeVar("R", bound=Record)
+
+_LISTS: Final[dict[type[Record], Any]] = {}
+
+
+def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
+    """All rows at full speed, or None when one of them needs the careful reading of `Record.from_row`."""
+    adapter = _LISTS.get(kind)
+    if adapter is None:
+        adapter = _LISTS[kind] = TypeAdapter[Any](list[kind])  # type: ignore[valid-type]
+    prepared = [_prepared(kind, row) for row in rows]
+    try:
+        read: list[R] = adapter.validate_python(prepared, by_alias=True, by_name=False)
+    except ValidationError:
+        return None
+    return read
+
+
+def _prepared(kind: type[Record], row: Row) -> dict[str, Any]:
+    """What pydantic is given: blanks as None, one spelling, one shape, and the row itself beside its fields."""
+    fields = {**row, _RECEIVED: row, _UNREADABLE: NOTHING}
+    for name, value in row.items():
+        if not value and value == "":
+            fields[name] = None
+    for spelling, name in kind._spelled:
+        if spelling in fields and fields.get(name) is None:
+            fields[name] = fields.pop(spelling)
+    if kind.shapes:
+        problems: dict[str, str] = {}
+        for name, shape in kind.shapes.items():
+            value = fields.get(name)
+            if value is not None:
+                fields[name] = shape(value, name, problems)
+        if problems:
+            fields[_UNREADABLE] = problems
+    if kind.secrets:
+        fields[_RECEIVED] = {
+            name: SecretStr(value if isinstance(value, str) else dump(value)) if name in kind.secrets else value
+            for name, value in row.items()
+        }
+    return fields
+
+
+def _read_with_care(kind: type[R], row: Row) -> R:
+    """One row, field by field where pydantic refuses it; raises LostRowError."""
+    fields = _prepared(kind, row)
+    problems = dict(fields[_UNREADABLE])
+    while True:
+        try:
+            return kind.model_validate(fields, by_alias=True, by_name=False)
+        except ValidationError as error:
+            refused = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False)}
+        for name in sorted(refused):
+            _settle(kind, name, fields, problems)
+        fields[_UNREADABLE] = problems
+
+
+def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dict[str, str]) -> None:
+    """Make one refused field readable, or leave it out and keep its text; raises LostRowError."""
+    field = kind.model_fields[kind._attributes[name]]
+    value = fields.get(name)
+    if is_text(field) and isinstance(value, bool):
+        fields[name] = "true" if value else "false"
+        return
+    if field.is_required():
+        raise LostRowError(kind.__name__, name)
+    fields[name] = None
+    if is_time(field) and value in _NOT_SET:
+        return
+    if name in kind.secrets:
+        problems[name] = "***"
+    else:
+        problems[name] = value if isinstance(value, str) else dump(value)

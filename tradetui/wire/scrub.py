@@ -1,0 +1,36 @@
+"""Text from outside made safe to show: the one way from the exchange to a terminal, a message or a log line."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+REPLACEMENT: Final = "�"
+
+# Zero-width or blank although their category says letter or mark: grapheme joiner, Hangul and Khmer fillers,
+# Mongolian and other variation selectors.
+_INVISIBLE: Final = frozenset(
+    chr(code)
+    for code in (
+        *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0),
+        *range(0x180B, 0x1810),
+        *range(0xFE00, 0xFE10),
+        *range(0xE0100, 0xE01F0),
+    )
+)
+# Controls, format characters (bidi and zero-width among them), lone surrogates, unassigned, line separators.
+_UNSAFE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+
+
+def scrub(text: str) -> str:
+    """The text with every control, bidi and zero-width character, newline and tab included, as U+FFFD.
+
+    One character stays one character, so that widths and positions can be reasoned about.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(REPLACEMENT if _is_unsafe(character) else character for character in text)
+
+
+def _is_unsafe(character: str) -> bool:
+    return unicodedata.category(character) in _UNSAFE_CATEGORIES or character in _INVISIBLE

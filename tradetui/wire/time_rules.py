@@ -1,0 +1,64 @@
+"""How requests name a stretch of time: what both ends mean, how long it may be, and how a longer one is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+DAY_MS: Final = 86_400_000
+NINETY_DAYS_MS: Final = 90 * DAY_MS
+# Three calendar months are 89 to 92 days; pieces of 89 fit any of them, and the live exchange's 90 days.
+_SHORTEST_THREE_MONTHS_MS: Final = 89 * DAY_MS
+
+
+class Ends(StrEnum):
+    """Which of startTime and endTime a request must give."""
+
+    OPTIONAL = "optional"
+    BOTH_OR_NEITHER = "both-or-neither"
+    REQUIRED = "required"
+
+
+class Missing(StrEnum):
+    """What the exchange assumes for an end that is not given."""
+
+    UNSTATED = "unstated"
+    THREE_MONTHS = "three-months"  # end: three months after the start; start: three months ago
+    PREVIOUS_DAY = "previous-day"  # both: the previous day 00:00 to 23:59 UTC
+    NEVER = "never"  # both must be given
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRule:
+    """The time rule of an endpoint; lengths in milliseconds."""
+
+    span_ms: int
+    both: Ends = Ends.OPTIONAL
+    missing: Missing = Missing.UNSTATED
+    #: How far back the exchange tells anything; None where nothing is said.
+    window_ms: int | None = None
+    #: The longest span in the interface's words.
+    span_words: str = "90 days"
+
+    @property
+    def piece_ms(self) -> int:
+        """The longest piece that is certainly within the rule."""
+        return _SHORTEST_THREE_MONTHS_MS if self.missing is Missing.THREE_MONTHS else self.span_ms
+
+
+def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:
+    """Cut start..end (ms, both included) into pieces of at most `piece` ms, newest first.
+
+    Neighbouring pieces share their boundary moment, so that no row falls between them; rows on it come twice and
+    are told apart by id. Nothing for an end before the start; one empty stretch is one piece.
+    """
+    if piece <= 0:
+        raise ValueError("a piece must be longer than nothing")
+    if end < start:
+        return
+    while end - start > piece:
+        yield end - piece, end
+        end -= piece
+    yield start, end

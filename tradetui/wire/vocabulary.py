@@ -1,0 +1,281 @@
+"""The interface's words. Rows keep them as received; compare without case, unknown ones included."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+def same(word: str | None, other: str) -> bool:
+    """Whether the word is given and equals the other in any case."""
+    return word is not None and word.lower() == other.lower()
+
+
+class Side(StrEnum):
+    """Direction of an order or fill; in hedge mode it names the leg (buy = long), not the direction."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+class TradeSide(StrEnum):
+    """Open or close, in hedge mode; system closes carry their leg in the suffix, one-way fills end in `_single`."""
+
+    OPEN = "open"
+    CLOSE = "close"
+    REDUCE_CLOSE_LONG = "reduce_close_long"
+    REDUCE_CLOSE_SHORT = "reduce_close_short"
+    OFFSET_CLOSE_LONG = "offset_close_long"
+    OFFSET_CLOSE_SHORT = "offset_close_short"
+    BURST_CLOSE_LONG = "burst_close_long"
+    BURST_CLOSE_SHORT = "burst_close_short"
+    DELIVERY_CLOSE_LONG = "delivery_close_long"
+    DELIVERY_CLOSE_SHORT = "delivery_close_short"
+    DTE_SYS_ADL_CLOSE_LONG = "dte_sys_adl_close_long"
+    DTE_SYS_ADL_CLOSE_SHORT = "dte_sys_adl_close_short"
+    BUY_SINGLE = "buy_single"
+    SELL_SINGLE = "sell_single"
+    REDUCE_BUY_SINGLE = "reduce_buy_single"
+    REDUCE_SELL_SINGLE = "reduce_sell_single"
+    BURST_BUY_SINGLE = "burst_buy_single"
+    BURST_SELL_SINGLE = "burst_sell_single"
+    DELIVERY_SELL_SINGLE = "delivery_sell_single"
+    DELIVERY_BUY_SINGLE = "delivery_buy_single"
+    DTE_SYS_ADL_BUY_IN_SINGLE_SIDE_MODE = "dte_sys_adl_buy_in_single_side_mode"
+    DTE_SYS_ADL_SELL_IN_SINGLE_SIDE_MODE = "dte_sys_adl_sell_in_single_side_mode"
+
+
+class PositionMode(StrEnum):
+    """Whether a long and a short leg are held side by side, or one signed net."""
+
+    ONE_WAY = "one_way_mode"
+    HEDGE = "hedge_mode"
+
+    @classmethod
+    def parse(cls, word: str | None) -> PositionMode | None:
+        """The mode a word names in any case; None when it names none."""
+        return next((mode for mode in cls if same(word, mode)), None)
+
+
+class PositionSide(StrEnum):
+    """The leg an order belongs to; `net` in one-way mode."""
+
+    LONG = "long"
+    SHORT = "short"
+    NET = "net"
+
+
+class MarginMode(StrEnum):
+    """How margin is shared; `cross` and `fixed` are older words for the two."""
+
+    ISOLATED = "isolated"
+    CROSSED = "crossed"
+
+    @classmethod
+    def parse(cls, word: str | None) -> MarginMode | None:
+        """The mode a word names, `cross` and `fixed` included; None when it names none."""
+        if same(word, cls.CROSSED) or same(word, "cross"):
+            return cls.CROSSED
+        if same(word, cls.ISOLATED) or same(word, "fixed"):
+            return cls.ISOLATED
+        return None
+
+
+class OrderType(StrEnum):
+    """How an order is priced."""
+
+    LIMIT = "limit"
+    MARKET = "market"
+
+
+class Force(StrEnum):
+    """How long an order stands."""
+
+    IOC = "ioc"
+    FOK = "fok"
+    GTC = "gtc"
+    POST_ONLY = "post_only"
+
+
+class OrderStatus(StrEnum):
+    """State of a futures order; the interface lists the first two, order detail tells the others too."""
+
+    LIVE = "live"
+    PARTIALLY_FILLED = "partially_filled"
+    FILLED = "filled"
+    CANCELED = "canceled"
+
+
+class OrderSource(StrEnum):
+    """What made an order; the live exchange knows more and adds to them."""
+
+    NORMAL = "normal"
+    MARKET = "market"
+    PROFIT_MARKET = "profit_market"
+    LOSS_MARKET = "loss_market"
+    TRADER_DELEGATE = "Trader_delegate"
+    TRADER_PROFIT = "trader_profit"
+    TRADER_LOSS = "trader_loss"
+    REVERSE = "reverse"
+    TRADER_REVERSE = "trader_reverse"
+    PROFIT_LIMIT = "profit_limit"
+    LOSS_LIMIT = "loss_limit"
+    LIQUIDATION = "liquidation"
+    DELIVERY_CLOSE_LONG = "delivery_close_long"
+    DELIVERY_CLOSE_SHORT = "delivery_close_short"
+    POS_PROFIT_LIMIT = "pos_profit_limit"
+    POS_PROFIT_MARKET = "pos_profit_market"
+    POS_LOSS_LIMIT = "pos_loss_limit"
+    POS_LOSS_MARKET = "pos_loss_market"
+
+
+class EnterPoint(StrEnum):
+    """Where an order was entered; SYS is usually a forced liquidation."""
+
+    WEB = "WEB"
+    API = "API"
+    SYS = "SYS"
+    ANDROID = "ANDROID"
+    IOS = "IOS"
+
+
+class PlanType(StrEnum):
+    """Kind of a trigger order; rows of `profit_loss` carry one of the five after it."""
+
+    NORMAL_PLAN = "normal_plan"
+    TRACK_PLAN = "track_plan"
+    PROFIT_LOSS = "profit_loss"
+    PROFIT_PLAN = "profit_plan"
+    LOSS_PLAN = "loss_plan"
+    MOVING_PLAN = "moving_plan"
+    POS_PROFIT = "pos_profit"
+    POS_LOSS = "pos_loss"
+
+
+class PlanStatus(StrEnum):
+    """State of a trigger order; the interface lists the first three, pending ones tell the others."""
+
+    EXECUTED = "executed"
+    FAIL_EXECUTE = "fail_execute"
+    CANCELLED = "cancelled"
+    LIVE = "live"
+    NOT_TRIGGER = "not_trigger"
+    EXECUTING = "executing"
+
+
+class TriggerType(StrEnum):
+    """The price a trigger watches."""
+
+    FILL_PRICE = "fill_price"
+    MARK_PRICE = "mark_price"
+
+
+class AssetMode(StrEnum):
+    """Whether one asset or several stand behind the margin."""
+
+    UNION = "union"
+    SINGLE = "single"
+
+
+class TradeScope(StrEnum):
+    """Whether a fill took or made liquidity."""
+
+    TAKER = "taker"
+    MAKER = "maker"
+
+
+class TransferType(StrEnum):
+    """Deposit or withdrawal of a sub-account; the interface spells the second without its a."""
+
+    DEPOSIT = "deposit"
+    WITHDRAWAL = "withdrawl"
+
+
+class TransferSubType(StrEnum):
+    """How a deposit or withdrawal went."""
+
+    ONCHAIN = "onchain"
+    INTERNAL = "internal"
+    FAST = "fast"
+
+
+class TransferStatus(StrEnum):
+    """State of a deposit or withdrawal."""
+
+    PENDING = "pending"
+    FAIL = "fail"
+    SUCCESS = "success"
+
+
+class SubaccountStatus(StrEnum):
+    """State of a broker's sub-account."""
+
+    NORMAL = "normal"
+    FREEZE = "freeze"
+    DEL = "del"
+
+
+class GroupType(StrEnum):
+    """Billing types of the spot ledger; `fait` is the interface's word for fiat."""
+
+    DEPOSIT = "deposit"
+    WITHDRAW = "withdraw"
+    TRANSACTION = "transaction"
+    TRANSFER = "transfer"
+    LOAN = "loan"
+    FINANCIAL = "financial"
+    FAIT = "fait"
+    CONVERT = "convert"
+    C2C = "c2c"
+    PRE_C2C = "pre_c2c"
+    ON_CHAIN = "on_chain"
+    STRATEGY = "strategy"
+    OTHER = "other"
+
+
+class BusinessType(StrEnum):
+    """Business types of the spot ledger as the interface writes them; seven contain spaces."""
+
+    DEPOSIT = "deposit"
+    WITHDRAW = "withdraw"
+    BUY = "buy"
+    SELL = "sell"
+    DEDUCTION_HANDLING_FEE = "deduction of handling fee"
+    TRANSFER_IN = "transfer-in"
+    TRANSFER_OUT = "transfer-out"
+    REBATE_REWARDS = "rebate rewards"
+    AIRDROP_REWARDS = "airdrop rewards"
+    USDT_CONTRACT_REWARDS = "USDT contract rewards"
+    MIX_CONTRACT_REWARDS = "mix contract rewards"
+    SYSTEM_LOCK = "system lock"
+    USER_LOCK = "user lock"
+
+
+#: The live exchange's words for the business types: the names above in capitals.
+LIVE_BUSINESS_TYPES = {kind.value: kind.name for kind in BusinessType}
+
+
+class CopyPermission(StrEnum):
+    """Permissions of a copy-trading key."""
+
+    CONTRACT_TRADE = "contract_trade"
+    COPYTRADING_TRADE = "copytrading_trade"
+
+
+class VirtualPermission(StrEnum):
+    """Permissions of a virtual sub-account's key."""
+
+    SPOT_TRADE = "spot_trade"
+    MARGIN_TRADE = "margin_trade"
+    CONTRACT_TRADE = "contract_trade"
+    READ = "read"
+
+
+class BrokerPermission(StrEnum):
+    """Permissions of a broker's sub-account."""
+
+    WITHDRAW = "withdraw"
+    TRANSFER = "transfer"
+    SPOT_TRADE = "spot_trade"
+    CONTRACT_TRADE = "contract_trade"
+    READ = "read"
+    DEPOSIT = "deposit"
