@@ -1,0 +1,47 @@
+"""One account (UID) of the embedded exchange with everything that belongs to it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.futures_account import FuturesAccount
+
+PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
+_BALANCES = {
+    "USDT-FUTURES": {"USDT": "250000"},
+    "COIN-FUTURES": {"BTC": "2.5", "ETH": "40"},
+    "USDC-FUTURES": {"USDC": "80000"},
+}
+
+
+@dataclass
+class Account:
+    """An account: kind ordinary, copy-old, copy-new, broker, managed or unified; `bound_ms` of a managed one."""
+
+    uid: str
+    name: str
+    kind: str
+    mode: str
+    chance: random.Random
+    lively: bool = False
+    bound_ms: int | None = None
+    futures: dict[str, FuturesAccount] = field(default_factory=dict)
+    spot_fills: list[dict[str, Any]] = field(default_factory=list)
+    bills: list[dict[str, Any]] = field(default_factory=list)
+    converts: list[dict[str, Any]] = field(default_factory=list)
+    transfers: list[dict[str, Any]] = field(default_factory=list)
+    subaccounts: list[dict[str, Any]] = field(default_factory=list)
+    virtual_subaccounts: list[dict[str, Any]] = field(default_factory=list)
+    copy_key: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for product_type in PRODUCT_TYPES:
+            balances = {coin: Decimal(amount) for coin, amount in _BALANCES[product_type].items()}
+            self.futures[product_type] = FuturesAccount(product_type, self.mode, balances)
+
+    @property
+    def is_copy_trader(self) -> bool:
+        return self.kind.startswith("copy")

@@ -1,0 +1,292 @@
+"""One account's futures in one product type: balance, positions, orders and fills that always agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+
+ZERO = Decimal(0)
+HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
+
+
+def text(value: Decimal) -> str:
+    """A number as the interface writes it: no exponent, no idle zeros."""
+    plain = format(value, "f")
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    return "0" if plain in ("", "-0") else plain
+
+
+@dataclass(slots=True)
+class Holding:
+    """What is held of one leg; a one-way net is a long or a short holding, never both."""
+
+    spec: ContractSpec
+    leg: str
+    size: Decimal
+    entry: Decimal
+    leverage: int
+    opened_ms: int
+    changed_ms: int
+    realised: Decimal = ZERO
+    fees: Decimal = ZERO
+    take_profit: Decimal | None = None
+    stop_loss: Decimal | None = None
+    take_profit_id: str = ""
+    stop_loss_id: str = ""
+
+    def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
+        """Profit of so much of it at a price, in the margin coin."""
+        moved = price - self.entry if self.leg == "long" else self.entry - price
+        amount = moved * (self.size if size is None else size)
+        return amount / price if self.spec.inverse else amount
+
+    def margin(self) -> Decimal:
+        """Margin it ties up, in the margin coin."""
+        if self.spec.inverse:
+            return self.size / self.leverage
+        return self.size * self.entry / self.leverage
+
+
+@dataclass(slots=True)
+class Order:
+    """A futures order, resting or done."""
+
+    spec: ContractSpec
+    order_id: str
+    client_oid: str
+    side: str
+    trade_side: str
+    order_type: str
+    size: Decimal
+    price: Decimal | None
+    mode: str
+    leverage: int
+    created_ms: int
+    changed_ms: int
+    source: str = "normal"
+    enter_point: str = "API"
+    force: str = "gtc"
+    reduce_only: bool = False
+    filled: Decimal = ZERO
+    quote_filled: Decimal = ZERO
+    fee: Decimal = ZERO
+    profit: Decimal = ZERO
+    state: str = "live"
+    preset_take_profit: Decimal | None = None
+    preset_stop_loss: Decimal | None = None
+
+    @property
+    def rests(self) -> bool:
+        return self.state in ("live", "partially_filled")
+
+    @property
+    def leg(self) -> str:
+        """The leg it works on: in hedge mode side names it, in one-way mode there is one net."""
+        if self.mode == ONE_WAY:
+            return "net"
+        return "long" if self.side == "buy" else "short"
+
+    @property
+    def buys(self) -> bool:
+        """Whether it buys in the market's sense: closing a short buys, closing a long sells."""
+        if self.mode == ONE_WAY:
+            return self.side == "buy"
+        return (self.side == "buy") == (self.trade_side == "open")
+
+    def row(self) -> dict[str, Any]:
+        """The order as a row of pending orders."""
+        return {
+            "symbol": self.spec.symbol,
+            "size": text(self.size),
+            "orderId": self.order_id,
+            "clientOid": self.client_oid,
+            "baseVolume": text(self.filled),
+            "fee": text(self.fee),
+            "price": text(self.price) if self.price is not None else "",
+            "priceAvg": text(self.spec.price(self.quote_filled / self.filled)) if self.filled else "",
+            "status": self.state,
+            "side": self.side,
+            "force": self.force,
+            "totalProfits": text(self.profit) if self.filled else "",
+            "posSide": self.leg,
+            "marginCoin": self.spec.margin_coin,
+            "quoteVolume": text(self.quote_filled),
+            "leverage": str(self.leverage),
+            "marginMode": "crossed",
+            "reduceOnly": "YES" if self.reduce_only else "NO",
+            "enterPointSource": self.enter_point,
+            "tradeSide": self.trade_side,
+            "posMode": self.mode,
+            "orderType": self.order_type,
+            "orderSource": self.source,
+            "cTime": str(self.created_ms),
+            "uTime": str(self.changed_ms),
+            "presetStopSurplusPrice": text(self.preset_take_profit) if self.preset_take_profit else "",
+            "presetStopLossPrice": text(self.preset_stop_loss) if self.preset_stop_loss else "",
+        }
+
+
+@dataclass
+class FuturesAccount:
+    """Balances by margin coin, holdings, orders, fills and triggers of one product type."""
+
+    product_type: str
+    mode: str
+    balances: dict[str, Decimal]
+    leverage: int = 10
+    holdings: dict[tuple[str, str], Holding] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+    done: dict[str, Order] = field(default_factory=dict)
+    fills: list[dict[str, Any]] = field(default_factory=list)
+    triggers: list[dict[str, Any]] = field(default_factory=list)
+    live_triggers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    started_with: dict[str, Decimal] = field(default_factory=dict)
+    paid: dict[str, Decimal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.started_with = dict(self.balances)
+        self.paid = dict.fromkeys(self.balances, ZERO)
+
+    def held(self, symbol: str, leg: str) -> Holding | None:
+        return self.holdings.get((symbol, leg))
+
+    def net(self, symbol: str) -> Holding | None:
+        """The one-way position of a symbol, whichever side it is on."""
+        return self.held(symbol, "long") or self.held(symbol, "short")
+
+    def resting(self, symbol: str | None = None) -> Iterator[Order]:
+        return (order for order in self.orders.values() if symbol in (None, order.spec.symbol))
+
+    def locked(self, symbol: str, leg: str) -> Decimal:
+        """How much of a leg resting close orders hold."""
+        return sum(
+            (
+                order.size - order.filled
+                for order in self.resting(symbol)
+                if order.reduce_only and (order.leg == leg or (order.leg == "net" and order.buys == (leg == "short")))
+            ),
+            ZERO,
+        )
+
+    def execute(
+        self, order: Order, size: Decimal, price: Decimal, trade_id: str, now_ms: int, *, maker: bool = False
+    ) -> None:
+        """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
+        spec = order.spec
+        profit = self._apply(order, size, price, now_ms)
+        fee = -size * (MAKER_FEE if maker else TAKER_FEE) * (Decimal(1) if spec.inverse else price)
+        fee = fee.quantize(Decimal("0.00000001"))
+        profit = profit.quantize(Decimal("0.00000001"))
+        self.balances[spec.margin_coin] += profit + fee
+        self.paid[spec.margin_coin] += profit + fee
+        order.filled += size
+        order.quote_filled += size * price
+        order.fee += fee
+        order.profit += profit
+        order.changed_ms = now_ms
+        order.state = "filled" if order.filled >= order.size else "partially_filled"
+        if order.state == "filled":
+            self.orders.pop(order.order_id, None)
+            self.done[order.order_id] = order
+        self.fills.append(self._fill_row(order, size, price, trade_id, profit, fee, now_ms, maker))
+
+    def _apply(self, order: Order, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+        symbol = order.spec.symbol
+        if order.mode == HEDGE:
+            closes = order.trade_side != "open"
+            leg = order.trade_side.rsplit("_", 1)[-1] if order.trade_side.endswith(("_long", "_short")) else order.leg
+            return (
+                self._close(symbol, leg, size, price, now_ms) if closes else self._open(order, leg, size, price, now_ms)
+            )
+        against, along = ("short", "long") if order.buys else ("long", "short")
+        held = self.held(symbol, against)
+        closing = min(size, held.size) if held else ZERO
+        profit = self._close(symbol, against, closing, price, now_ms) if closing else ZERO
+        if size > closing:
+            self._open(order, along, size - closing, price, now_ms)
+        return profit
+
+    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+        key = (order.spec.symbol, leg)
+        held = self.holdings.get(key)
+        if held is None:
+            self.holdings[key] = Holding(order.spec, leg, size, price, order.leverage, now_ms, now_ms)
+        else:
+            total = held.size + size
+            if held.spec.inverse:
+                held.entry = total / (held.size / held.entry + size / price)
+            else:
+                held.entry = (held.entry * held.size + price * size) / total
+            held.size, held.changed_ms = total, now_ms
+        return ZERO
+
+    def _close(self, symbol: str, leg: str, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+        held = self.holdings[symbol, leg]
+        profit = held.profit(price, size)
+        held.size -= size
+        held.realised += profit
+        held.changed_ms = now_ms
+        if held.size <= 0:
+            del self.holdings[symbol, leg]
+        return profit
+
+    def _fill_row(
+        self,
+        order: Order,
+        size: Decimal,
+        price: Decimal,
+        trade_id: str,
+        profit: Decimal,
+        fee: Decimal,
+        now_ms: int,
+        maker: bool,
+    ) -> dict[str, Any]:
+        trade_side = order.trade_side
+        if order.mode == ONE_WAY:
+            trade_side = trade_side if trade_side.endswith("_single") else f"{order.side}_single"
+        return {
+            "tradeId": trade_id,
+            "symbol": order.spec.symbol,
+            "orderId": order.order_id,
+            "price": text(price),
+            "baseVolume": text(size),
+            "feeDetail": [
+                {"deduction": "no", "feeCoin": order.spec.margin_coin, "totalDeductionFee": "0", "totalFee": text(fee)}
+            ],
+            "side": order.side,
+            "quoteVolume": text((size * price).quantize(Decimal("0.0001"), "ROUND_DOWN")),
+            "profit": text(profit),
+            "enterPointSource": order.enter_point,
+            "tradeSide": trade_side,
+            "posMode": order.mode,
+            "tradeScope": "maker" if maker else "taker",
+            "cTime": str(now_ms),
+        }
+
+    def unrealised(self, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+        return sum(
+            (
+                held.profit(marks[symbol])
+                for (symbol, _), held in self.holdings.items()
+                if held.spec.margin_coin == coin
+            ),
+            ZERO,
+        )
+
+    def margin_held(self, coin: str) -> Decimal:
+        return sum((held.margin() for held in self.holdings.values() if held.spec.margin_coin == coin), ZERO)
+
+    def maintenance(self, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+        return sum(
+            (
+                held.size * MAINTENANCE * (Decimal(1) if held.spec.inverse else marks[symbol])
+                for (symbol, _), held in self.holdings.items()
+                if held.spec.margin_coin == coin
+            ),
+            ZERO,
+        )

@@ -1,0 +1,96 @@
+"""Who exists on the embedded exchange, with the ninety days each has behind it."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.contracts import CONTRACTS
+from tradetui.sandbox.futures_account import HEDGE, ONE_WAY
+from tradetui.sandbox.identifiers import Identifiers
+from tradetui.sandbox.keys import ALL, READ, made_key
+from tradetui.sandbox.market import TICK_MS
+from tradetui.sandbox.past import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
+from tradetui.sandbox.small_books import convert_book, spot_books, transfer_book
+from tradetui.sandbox.world import World
+
+MAX_SUBACCOUNTS = 20
+MAX_KEYS = 10
+BOUND_DAYS = 30
+
+# name, uid, kind, mode, fills of USDT-, COIN- and USDC-FUTURES in the past, resting orders, triggers, lively
+_PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], ...] = (
+    ("hedge", "4100000001", "ordinary", HEDGE, (2000, 120, 160), 22, 320, True),
+    ("one-way", "4100000002", "ordinary", ONE_WAY, (2000, 120, 160), 22, 320, True),
+    ("coin", "4100000003", "ordinary", HEDGE, (0, 260, 0), 6, 40, True),
+    ("copy-old", "4100000004", "copy-old", HEDGE, (60, 0, 0), 3, 12, False),
+    ("copy-new", "4100000005", "copy-new", HEDGE, (60, 0, 0), 3, 12, False),
+    ("broker", "4100000006", "broker", ONE_WAY, (60, 0, 0), 3, 12, False),
+    ("managed", "4100000007", "managed", HEDGE, (240, 0, 0), 5, 60, False),
+    ("at-limits", "4100000008", "copy-new", HEDGE, (20, 0, 0), 2, 8, False),
+    ("unified", "4100000010", "unified", ONE_WAY, (0, 0, 0), 0, 0, False),
+)
+
+
+def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> World:
+    """A world at a moment; the same seed and moment give the same world."""
+    world = World(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
+    for name, uid, kind, mode, fills, orders, triggers, lively in _PEOPLE:
+        account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
+        account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
+        world.accounts[uid] = account
+        world.keys.append(made_key(seed, name, uid, ALL, mode, kind))
+        _give_past(account, now_ms, fills, orders, triggers)
+    owner = world.keys[0]
+    world.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
+    _fill_limits(world)
+    return world
+
+
+def _give_past(account: Account, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int) -> None:
+    chance = account.chance
+    for product_type, count in zip(PRODUCT_TYPES, fills, strict=True):
+        if not count:
+            continue
+        book, ids = account.futures[product_type], Identifiers()
+        share = orders if product_type == "USDT-FUTURES" or not fills[0] else 3
+        fill_past(book, chance, ids, now_ms, count)
+        rest_orders(book, chance, ids, now_ms, share)
+        past_triggers(book, chance, Identifiers(), now_ms, triggers if share == orders else 14)
+        for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
+            waiting_trigger(book, spec, spec.start_price, chance, ids, now_ms - chance.randrange(1, DAY_MS))
+    if account.kind != "unified":
+        busy = fills[0] >= 1000
+        account.spot_fills, account.bills = spot_books(account.uid, chance, now_ms, 320 if busy else 30)
+        account.converts = convert_book(chance, now_ms, 140 if busy else 8)
+    if account.kind == "broker":
+        account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
+        account.transfers = transfer_book([row["subUid"] for row in account.subaccounts], chance, now_ms)
+
+
+def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:
+    name = f"desk{number}@broker.example"
+    return {
+        "subUid": f"42000000{number:02d}",
+        "subaccountName": name,
+        "subaccountEmail": name,
+        "status": "normal",
+        "permList": ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"],
+        "label": f"desk {number}",
+        "cTime": str(now_ms - (60 - number) * DAY_MS),
+        "uTime": str(now_ms - number * DAY_MS),
+    }
+
+
+def _fill_limits(world: World) -> None:
+    """The account that has reached every limit: twenty sub-accounts, ten keys on one, its copy key made."""
+    account = next(account for account in world.accounts.values() if account.name == "at-limits")
+    letters = "abcdefghijklmnopqrst"
+    account.virtual_subaccounts = [
+        {"subAccountUid": f"43000000{number:02d}", "subAccountName": f"limited{letters[number]}", "keys": 1}
+        for number in range(MAX_SUBACCOUNTS)
+    ]
+    account.virtual_subaccounts[0]["keys"] = MAX_KEYS
+    account.copy_key = {"apikey": "bg_made_before", "permissions": ["contract_trade", "copytrading_trade"]}

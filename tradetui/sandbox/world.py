@@ -1,0 +1,531 @@
+"""The world behind the embedded exchange: accounts in a moving market, advanced in fixed ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.contracts import CONTRACTS, MAINTENANCE, ContractSpec
+from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccount, Holding, Order, text
+from tradetui.sandbox.identifiers import Identifiers
+from tradetui.sandbox.keys import SandboxKey
+from tradetui.sandbox.market import TICK_MS, Market
+from tradetui.sandbox.past import rest_order, trade_once, waiting_trigger
+from tradetui.sandbox.refusals import Refusal
+from tradetui.sandbox.reversal_execution import Steps, Wanted, decide, perform
+from tradetui.sandbox.triggers import WHOLE_POSITION, ended, fires
+
+Row = Mapping[str, Any]
+LIVE_ORDERS = 24
+
+
+class World:
+    """Everything the server side knows. Time only moves through `advance`."""
+
+    def __init__(self, seed: int, now_ms: int, *, tick_ms: int = TICK_MS) -> None:
+        self.seed = seed
+        self.tick_ms = tick_ms
+        self.now_ms = now_ms
+        self.market = Market(seed)
+        self.ids = Identifiers()
+        self.accounts: dict[str, Account] = {}
+        self.keys: list[SandboxKey] = []
+        self.still = False
+        self.one_way_size_honoured = True
+
+    # Time
+
+    def advance(self, now_ms: int) -> None:
+        """Move the market and everybody in it up to a moment; whole ticks only, so that cuts do not matter."""
+        while self.now_ms + self.tick_ms <= now_ms:
+            self.now_ms += self.tick_ms
+            if not self.still:
+                self._tick()
+
+    def _tick(self) -> None:
+        self.market.step()
+        for account in self.accounts.values():
+            for book in account.futures.values():
+                self._match(account, book)
+                self._fire(account, book)
+                self._liquidate(book)
+            if account.lively:
+                self._live(account)
+
+    def _match(self, account: Account, book: FuturesAccount) -> None:
+        for order in list(book.orders.values()):
+            last = self.market.last(order.spec.symbol)
+            if order.price is None or (last > order.price if order.buys else last < order.price):
+                continue
+            left = order.size - order.filled
+            part = left if account.chance.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
+            if order.trade_side == "close" or order.reduce_only:
+                held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
+                if held is None:
+                    self._cancel(book, order)
+                    continue
+                part = min(part, held.size)
+            book.execute(order, min(part, left), order.price, self.ids.at(self.now_ms), self.now_ms, maker=True)
+
+    def _fire(self, account: Account, book: FuturesAccount) -> None:
+        for row in list(book.live_triggers.values()):
+            price = self.market.last(row["symbol"])
+            if fires(row, price):
+                self._execute_trigger(account, book, row, price)
+
+    def _execute_trigger(self, account: Account, book: FuturesAccount, row: dict[str, Any], price: Decimal) -> None:
+        del book.live_triggers[row["orderId"]]
+        spec = CONTRACTS[row["symbol"]]
+        leg = row["posSide"]
+        held = book.net(spec.symbol) if leg == "net" else book.held(spec.symbol, leg)
+        closes = row["tradeSide"] == "close" or (row["planType"] != "normal_plan" and leg == "net")
+        size = held.size if held and row["planType"] in WHOLE_POSITION else Decimal(row["size"])
+        if closes:
+            size = min(size, held.size) if held else ZERO
+        if size <= 0 or (not closes and not self._affords(book, spec, size)):
+            book.triggers.append(ended(row, "fail_execute", self.now_ms))
+            return
+        order = self._market_order(book, spec, row["side"], row["tradeSide"], size, source="normal", enter_point="SYS")
+        self._fill(book, order, size)
+        book.triggers.append(ended(row, "executed", self.now_ms, execute_id=order.order_id, price=price, size=size))
+
+    def _liquidate(self, book: FuturesAccount) -> None:
+        if not book.holdings:
+            return
+        marks = self.marks()
+        for coin, balance in book.balances.items():
+            if balance + book.unrealised(coin, marks) < book.maintenance(coin, marks):
+                for held in [held for held in book.holdings.values() if held.spec.margin_coin == coin]:
+                    self.burst(book, held)
+
+    def burst(self, book: FuturesAccount, held: Holding) -> None:
+        """Close a holding by force, under the system's own words."""
+        long = held.leg == "long"
+        if book.mode == HEDGE:
+            side, trade_side = ("buy" if long else "sell"), f"burst_close_{held.leg}"
+        else:
+            side = "sell" if long else "buy"
+            trade_side = f"burst_{side}_single"
+        order = self._market_order(
+            book, held.spec, side, trade_side, held.size, source="liquidation", enter_point="SYS"
+        )
+        self._fill(book, order, held.size)
+
+    def _live(self, account: Account) -> None:
+        """About one trade a second, and orders and triggers that come and go."""
+        chance = account.chance
+        product_type = chance.choices(PRODUCT_TYPES, weights=(8, 1, 1))[0]
+        book = account.futures[product_type]
+        specs = [spec for spec in CONTRACTS.values() if spec.product_type == product_type]
+        spec = chance.choice(specs)
+        if chance.random() < 0.22:
+            trade_once(book, spec, self.market.last(spec.symbol), chance, self.ids, self.now_ms)
+        if chance.random() < 0.03:
+            if len(book.orders) > LIVE_ORDERS:
+                order = chance.choice(list(book.orders.values()))
+                if not order.filled:
+                    self._cancel(book, order)
+            else:
+                order = rest_order(book, chance, self.ids, self.now_ms, around=None)
+        if chance.random() < 0.01:
+            if len(book.live_triggers) > 10:
+                row = chance.choice(list(book.live_triggers.values()))
+                del book.live_triggers[row["orderId"]]
+                book.triggers.append(ended(row, "cancelled", self.now_ms))
+            else:
+                waiting_trigger(book, spec, self.market.last(spec.symbol), chance, self.ids, self.now_ms)
+
+    def _cancel(self, book: FuturesAccount, order: Order) -> None:
+        order.state, order.changed_ms = "canceled", self.now_ms
+        del book.orders[order.order_id]
+        book.done[order.order_id] = order
+
+    # Reading
+
+    def account(self, uid: str) -> Account:
+        return self.accounts[uid]
+
+    def book(self, uid: str, product_type: str) -> FuturesAccount:
+        """The futures of an account in a product type; raises Refusal for one that is not traded here."""
+        try:
+            return self.accounts[uid].futures[product_type.upper()]
+        except KeyError:
+            raise Refusal("40309", f"The product type {product_type} has been removed") from None
+
+    def marks(self) -> dict[str, Decimal]:
+        return {symbol: self.market.mark(symbol) for symbol in CONTRACTS}
+
+    def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
+        """A book's rows, newest first: fills orders triggers live-triggers spot-fills bills converts transfers."""
+        account = self.accounts[uid]
+        if name in ("spot-fills", "bills", "converts", "transfers"):
+            plain: Sequence[Row] = {
+                "spot-fills": account.spot_fills,
+                "bills": account.bills,
+                "converts": account.converts,
+                "transfers": account.transfers,
+            }[name]
+            return plain
+        book = self.book(uid, product_type or "")
+        if name == "fills":
+            return book.fills[::-1]
+        if name == "orders":
+            return [order.row() for order in sorted(book.orders.values(), key=_newest, reverse=True)]
+        rows = list(book.live_triggers.values()) if name == "live-triggers" else book.triggers
+        return sorted(rows, key=lambda row: (int(row["cTime"]), row["orderId"]), reverse=True)
+
+    def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
+        book, marks = self.book(uid, product_type), self.marks()
+        return [self._account_row(book, coin, marks) for coin in book.balances]
+
+    def _account_row(self, book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Row:
+        balance, profit = book.balances[coin], book.unrealised(coin, marks)
+        equity, margin = balance + profit, book.margin_held(coin)
+        free = max(ZERO, equity - margin)
+        dollars = Decimal(1) if coin in ("USDT", "USDC") else self.market.mark(f"{coin}USDT")
+        risk = book.maintenance(coin, marks) / equity if equity > 0 else ZERO
+        return {
+            "marginCoin": coin,
+            "locked": text(margin.quantize(Decimal("0.00000001"))),
+            "available": text(balance.quantize(Decimal("0.00000001"))),
+            "crossedMaxAvailable": text(free.quantize(Decimal("0.00000001"))),
+            "isolatedMaxAvailable": text(free.quantize(Decimal("0.00000001"))),
+            "maxTransferOut": text(min(free, max(ZERO, balance - margin)).quantize(Decimal("0.00000001"))),
+            "accountEquity": text(equity.quantize(Decimal("0.00000001"))),
+            "usdtEquity": text((equity * dollars).quantize(Decimal("0.00000001"))),
+            "btcEquity": text((equity * dollars / self.market.mark("BTCUSDT")).quantize(Decimal("0.00000001"))),
+            "crossedRiskRate": text(risk.quantize(Decimal("0.00000001"))),
+            "unrealizedPL": text(profit.quantize(Decimal("0.00000001"))),
+            "coupon": "0",
+            "unionTotalMargin": "",
+            "unionAvailable": "",
+            "unionMm": "",
+            "assetList": [],
+            "isolatedMargin": "0",
+            "crossedMargin": text(margin.quantize(Decimal("0.00000001"))),
+            "crossedUnrealizedPL": text(profit.quantize(Decimal("0.00000001"))),
+            "isolatedUnrealizedPL": "0",
+            "assetMode": "single",
+        }
+
+    def positions(self, uid: str, product_type: str) -> list[Row]:
+        book = self.book(uid, product_type)
+        return [self._position_row(book, held) for held in book.holdings.values()]
+
+    def _position_row(self, book: FuturesAccount, held: Holding) -> Row:
+        spec, mark = held.spec, self.market.mark(held.spec.symbol)
+        locked = min(held.size, book.locked(spec.symbol, held.leg))
+        cushion = book.balances[spec.margin_coin] / max(
+            held.size * (Decimal(1) if spec.inverse else mark), Decimal("0.0001")
+        )
+        away = mark * max(Decimal("0.02"), min(cushion, Decimal(4)) * Decimal("0.9"))
+        liquidation = mark - away if held.leg == "long" else mark + away
+        return {
+            "marginCoin": spec.margin_coin,
+            "symbol": spec.symbol,
+            "holdSide": held.leg,
+            "openDelegateSize": "0",
+            "marginSize": text(held.margin().quantize(Decimal("0.00000001"))),
+            "available": text(held.size - locked),
+            "locked": text(locked),
+            "total": text(held.size),
+            "leverage": str(held.leverage),
+            "achievedProfits": text(held.realised.quantize(Decimal("0.00000001"))),
+            "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
+            "marginMode": "crossed",
+            "posMode": book.mode,
+            "unrealizedPL": text(held.profit(mark).quantize(Decimal("0.00000001"))),
+            "liquidationPrice": text(spec.price(liquidation)),
+            "keepMarginRate": text(MAINTENANCE),
+            "markPrice": text(mark),
+            "marginRatio": "0.01",
+            "breakEvenPrice": text(spec.price(held.entry * Decimal("1.0006"))),
+            "totalFee": "",
+            "deductedFee": text(held.fees),
+            "grant": "",
+            "assetMode": "single",
+            "autoMargin": "off",
+            "takeProfit": text(held.take_profit) if held.take_profit else "",
+            "stopLoss": text(held.stop_loss) if held.stop_loss else "",
+            "takeProfitId": held.take_profit_id,
+            "stopLossId": held.stop_loss_id,
+            "cashDividend": "",
+            "cTime": str(held.opened_ms),
+            "uTime": str(held.changed_ms),
+        }
+
+    def order_detail(
+        self, uid: str, product_type: str, symbol: str, order_id: str | None, client_oid: str | None
+    ) -> Row:
+        book = self.book(uid, product_type)
+        for order in (*book.orders.values(), *reversed(book.done.values())):
+            if order.spec.symbol == symbol.upper() and (
+                order.order_id == order_id if order_id else order.client_oid == client_oid
+            ):
+                row = dict(order.row())
+                row["state"] = row.pop("status")
+                row["cancelReason"] = ""
+                return row
+        raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
+
+    def account_settings(self, uid: str, product_type: str, symbol: str, margin_coin: str) -> Row:
+        book = self.book(uid, product_type)
+        spec = self.spec(symbol, product_type)
+        row = dict(self._account_row(book, spec.margin_coin, self.marks()))
+        return row | {
+            "posMode": book.mode,
+            "marginMode": "crossed",
+            "crossedMarginLeverage": book.leverage,
+            "isolatedLongLever": book.leverage,
+            "isolatedShortLever": book.leverage,
+        }
+
+    def spec(self, symbol: str, product_type: str) -> ContractSpec:
+        """The contract of a symbol; raises Refusal."""
+        spec = CONTRACTS.get(symbol.upper())
+        if spec is None or spec.product_type != product_type.upper():
+            raise Refusal("40034", f"Parameter {symbol} does not exist")
+        return spec
+
+    def contracts(self, product_type: str) -> list[Row]:
+        return [
+            {
+                "symbol": spec.symbol,
+                "baseCoin": spec.base,
+                "quoteCoin": spec.quote,
+                "supportMarginCoins": [spec.margin_coin],
+                "minTradeNum": text(spec.step),
+                "sizeMultiplier": text(spec.step),
+                "volumePlace": str(spec.volume_place),
+                "pricePlace": str(spec.price_place),
+                "priceEndStep": "1",
+                "minTradeUSDT": "5",
+                "maxMarketOrderQty": "",
+                "maxPositionNum": "150",
+                "takerFeeRate": "0.0006",
+                "makerFeeRate": "0.0002",
+                "maxLever": str(spec.max_leverage),
+                "minLever": "1",
+                "symbolType": "perpetual",
+                "symbolStatus": "normal",
+            }
+            for spec in CONTRACTS.values()
+            if spec.product_type == product_type.upper()
+        ]
+
+    def ticker(self, symbol: str, product_type: str) -> list[Row]:
+        spec = self.spec(symbol, product_type)
+        bid, ask = self.market.spread(spec)
+        last = text(self.market.last(spec.symbol))
+        return [
+            {
+                "symbol": spec.symbol,
+                "lastPr": last,
+                "bidPr": text(bid),
+                "askPr": text(ask),
+                "markPrice": text(self.market.mark(spec.symbol)),
+                "indexPrice": last,
+                "fundingRate": "0.0001",
+                "ts": str(self.now_ms),
+            }
+        ]
+
+    def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
+        account = self.accounts[uid]
+        words = {
+            "futures-read": "coor",
+            "futures-write": "coow",
+            "holdings-read": "cpor",
+            "spot-read": "stor",
+            "subaccount-write": "chow",
+            "copy-write": "ttow",
+        }
+        return {
+            "userId": uid,
+            "inviterId": "",
+            "channelCode": "",
+            "channel": "",
+            "ips": "127.0.0.1",
+            "authorities": sorted(words[name] for name in permissions if name in words),
+            "parentId": 1,
+            "traderType": "trader" if account.is_copy_trader else "not_trader",
+            "regisTime": str(self.now_ms - 400 * 86_400_000),
+        }
+
+    # The one write of a futures account
+
+    def reverse(self, uid: str, product_type: str, wanted: Wanted, fault: str | None = None) -> Row:
+        """Reverse a position as endpoint 5 says, or as a fault asks; raises Refusal."""
+        book = self.book(uid, product_type)
+        if wanted.client_oid and any(order.client_oid == wanted.client_oid for order in book.orders.values()):
+            raise Refusal("43118", "clientOid duplicate")
+        if wanted.size is not None and wanted.size % wanted.spec.step:
+            raise Refusal("40808", "Parameter verification exception size checkBDScale error")
+        steps = decide(book, wanted, honours_one_way_size=self.one_way_size_honoured)
+        if wanted.size is not None and wanted.size < wanted.spec.step:
+            raise Refusal("45111", "less than the minimum order quantity")
+        order = self._reverse_as(book, wanted, steps, fault)
+        return {"orderId": order.order_id, "clientOid": wanted.client_oid or order.client_oid}
+
+    def _reverse_as(self, book: FuturesAccount, wanted: Wanted, steps: Steps, fault: str | None) -> Order:
+        spec = wanted.spec
+        step = spec.step
+        close, opening = steps.close, steps.open
+        if fault == "reverse-smaller":
+            opening = spec.size(opening / 2) or step
+        elif fault == "closed-only":
+            opening = ZERO
+        elif fault == "remainder":
+            close, opening = max(step, spec.size(close / 2)), ZERO
+        elif fault == "larger":
+            opening = opening * 2
+        elif fault == "unchanged":
+            close = opening = ZERO
+        elif fault == "other":
+            close, opening = ZERO, steps.open
+        changed = Steps(steps.closing, close, opening)
+
+        def new_order(side: str, trade_side: str, size: Decimal, client_oid: str) -> Order:
+            return self._market_order(book, spec, side, trade_side, size, source="reverse", client_oid=client_oid)
+
+        def fill(order: Order, size: Decimal) -> None:
+            if size > ZERO:
+                self._fill(book, order, size)
+            else:
+                order.state = "canceled"
+                book.orders.pop(order.order_id, None)
+                book.done[order.order_id] = order
+
+        if fault == "liquidated":
+            for held in [held for held in book.holdings.values() if held.spec is spec]:
+                self.burst(book, held)
+            order = new_order("buy", "close", step, wanted.client_oid)
+            fill(order, ZERO)
+            return order
+        order = perform(book, wanted, changed, new_order, fill, lambda _: self._affordable(book, spec))
+        if fault == "mode-changed":
+            for held in list(book.holdings.values()):
+                self.burst(book, held)
+            for resting in list(book.orders.values()):
+                self._cancel(book, resting)
+            self.set_mode_of(book, ONE_WAY if book.mode == HEDGE else HEDGE)
+        return order
+
+    def _affordable(self, book: FuturesAccount, spec: ContractSpec) -> Decimal:
+        coin, marks = spec.margin_coin, self.marks()
+        free = book.balances[coin] + book.unrealised(coin, marks) - book.margin_held(coin)
+        notional = max(ZERO, free) * book.leverage
+        return spec.size(notional if spec.inverse else notional / self.market.last(spec.symbol))
+
+    def _affords(self, book: FuturesAccount, spec: ContractSpec, size: Decimal) -> bool:
+        return size <= self._affordable(book, spec)
+
+    def _market_order(
+        self,
+        book: FuturesAccount,
+        spec: ContractSpec,
+        side: str,
+        trade_side: str,
+        size: Decimal,
+        *,
+        source: str,
+        client_oid: str = "",
+        enter_point: str = "API",
+    ) -> Order:
+        order_id = self.ids.at(self.now_ms)
+        order = Order(
+            spec=spec,
+            order_id=order_id,
+            client_oid=client_oid or f"s{order_id[-15:]}",
+            side=side,
+            trade_side=trade_side,
+            order_type="market",
+            size=size,
+            price=None,
+            mode=book.mode,
+            leverage=book.leverage,
+            created_ms=self.now_ms,
+            changed_ms=self.now_ms,
+            source=source,
+            enter_point=enter_point,
+        )
+        book.orders[order_id] = order
+        return order
+
+    def _fill(self, book: FuturesAccount, order: Order, size: Decimal) -> None:
+        book.execute(order, size, self.market.last(order.spec.symbol), self.ids.at(self.now_ms), self.now_ms)
+
+    # What a test or a demonstration may do to the world
+
+    def open_position(self, uid: str, symbol: str, leg: str, size: Decimal) -> None:
+        """Open so much of a leg at the market."""
+        spec = CONTRACTS[symbol]
+        book = self.book(uid, spec.product_type)
+        side = "buy" if leg == "long" else "sell"
+        trade_side = "open" if book.mode == HEDGE else f"{side}_single"
+        self._fill(book, self._market_order(book, spec, side, trade_side, size, source="normal"), size)
+
+    def place_order(
+        self,
+        uid: str,
+        symbol: str,
+        side: str,
+        trade_side: str,
+        size: Decimal,
+        price: Decimal,
+        *,
+        reduce_only: bool = False,
+    ) -> str:
+        """Rest a limit order; returns its id."""
+        spec = CONTRACTS[symbol]
+        book = self.book(uid, spec.product_type)
+        order = self._market_order(book, spec, side, trade_side, size, source="normal")
+        order.price, order.order_type, order.reduce_only = price, "limit", reduce_only
+        return order.order_id
+
+    def cancel_order(self, uid: str, symbol: str, order_id: str) -> None:
+        book = self.book(uid, CONTRACTS[symbol].product_type)
+        self._cancel(book, book.orders[order_id])
+
+    def set_mode(self, uid: str, product_type: str, mode: str) -> None:
+        """Switch the position mode; refused while anything is held or rests."""
+        book = self.book(uid, product_type)
+        if book.holdings or book.orders:
+            raise Refusal("40920", "Position or order exists, the position mode cannot be switched")
+        self.set_mode_of(book, mode)
+
+    def set_mode_of(self, book: FuturesAccount, mode: str) -> None:
+        book.mode = mode
+
+    def check_books(self) -> None:
+        """Raise AssertionError unless every position is the sum of its fills and every balance what was paid."""
+        for account in self.accounts.values():
+            for book in account.futures.values():
+                summed: dict[tuple[str, str], Decimal] = {}
+                for row in book.fills:
+                    for key, change in _changes(row):
+                        summed[key] = summed.get(key, ZERO) + change
+                held = {key: value.size for key, value in book.holdings.items()}
+                if book.mode == ONE_WAY:
+                    held = {(symbol, "net"): size if leg == "long" else -size for (symbol, leg), size in held.items()}
+                assert {key: size for key, size in summed.items() if size} == held, (account.name, book.product_type)
+                for coin, balance in book.balances.items():
+                    assert balance == book.started_with[coin] + book.paid[coin]
+
+
+def _newest(order: Order) -> tuple[int, str]:
+    return order.created_ms, order.order_id
+
+
+def _changes(row: Row) -> list[tuple[tuple[str, str], Decimal]]:
+    size, trade_side = Decimal(row["baseVolume"]), row["tradeSide"]
+    if row["posMode"] == ONE_WAY:
+        return [((row["symbol"], "net"), size if row["side"] == "buy" else -size)]
+    leg = (
+        trade_side.rsplit("_", 1)[-1]
+        if trade_side.endswith(("_long", "_short"))
+        else ("long" if row["side"] == "buy" else "short")
+    )
+    return [((row["symbol"], leg), size if trade_side == "open" else -size)]
