@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 10.0
 """A pause longer than this is an error at once instead of a wait."""
 _ROUNDING_S = 1e-6
+_SHORTEST_WAIT_S = 2e-4
 
 
 class Lane(StrEnum):
@@ -231,9 +232,9 @@ class _Pool:
             heappop(self.cooling)
 
     def _room(self, lane: Lane, now: float) -> bool:
+        self._collect(now)
         if now < self.allowance.paused_until - _ROUNDING_S:
             return False
-        self._collect(now)
         allowed = self.allowance.allowed(now)
         free = allowed - self.out - len(self.cooling)
         return free > (kept_for_persons(allowed) if lane is Lane.FEED else 0)
@@ -251,7 +252,7 @@ class _Pool:
             return
         moments = [self.allowance.next_change(now), *self.cooling[:1]]
         if (soonest := min(moments)) < float("inf"):
-            delay = max(soonest - now, _ROUNDING_S)
+            delay = max(soonest - now, _SHORTEST_WAIT_S)  # a timer may fire a rounding early: no spinning
             self._timer = asyncio.get_running_loop().call_later(delay, self.hand_out)
 
 
