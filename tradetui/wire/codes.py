@@ -264,6 +264,9 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
     }
 )
 
+_AMBIGUOUS: Final = "40808"
+_NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")
+
 #: Codes listed here, for documentation and tests.
 KNOWN_CODES: Final = frozenset(_MEANINGS)
 
@@ -273,14 +276,17 @@ def meaning(code: str) -> Meaning:
     return _MEANINGS.get(code, _UNLISTED)
 
 
-def write_refused(code: str, http_status: int | None = None) -> bool:
+def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:
     """Whether a reply with this code says, readably, that a write was not taken.
 
     A listed code says so unless it is a system code; an unlisted one only under a 4xx status, which is what the
-    exchange gives its refusals. Nothing under a 5xx does: the outcome is unknown then.
+    exchange gives its refusals. Nothing under a 5xx does: the outcome is unknown then. 40808 is a refusal where its
+    message names what was wrong; the exchange also answers it while its servers are being replaced.
     """
     if http_status is not None and http_status >= 500:
         return False
+    if code == _AMBIGUOUS:
+        return any(sign in msg for sign in _NAMES_THE_FAULT)
     known = _MEANINGS.get(code)
     if known is not None:
         return known.kind is not ErrorKind.BUSY
@@ -299,7 +305,7 @@ def switches_off(code: str, http_status: int | None = None) -> bool:
 
 def wants_another_word(code: str) -> bool:
     """Whether a read refused with this code may be repeated with the live exchange's word for a parameter."""
-    return meaning(code).group is CodeGroup.PARAMETER or code == "40808"
+    return meaning(code).group in (CodeGroup.PARAMETER, CodeGroup.SYMBOL) or code == _AMBIGUOUS
 
 
 def wants_another_signature(code: str) -> bool:

@@ -21,6 +21,13 @@ def load(text: str) -> Any:
 
 def dump(value: object) -> str:
     """Compact JSON text of a received value: Decimal as the number it was, secrets as `***`, text unescaped."""
+    try:
+        return _written(value)
+    except RecursionError:
+        return '"nested too deeply"'
+
+
+def _written(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, str):
@@ -32,9 +39,9 @@ def dump(value: object) -> str:
     if isinstance(value, SecretStr):
         return '"***"'
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_text(str(key))}:{dump(each)}" for key, each in value.items()) + "}"
+        return "{" + ",".join(f"{_text(str(key))}:{_written(each)}" for key, each in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ",".join(map(dump, value)) + "]"
+        return "[" + ",".join(map(_written, value)) + "]"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
