@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import argparse
+from decimal import Decimal
 
 from tradetui.cli import DONE
+from tradetui.profiles.errors import ConfigurationError
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; the first line on stdout tells address and keys as JSON."""
-    from tradetui.sandbox.options import SandboxOptions
+    from tradetui.sandbox.options import SandboxOptions, UnknownFault, parse_faults
     from tradetui.sandbox.server import serve
 
-    options = SandboxOptions.from_words(
+    try:
+        faults = parse_faults(",".join(args.fault))
+    except UnknownFault as problem:
+        raise ConfigurationError(str(problem), place="--fault") from None
+    options = SandboxOptions(
         seed=args.seed,
-        speed=args.speed,
-        faults=",".join(args.fault),
+        speed=Decimal(str(args.speed)),
+        faults=faults,
         limits=not args.no_limits,
         core_only=args.core_only,
         dialect=args.dialect,
         one_way_size=args.one_way_size,
     )
-    serve(options, host=args.host, port=args.port)
+    try:
+        serve(options, host=args.host, port=args.port)
+    except OSError as problem:
+        raise ConfigurationError(
+            f"cannot listen on {args.host}:{args.port}: {problem.strerror}", place="--host, --port"
+        ) from None
     return DONE

@@ -7,7 +7,6 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tradetui.cli import ATTENTION, DONE
@@ -22,7 +21,6 @@ from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.records import Record
 from tradetui.wire.replies import Reply
-from tradetui.wire.requests import InvalidRequest
 
 WHATS: Mapping[str, str] = {
     "accounts": "futures.accounts",
@@ -44,14 +42,6 @@ MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 CONVERT_DEFAULT_DAYS = 90
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many rows were printed, and how many of the exchange's could not be read."""
-
-    printed: int
-    lost: int
 
 
 def run(args: argparse.Namespace) -> int:
@@ -184,18 +174,18 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
         base = values if product_type is None else {**values, "productType": product_type}
         name, words = MERGED.get(asked.what, ("", ()))
         single = not words or name in base
-        groups.append([endpoint.request.checked(base if single else {**base, name: word}) for word in words or (None,)])
+        groups.append([endpoint.request(**(base if single else {**base, name: word})) for word in words or (None,)])
         if single:
             groups[-1] = groups[-1][:1]
     return groups
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:
-    return tuple(field.alias or name for name, field in endpoint.request.model_fields.items())
+    return tuple(parameter.name for parameter in endpoint.request.parameters())
 
 
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
-    names = tuple(field.alias or name for name, field in endpoint.row.model_fields.items())
+    names = endpoint.row.names()
     return (*names, "source", "since", "provenFlat") if what == "positions" else names
 
 
@@ -254,6 +244,3 @@ def _count(text: str) -> int:
 
 def _kebab(name: str) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-__all__ = ["CONVERT_DEFAULT_DAYS", "MERGED", "WHATS", "InvalidRequest", "run"]

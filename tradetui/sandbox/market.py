@@ -1,4 +1,4 @@
-"""A moving market: seeded price paths in fixed ticks, so that the same seed gives the same prices however time is cut."""
+"""A moving market: seeded price paths in fixed ticks, the same for a seed however time is cut."""
 
 from __future__ import annotations
 

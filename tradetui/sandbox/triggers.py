@@ -112,10 +112,10 @@ def fires(row: dict[str, Any], price: Decimal) -> bool:
 
 
 def waits_above(row: dict[str, Any]) -> bool:
-    long = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "buy")
+    long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "buy")
     closes = row["planType"] in PROFIT_LOSS
     if not closes:
         return long
-    held_long = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "sell")
+    held_long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "sell")
     takes_profit = row["planType"] in ("profit_plan", "pos_profit")
     return held_long == takes_profit
