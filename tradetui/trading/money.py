@@ -1,0 +1,47 @@
+"""Sizes, profit and notional: linear contracts in the quote coin, coin-margined ones inverse in the base coin."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from tradetui.wire.product_types import ProductType
+
+ZERO: Final = Decimal(0)
+
+
+def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal, price: Decimal) -> Decimal:
+    """Profit of closing so much at a price, in the margin coin.
+
+    Linear: size times the move. Coin-margined: the same divided by the closing price, since profit is paid in the
+    base coin.
+    """
+    moved = price - entry if long else entry - price
+    amount = moved * size
+    return amount / price if product_type.is_coin_margined else amount
+
+
+def entry_from_profit(
+    product_type: ProductType, *, long: bool, size: Decimal, price: Decimal, profit: Decimal
+) -> Decimal | None:
+    """The average entry a close reveals by its profit; None where the size is nothing."""
+    if size <= 0:
+        return None
+    moved = profit * price / size if product_type.is_coin_margined else profit / size
+    return price - moved if long else price + moved
+
+
+def mean_entry(product_type: ProductType, held: Decimal, entry: Decimal, added: Decimal, price: Decimal) -> Decimal:
+    """The average entry after adding to a leg: weighted by size, harmonically for coin-margined contracts."""
+    total = held + added
+    if product_type.is_coin_margined:
+        return total / (held / entry + added / price)
+    return (held * entry + added * price) / total
+
+
+def plain(value: Decimal) -> str:
+    """A number as people write it: no exponent, no idle zeros."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in ("", "-0") else text

@@ -1,0 +1,302 @@
+"""Positions: as the exchange reports them, or rebuilt from fills one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.money import ZERO, mean_entry, profit
+from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.vocabulary import PositionMode
+
+LegName = Literal["long", "short"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The exchange said so (all-position)."""
+
+    def __str__(self) -> str:
+        return "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class FromFills:
+    """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing."""
+
+    since: datetime | None = None
+    proven_flat: bool = False
+    opens_missing: bool = False
+
+    @property
+    def proven(self) -> bool:
+        """Whether the sum is the position: it starts flat and nothing contradicts it."""
+        return self.proven_flat and not self.opens_missing
+
+    def __str__(self) -> str:
+        return "from fills" if self.proven else "from fills?"
+
+
+Source = Reported | FromFills
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """One leg of a symbol. Sizes are in the base coin and never negative; `leg` says which side.
+
+    Profit and fees are in the margin coin. None is unknown.
+    """
+
+    product_type: ProductType
+    symbol: str
+    leg: LegName
+    size: Decimal
+    mode: PositionMode | None
+    source: Source
+    entry: Decimal | None = None
+    mark: Decimal | None = None
+    unrealised: Decimal | None = None
+    realised: Decimal | None = None
+    liquidation: Decimal | None = None
+    leverage: Decimal | None = None
+    margin_mode: str | None = None
+    margin_coin: str | None = None
+    locked: Decimal | None = None
+    take_profit: Decimal | None = None
+    stop_loss: Decimal | None = None
+    margin_ratio: Decimal | None = None
+    record: ReportedPosition | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The row's identity: product type, symbol and leg."""
+        return f"{self.product_type}|{self.symbol}|{self.leg}"
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it gains when the price rises."""
+        return self.leg == "long"
+
+    @property
+    def liquidation_distance(self) -> Decimal | None:
+        """How far the mark is from liquidation, as a part of the mark; None where either says nothing.
+
+        A liquidation price that is negative or absurdly far means that there is none.
+        """
+        if self.liquidation is None or not self.mark or self.liquidation <= 0 or self.liquidation > self.mark * 100:
+            return None
+        return abs(self.mark - self.liquidation) / self.mark
+
+
+def reported(product_type: ProductType, row: ReportedPosition) -> Position:
+    """A position of an all-position row."""
+    return Position(
+        product_type=product_type,
+        symbol=row.symbol.upper(),
+        leg="long" if row.is_long else "short",
+        size=row.total,
+        mode=row.position_mode,
+        source=Reported(),
+        entry=row.open_price_avg,
+        mark=row.mark_price,
+        unrealised=row.unrealized_pl,
+        realised=row.achieved_profits,
+        liquidation=row.liquidation_price,
+        leverage=row.leverage,
+        margin_mode=row.margin.value if row.margin else row.margin_mode,
+        margin_coin=row.margin_coin,
+        locked=row.locked,
+        take_profit=row.take_profit or None,
+        stop_loss=row.stop_loss or None,
+        margin_ratio=row.margin_ratio,
+        record=row,
+    )
+
+
+@dataclass(slots=True)
+class _Leg:
+    size: Decimal = ZERO
+    entry: Decimal | None = None
+    realised: Decimal = ZERO
+    fees: Decimal = ZERO
+
+
+@dataclass(slots=True)
+class _Symbol:
+    legs: dict[LegName, _Leg] = field(default_factory=lambda: {"long": _Leg(), "short": _Leg()})
+    last_price: Decimal | None = None
+    opens_missing: bool = False
+
+
+class PositionBook:
+    """Positions of one product type, kept by adding fills oldest first; each costs the same whatever came before.
+
+    `proven_flat` is given where the history is known to begin with nothing held. A change of position mode between
+    two fills proves it, since the exchange refuses the switch while anything is held (code 40920).
+    """
+
+    def __init__(self, product_type: ProductType, *, proven_flat: bool = False) -> None:
+        self.product_type = product_type
+        self.mode: PositionMode | None = None
+        self._since: datetime | None = None
+        self._proven = proven_flat
+        self._symbols: dict[str, _Symbol] = {}
+        self._seen: set[str] = set()
+        self._newest: tuple[datetime, str] | None = None
+        self._disordered = False
+
+    def add(self, fill: FuturesFill) -> bool:
+        """Take one fill in; False for one that is known already.
+
+        A fill older than one already taken breaks averages and proofs, so the book marks itself out of order and
+        is to be built again.
+        """
+        if fill.trade_id in self._seen:
+            return False
+        moment = (fill.c_time, fill.trade_id)
+        if self._newest is not None and fill.c_time < self._newest[0]:
+            self._disordered = True
+        self._newest = moment
+        self._seen.add(fill.trade_id)
+        self._since = self._since or fill.c_time
+        mode = fill.position_mode
+        if mode is not None and self.mode is not None and mode is not self.mode:
+            self._symbols.clear()
+            self._proven, self._since = True, fill.c_time
+        self.mode = mode or self.mode
+        self._apply(fill)
+        return True
+
+    def extend(self, fills: Iterable[FuturesFill]) -> None:
+        """Take many fills in, sorted here by time and id."""
+        for fill in sorted(fills, key=lambda each: (each.c_time, _order(each.trade_id))):
+            self.add(fill)
+
+    @property
+    def disordered(self) -> bool:
+        """Whether a fill came after one that is newer than it."""
+        return self._disordered
+
+    def positions(self) -> Iterator[Position]:
+        """What is held, leg by leg."""
+        for symbol, state in self._symbols.items():
+            source = FromFills(self._since, self._proven, state.opens_missing)
+            for name, leg in state.legs.items():
+                if leg.size > ZERO:
+                    yield Position(
+                        product_type=self.product_type,
+                        symbol=symbol,
+                        leg=name,
+                        size=leg.size,
+                        mode=self.mode,
+                        source=source,
+                        entry=leg.entry,
+                        mark=None,
+                        realised=leg.realised,
+                        margin_coin=margin_coin(self.product_type, symbol),
+                    )
+
+    def _apply(self, fill: FuturesFill) -> None:
+        state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
+        state.last_price = fill.price
+        fees = sum((fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None), ZERO)
+        if self.mode is PositionMode.ONE_WAY:
+            along: LegName = "long" if fill.is_buy else "short"
+            against: LegName = "short" if fill.is_buy else "long"
+            closing = min(fill.base_volume, state.legs[against].size)
+            if closing:
+                self._close(state, against, closing, fill)
+            if fill.base_volume > closing:
+                self._open(state.legs[along], fill.base_volume - closing, fill.price)
+            state.legs[along].fees += fees
+            return
+        name, opens = leg_of(fill)
+        leg = state.legs[name]
+        leg.fees += fees
+        if opens:
+            self._open(leg, fill.base_volume, fill.price)
+            return
+        if fill.base_volume > leg.size:
+            state.opens_missing = True
+        self._close(state, name, min(fill.base_volume, leg.size), fill)
+
+    def _open(self, leg: _Leg, size: Decimal, price: Decimal) -> None:
+        leg.entry = (
+            price
+            if not leg.size or leg.entry is None
+            else mean_entry(self.product_type, leg.size, leg.entry, size, price)
+        )
+        leg.size += size
+
+    def _close(self, state: _Symbol, name: LegName, size: Decimal, fill: FuturesFill) -> None:
+        leg = state.legs[name]
+        if fill.profit is not None:
+            leg.realised += fill.profit
+        elif leg.entry is not None:
+            leg.realised += profit(self.product_type, long=name == "long", size=size, entry=leg.entry, price=fill.price)
+        leg.size -= size
+        if not leg.size:
+            leg.entry = None
+
+
+def leg_of(fill: FuturesFill) -> tuple[LegName, bool]:
+    """The leg a hedge-mode fill works on, and whether it opens.
+
+    `side` names the leg (buy = long), not the direction; a system close names its leg in the suffix, which is
+    trusted over `side`.
+    """
+    trade_side = (fill.trade_side or "").lower()
+    if trade_side.endswith("_long"):
+        return "long", False
+    if trade_side.endswith("_short"):
+        return "short", False
+    return ("long" if fill.is_buy else "short"), trade_side == "open"
+
+
+def _order(trade_id: str) -> tuple[int, str]:
+    """Ids by length, then text: numbers in order without taking them for numbers."""
+    return len(trade_id), trade_id
+
+
+def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
+    """What is held of a symbol, in the shape of the mode."""
+    sizes = {"long": ZERO, "short": ZERO}
+    for position in positions:
+        if position.product_type is product_type and position.symbol == symbol.upper():
+            sizes[position.leg] += position.size
+    if mode is PositionMode.HEDGE:
+        return Legs(sizes["long"], sizes["short"])
+    return Net(sizes["long"] - sizes["short"])
+
+
+def mode_of(
+    positions: Iterable[Position], orders: Iterable[PendingOrder], newest_fill: FuturesFill | None
+) -> tuple[PositionMode | None, str]:
+    """The position mode and where it is known from, or None and why not.
+
+    Reported positions say it first, then pending orders, then the newest fill; two that contradict each other on
+    one level say nothing.
+    """
+    for origin, modes in (
+        ("the positions", {position.mode for position in positions} - {None}),
+        ("the pending orders", {order.position_mode for order in orders} - {None}),
+        ("the newest fill", {newest_fill.position_mode if newest_fill else None} - {None}),
+    ):
+        if len(modes) > 1:
+            return None, f"{origin} name both position modes"
+        if modes:
+            return modes.pop(), origin
+    return None, "no position, order or fill tells the position mode"
+
+
+def with_mark(position: Position, mark: Decimal | None) -> Position:
+    """The position with a mark price and the profit it implies; as it is where either is unknown."""
+    if mark is None or position.entry is None:
+        return replace(position, mark=mark)
+    gained = profit(position.product_type, long=position.is_long, size=position.size, entry=position.entry, price=mark)
+    return replace(position, mark=mark, unrealised=gained)

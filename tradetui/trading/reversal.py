@@ -1,0 +1,188 @@
+"""The reversal plan: what is sent, what is held before and afterwards, and every assumption in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.money import ZERO, plain
+from tradetui.wire.futures import ReversalRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import PositionMode, Side
+
+OneWaySide = Literal["omit", "held", "order"]
+
+
+class CannotReverse(Exception):
+    """There is no plan: `reason` says why, `remedy` what could be done."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}. {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a trader asks for. `side` picks the leg in hedge mode (buy reverses the long); `size` None is all of it."""
+
+    product_type: ProductType
+    symbol: str
+    margin_coin: str
+    mode: PositionMode
+    held: Holdings
+    side: Side | None = None
+    size: Decimal | None = None
+    trade_side: str = "Open"
+    one_way_side: OneWaySide = "omit"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One possible outcome: what is held, how much is closed, how much is opened on the other side."""
+
+    after: Holdings
+    closed: Decimal
+    opened: Decimal
+    words: str
+
+    @property
+    def traded(self) -> Decimal:
+        """Everything that changes hands, in the base coin."""
+        return self.closed + self.opened
+
+
+@dataclass(frozen=True, slots=True)
+class ReversalPlan:
+    """A reversal as it would be sent and what it leads to; `results` has two entries where the interface is silent."""
+
+    wish: Wish
+    request: ReversalRequest
+    before: Holdings
+    results: tuple[Result, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether more than one result is possible."""
+        return len(self.results) > 1
+
+    @property
+    def reverses_long(self) -> bool:
+        """Whether the leg that is closed is a long one."""
+        if isinstance(self.before, Net):
+            return self.before.net > ZERO
+        return self.wish.side is Side.BUY
+
+    @property
+    def most_traded(self) -> Decimal:
+        """The largest amount any result trades."""
+        return max(result.traded for result in self.results)
+
+    def request_fields(self) -> Mapping[str, Any]:
+        """The request's fields exactly as sent."""
+        return self.request.values()
+
+    @property
+    def title(self) -> str:
+        """The action in words, for the button and the journal."""
+        after = " or ".join(str(result.after) for result in self.results)
+        return f"Reverse {self.wish.symbol} {self.before} to {after}"
+
+
+def plan_reversal(wish: Wish, client_oid: str | None = None) -> ReversalPlan:
+    """Return the plan of a wish; raises CannotReverse where nothing can be sent.
+
+    The rules are those of endpoint 5 (`click-backhand`) of the interface.
+    """
+    if wish.size is not None and wish.size <= ZERO:
+        raise CannotReverse("the size must be above zero", "Give a size, or none for the whole position")
+    if wish.mode is PositionMode.HEDGE:
+        return _hedge(wish, client_oid)
+    return _one_way(wish, client_oid)
+
+
+def _hedge(wish: Wish, client_oid: str | None) -> ReversalPlan:
+    if not isinstance(wish.held, Legs):
+        raise CannotReverse("the holdings are of one-way mode", "Read the positions again")
+    if wish.side is None:
+        raise CannotReverse("in hedge mode a side is needed", "Give buy to reverse the long leg, sell the short")
+    reverses_long = wish.side is Side.BUY
+    leg = wish.held.long if reverses_long else wish.held.short
+    name, other = ("long", "short") if reverses_long else ("short", "long")
+    if leg <= ZERO:
+        raise CannotReverse(f"no {name} position of {wish.symbol} is held", f"Side {wish.side} reverses the {name} leg")
+    size = leg if wish.size is None else wish.size
+    part = min(size, leg)
+    after = wish.held.moved(long=-part, short=part) if reverses_long else wish.held.moved(long=part, short=-part)
+    existing = wish.held.short if reverses_long else wish.held.long
+    assumptions = [f"{wish.side} names the {name} leg; it is closed at market and a {other} of the same size opened"]
+    if size > leg:
+        assumptions.append(f"size {plain(size)} is more than is held; only {plain(leg)} is reversed")
+    if existing:
+        assumptions.append(f"the {other} leg of {plain(existing)} that exists grows by {plain(part)}")
+    request = ReversalRequest(
+        symbol=wish.symbol,
+        margin_coin=wish.margin_coin,
+        product_type=wish.product_type,
+        size=size,
+        side=wish.side,
+        trade_side=wish.trade_side,
+        client_oid=client_oid,
+    )
+    request.check(wish.mode)
+    words = (
+        f"{name} {plain(leg)} becomes {plain(leg - part)}, {other} {plain(existing)} becomes {plain(existing + part)}"
+    )
+    return ReversalPlan(wish, request, wish.held, (Result(after, part, part, words),), (*assumptions, *_MARKET))
+
+
+def _one_way(wish: Wish, client_oid: str | None) -> ReversalPlan:
+    if not isinstance(wish.held, Net):
+        raise CannotReverse("the holdings are of hedge mode", "Read the positions again")
+    net = wish.held.net
+    if not net:
+        raise CannotReverse(f"no position of {wish.symbol} is held", "There is nothing to reverse")
+    amount = abs(net)
+    whole = Result(Net(-net), amount, amount, f"the whole net {plain(net)} becomes {plain(-net)}")
+    results: tuple[Result, ...] = (whole,)
+    assumptions: list[str] = []
+    if wish.size is not None:
+        part = min(wish.size, amount)
+        moved = net - 2 * part if net > 0 else net + 2 * part
+        if wish.size > amount:
+            assumptions.append(f"size {plain(wish.size)} is more than is held; at most {plain(amount)} is reversed")
+        if part < amount:
+            sized = Result(Net(moved), part, part, f"the size counts: {plain(net)} becomes {plain(moved)}")
+            ignored = Result(whole.after, amount, amount, f"the size is ignored: {whole.words}")
+            results = (sized, ignored)
+            assumptions.append(
+                "the interface does not say what a size does in one-way mode; the live exchange is said to ignore it"
+            )
+    side = _one_way_side(wish, net)
+    request = ReversalRequest(
+        symbol=wish.symbol,
+        margin_coin=wish.margin_coin,
+        product_type=wish.product_type,
+        size=wish.size,
+        side=side,
+        client_oid=client_oid,
+    )
+    request.check(wish.mode)
+    return ReversalPlan(wish, request, wish.held, results, (*assumptions, *_MARKET))
+
+
+def _one_way_side(wish: Wish, net: Decimal) -> Side | None:
+    if wish.one_way_side == "omit":
+        return None
+    held, order = (Side.BUY, Side.SELL) if net > 0 else (Side.SELL, Side.BUY)
+    return held if wish.one_way_side == "held" else order
+
+
+_MARKET = (
+    "closing and opening are market orders; prices may move between them",
+    "when margin is short the exchange may open less, or leave the position closed",
+)
