@@ -215,6 +215,8 @@ def _time(documented: DocumentedEndpoint, endpoint: Endpoint) -> Iterator[str]:
         yield "a missing end is documented otherwise"
     if (rule.missing is Missing.PREVIOUS_DAY) != ("previous day 00:00 to 23:59" in text):
         yield "missing ends are documented otherwise"
+    if rule.from_binding != ("cannot be earlier than the binding time" in text):
+        yield "the start of managed sub-accounts is documented otherwise"
     window = re.search(r"within (?:the last )?90 days", text)
     if (rule.window_ms == 90 * DAY_MS) != (window is not None):
         yield "how far back it tells is documented otherwise"

@@ -45,6 +45,7 @@ CHANGES = [
     ("The span from startTime to endTime must not exceed 90 days.", "The span must not exceed 30 days."),
     ("A range over 7 days returns an error.", "A range over 8 days returns an error."),
     ("startTime and endTime are both given or both empty.", "startTime may stand alone."),
+    ("For a managed sub-account it cannot be earlier than the binding time.", "Whenever."),
     ("the range is the previous day 00:00 to 23:59", "the range is the last day 00:00 to 23:59"),
     ("| startTime | String | Yes | Unix ms. |", "| startTime | String | No | Unix ms. |"),
     ("executed, fail_execute, cancelled. When not given", "executed, cancelled. When not given"),

@@ -22,8 +22,8 @@ def is_text(field: FieldInfo) -> bool:
 
 def is_time(field: FieldInfo) -> bool:
     """Whether the field holds a time, given or not."""
-    return _holds(field.annotation, datetime)
+    return _holds(field.annotation, AwareDatetime)
 
 
-def _holds(annotation: Any, kind: type) -> bool:
+def _holds(annotation: Any, kind: Any) -> bool:
     return annotation is kind or any(_holds(part, kind) for part in get_args(annotation))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, ClassVar
 
@@ -23,6 +24,7 @@ from tradetui.wire.vocabulary import OrderStatus, PlanStatus, PlanType, Position
 _THREE_MONTHS = TimeRule(
     span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"
 )
+_THREE_MONTHS_FROM_BINDING = replace(_THREE_MONTHS, from_binding=True)
 
 _ProductType = Annotated[ProductType, ProductTypeParameter()]
 _OptionalText = Annotated[str | None, Parameter()]
@@ -80,7 +82,7 @@ class ReversalRequest(Request):
 class TriggerHistoryRequest(TimedRequest):
     """Endpoint 6: past trigger orders of one plan type; orderId prevails over clientOid, and neither is needed."""
 
-    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
     order_id: _OptionalText = None
     client_oid: _OptionalText = None
@@ -128,7 +130,7 @@ class PendingOrdersRequest(TimedRequest):
 class FuturesFillsRequest(TimedRequest):
     """Endpoint 13: futures fills; pages go by tradeId."""
 
-    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
     order_id: _OptionalText = None
     symbol: _OptionalText = None

@@ -79,7 +79,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Word(Parameter):
-    """One of the documented words, taken in any case and sent as documented."""
+    """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
 
     words: tuple[str, ...]
     #: A shape of further words that the live exchange takes; None where only the listed ones are.
@@ -89,8 +89,8 @@ class Word(Parameter):
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
-        for word in (*self.words, *self.alternatives.values()):
-            if word.lower() == text.lower():
+        for word in self.words:
+            if text.lower() in (word.lower(), self.alternatives.get(word, word).lower()):
                 return text if self.as_given else word
         if self.open_ended is not None and re.fullmatch(self.open_ended, text):
             return text

@@ -229,7 +229,7 @@ def _read_with_care(kind: type[R], row: Row) -> R:
             return kind.model_validate(fields, by_alias=True, by_name=False)
         except ValidationError as error:
             refused = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False)}
-        for name in sorted(refused):
+        for name in sorted(refused, key=kind.names().index):
             _settle(kind, name, fields, problems)
 
 

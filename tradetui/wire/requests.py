@@ -109,9 +109,14 @@ class Request(BaseModel):
         return self.values()
 
     def changed(self, **changes: Any) -> Self:
-        """The same request with other values, held to the rules again; None removes one."""
+        """The same request with other values, held to the rules again; None removes one. A reworded one stays so."""
         kept = {p.attribute: getattr(self, p.attribute) for p in self._parameters.values()}
-        return type(self)(**{**kept, **changes})
+        live = {
+            p.attribute: kept[p.attribute]
+            for p in self._parameters.values()
+            if p.attribute not in changes and kept[p.attribute] in p.alternatives.values()
+        }
+        return type(self)(**{**kept, **changes}).model_copy(update=live)
 
     def reworded(self) -> tuple[str, Self] | None:
         """The parameter whose documented word the live exchange writes otherwise, and the request with that word.
@@ -119,9 +124,9 @@ class Request(BaseModel):
         None when no such word is used, which is the case for a reworded request too.
         """
         for name, parameter in self._parameters.items():
-            other = parameter.alternatives.get(str(getattr(self, parameter.attribute)))
-            if other is not None:
-                return name, self.changed(**{parameter.attribute: other})
+            word = getattr(self, parameter.attribute)
+            if isinstance(word, str) and word in parameter.alternatives:
+                return name, self.model_copy(update={parameter.attribute: parameter.alternatives[word]})
         return None
 
 

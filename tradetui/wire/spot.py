@@ -21,7 +21,7 @@ _Time = Annotated[int | None, Milliseconds()]
 class SpotFillsRequest(TimedRequest):
     """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS)
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
 
     symbol: _OptionalText = None
     order_id: _OptionalText = None

@@ -39,6 +39,8 @@ class TimeRule:
     missing: Missing = Missing.UNSTATED
     #: How far back the exchange tells anything; None where nothing is said.
     window_ms: int | None = None
+    #: Whether, for a managed sub-account, the start cannot be earlier than its binding.
+    from_binding: bool = False
     #: The longest span in the interface's words.
     span_words: str = "90 days"
 

@@ -1,0 +1,339 @@
+"""Replies are read tolerantly: a field at a time, for every endpoint of the interface."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
+from tradetui.wire.catalogue import CATALOGUE, endpoint
+from tradetui.wire.futures import FuturesFill, PendingOrder
+from tradetui.wire.json_text import dump
+from tradetui.wire.numbers import plain
+from tradetui.wire.records import LostRowError, Record, read_rows
+from tradetui.wire.replies import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
+
+NAMES = sorted(ROWS)
+ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", "1e5", 3.5, 10**30)
+
+
+def _required(name: str, field: str) -> bool:
+    model = endpoint(name).row
+    return next(each for each in model.model_fields.values() if each.alias == field).is_required()
+
+
+def _attribute(name: str, field: str) -> str:
+    return next(key for key, each in endpoint(name).row.model_fields.items() if each.alias == field)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_documented_field_is_read(name: str) -> None:
+    record = one(name, ROWS[name])
+    for field, value in ROWS[name].items():
+        read_value = getattr(record, _attribute(name, field))
+        if value == "":
+            assert read_value is None
+        elif isinstance(read_value, Decimal):
+            assert plain(read_value) == value
+        elif isinstance(read_value, str):
+            assert read_value == value
+        elif isinstance(read_value, datetime):
+            assert int(read_value.timestamp() * 1000 + 0.5) == int(value)
+            assert read_value.utcoffset() == datetime.now(UTC).utcoffset()
+        else:
+            assert read_value not in (None, ())
+    assert record.unreadable == {}
+    assert record.unknown == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_blank_field_is_not_given_and_only_a_key_one_costs_the_row(name: str) -> None:
+    for field in ROWS[name]:
+        without = {key: value for key, value in ROWS[name].items() if key != field}
+        for row in (without, {**without, field: ""}, {**without, field: None}):
+            reply = read(name, row)
+            if _required(name, field):
+                assert reply.rows == ()
+                assert reply.lost[0].reason.endswith(f"without a readable {field}")
+                assert reply.count == 1
+            else:
+                assert getattr(reply.rows[0], _attribute(name, field)) in (None, ())
+                assert reply.lost == ()
+                assert reply.unreadable == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_odd_field_never_breaks_and_is_never_forgotten(name: str) -> None:
+    for field in ROWS[name]:
+        for odd in ODD:
+            row = {**ROWS[name], field: odd}
+            raw = json.loads(json.dumps(row), parse_float=Decimal, parse_constant=str)
+            reply = read(name, row)
+            if not reply.rows:
+                assert _required(name, field)
+                assert reply.count == 1
+                continue
+            record = reply.rows[0]
+            value = getattr(record, _attribute(name, field))
+            marked = any(problem.startswith(field) for problem in record.unreadable)
+            assert marked or value not in (None, ()), (field, odd, value)
+            assert dict(record.received) == raw or type(record).secrets
+
+
+def test_a_field_that_cannot_be_read_keeps_its_text() -> None:
+    order = one("futures.pending_orders", {**ORDER, "fee": "n/a", "cTime": "soon", "leverage": {"long": 5}})
+    assert (order.fee, order.c_time, order.leverage) == (None, None, None)
+    assert order.unreadable == {"fee": "n/a", "cTime": "soon", "leverage": '{"long":5}'}
+    assert order.price == Decimal("181.05")
+    reply = read("futures.pending_orders", {**ORDER, "fee": "n/a"}, ORDER)
+    assert reply.unreadable == 1
+
+
+@pytest.mark.parametrize("figure", ["NaN", "Infinity", "-inf", "1,5", "--1", "1 2", True, [], "٣x"])
+def test_no_figure_is_guessed(figure: object) -> None:
+    reply = read("futures.pending_orders", {**ORDER, "size": figure}, ORDER)
+    assert [order.size for order in reply.rows] == [Decimal("12.5")]
+    assert reply.lost[0].place == 0
+
+
+def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
+    text = json.dumps({"code": "00000", "requestTime": 1, "data": [{**ROWS["convert.history"]}]})
+    text = text.replace('"fromCoinSize": "100"', '"fromCoinSize": 100.00000000000000000001')
+    text = text.replace('"id": "55"', '"id": 1501234567890123456789')
+    text = text.replace('"ts": "1780000000000"', '"ts": 1780000000000')
+    record = read_reply(endpoint("convert.history"), text.encode()).rows[0]
+    assert record.id == "1501234567890123456789"
+    assert str(record.from_coin_size) == "100.00000000000000000001"
+    assert record.ts == datetime(2026, 5, 28, 20, 26, 40, tzinfo=UTC)
+    assert '"fromCoinSize":100.00000000000000000001' in dump(record.received)
+    assert '"id":1501234567890123456789' in dump(record.received)
+
+
+def test_a_flag_may_be_a_json_boolean() -> None:
+    order = one("futures.pending_orders", {**ORDER, "reduceOnly": True})
+    assert order.is_reduce_only
+    assert order.unreadable == {}
+    assert order.received["reduceOnly"] is True
+
+
+def test_unknown_fields_are_kept() -> None:
+    order = one("futures.pending_orders", {**ORDER, "stpMode": "none", "deep": {"a": [1, 0.5]}})
+    assert order.unknown == {"stpMode": "none", "deep": {"a": [1, Decimal("0.5")]}}
+    assert order.model_extra == order.unknown
+
+
+def test_unknown_words_are_kept_and_compared_without_case() -> None:
+    order = one(
+        "futures.pending_orders",
+        {**ORDER, "side": "BUY", "marginMode": "cross", "posMode": "Hedge_Mode", "orderSource": "off_close"},
+    )
+    assert order.side == "BUY"
+    assert order.is_buy
+    assert order.margin == "crossed"
+    assert order.position_mode == "hedge_mode"
+    assert order.order_source == "off_close"
+    odd = one("futures.pending_orders", {**ORDER, "posMode": "split_mode", "marginMode": "portfolio"})
+    assert (odd.position_mode, odd.margin, odd.pos_mode) == (None, None, "split_mode")
+
+
+@pytest.mark.parametrize("not_set", ["0", "-1", 0, -1])
+def test_a_time_of_nought_is_no_time(not_set: object) -> None:
+    order = one("futures.pending_orders", {**ORDER, "uTime": not_set})
+    assert order.u_time is None
+    assert order.unreadable == {}
+
+
+def test_a_time_too_small_to_be_milliseconds_is_seconds() -> None:
+    seconds = one("spot.fills", {**SPOT_FILL, "cTime": "1780000001"})
+    milliseconds = one("spot.fills", {**SPOT_FILL, "cTime": "1780000001000"})
+    assert seconds.c_time == milliseconds.c_time == datetime(2026, 5, 28, 20, 26, 41, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "fees",
+    [
+        {"feeCoin": "BGB", "totalFee": "-0.5"},
+        [{"feeCoin": "BGB", "totalFee": "-0.5"}],
+        '{"feeCoin":"BGB","totalFee":"-0.5"}',
+        '[{"feeCoin":"BGB","totalFee":-0.5}]',
+        [None, {"feeCoin": "BGB", "totalFee": "-0.5"}],
+    ],
+)
+@pytest.mark.parametrize("name", ["spot.fills", "futures.fills"])
+def test_fee_detail_as_object_list_or_text(name: str, fees: object) -> None:
+    fill = one(name, {**ROWS[name], "feeDetail": fees})
+    assert [(fee.fee_coin, fee.total_fee) for fee in fill.fee_detail] == [("BGB", Decimal("-0.5"))]
+    assert fill.unreadable == {}
+
+
+def test_fee_detail_that_cannot_be_read_is_marked_where_it_is() -> None:
+    fill = one("futures.fills", {**FILL, "feeDetail": [{"totalFee": "?"}, {"totalFee": "-1"}, 7]})
+    assert [fee.total_fee for fee in fill.fee_detail] == [None, Decimal(-1)]
+    assert fill.unreadable == {"feeDetail[0].totalFee": "?", "feeDetail[2]": "7"}
+    assert one("spot.fills", {**SPOT_FILL, "feeDetail": "free"}).unreadable == {"feeDetail": "free"}
+
+
+@pytest.mark.parametrize(
+    "permissions",
+    [
+        ["contract_trade", "copytrading_trade"],
+        "contract_trade,copytrading_trade",
+        '["contract_trade","copytrading_trade"]',
+        {"contract_trade": True, "copytrading_trade": "yes", "withdraw": False, "transfer": "no"},
+    ],
+)
+def test_permissions_as_object_list_or_text(permissions: object) -> None:
+    key = one("copytrading.create_api_key", {**ROWS["copytrading.create_api_key"], "permissions": permissions})
+    assert key.permissions == ("contract_trade", "copytrading_trade")
+
+
+def test_null_lists_are_empty() -> None:
+    for name in NAMES:
+        assert read_reply(endpoint(name), b'{"code":"00000","msg":"","requestTime":1,"data":null}').rows == ()
+    assert one("broker.create_subaccount", {**ROWS["broker.create_subaccount"], "permList": None}).perm_list == ()
+    assert one("futures.accounts", {**ROWS["futures.accounts"], "assetList": None}).asset_list == ()
+
+
+def test_rows_under_an_unexpected_name_are_not_taken_for_none() -> None:
+    for data in ({"orderList": [ORDER]}, {"entrustedList": "x"}, {"entrustedList": {"a": 1}}, "text", 7):
+        text = json.dumps({"code": "00000", "requestTime": 1, "data": data}).encode()
+        with pytest.raises(UnreadableBody):
+            read_reply(endpoint("futures.pending_orders"), text)
+
+
+def test_a_bare_list_where_an_object_is_usual_is_read() -> None:
+    text = json.dumps({"code": "00000", "requestTime": 1, "data": [ORDER]}).encode()
+    reply = read_reply(endpoint("futures.pending_orders"), text)
+    assert (len(reply.rows), reply.cursor) == (1, ORDER["orderId"])
+
+
+def test_lost_rows_are_counted_with_what_they_were() -> None:
+    reply = read("futures.fills", FILL, {**FILL, "price": None}, 7, None, {**FILL, "tradeId": ""})
+    assert len(reply.rows) == 1
+    assert [lost.place for lost in reply.lost] == [1, 2, 3, 4]
+    assert reply.count == 5
+    assert reply.lost[0].received == {**FILL, "price": None}
+    assert "received" not in repr(reply.lost[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", "empty"),
+        (b"<html>Bad gateway</html>", "web page"),
+        (b'{"code":"00000","da', "cut off"),
+        (b"\xff\xfe{}", "UTF-8"),
+        (b"[1,2]", "not an object"),
+        (b'{"message":"failure to get a peer from the ring-balancer"}', "no code"),
+        (b'{"code":null}', "no code"),
+        (b'{"code":true}', "no code"),
+        (b"[" * 100_000, "nested"),
+        (b" " * (LONGEST_BODY + 1), "bytes long"),
+        (b'{"code":"00000","data":' + b"1" * 5000 + b"}", "cut off"),
+    ],
+)
+def test_what_is_no_reply_says_what_it_is(text: bytes, says: str) -> None:
+    with pytest.raises(UnreadableBody, match=says) as refused:
+        read_envelope(text)
+    assert refused.value.__cause__ is None
+
+
+def test_the_envelope_in_its_variants() -> None:
+    assert read_envelope(b'{"code":"00000","message":"success","requestTime":"17"}').msg == "success"
+    assert read_envelope(b'{"code":"00000","message":"success","requestTime":"17"}').request_time == 17
+    assert read_envelope(b'\xef\xbb\xbf{"code":0}').code == "0"
+    assert not read_envelope(b'{"code":0}').ok
+    assert not read_envelope(b'{"code":"00001"}').ok
+    assert read_envelope(b'{"code":"1","msg":"","message":"System error"}').msg == "System error"
+    assert read_envelope(b'{"code":"1","requestTime":"later"}').request_time is None
+    with pytest.raises(RefusedReply) as refused:
+        read_reply(endpoint("futures.fills"), b'{"code":"40014","msg":"no"}')
+    assert refused.value.envelope.code == "40014"
+
+
+@pytest.mark.parametrize("name", ["copytrading.create_api_key", "subaccounts.create_batch"])
+def test_secrets_of_replies_are_never_shown(name: str) -> None:
+    reply = read(name, ROWS[name])
+    record = reply.rows[0]
+    secret = record.secret if name.startswith("copy") else record.secret_key
+    assert isinstance(secret, SecretStr)
+    assert secret.get_secret_value() == "canary"
+    shown = [repr(reply), str(record), repr(record.received), repr(record.model_dump()), dump(record.received)]
+    shown.append(repr(read_envelope(body(name, ROWS[name]))))
+    assert not any("canary" in each for each in shown)
+
+
+@pytest.mark.parametrize("name", ["copytrading.create_api_key", "subaccounts.create_batch"])
+def test_secrets_of_rows_that_cannot_be_read_are_kept_and_not_shown(name: str) -> None:
+    model = endpoint(name).row
+    field = next(iter(model.secrets))
+    key = next(each.alias for each in model.model_fields.values() if each.is_required())
+    assert key is not None
+    reply = read(name, {**ROWS[name], key: None, field: "canary"})
+    kept = reply.lost[0].received
+    assert isinstance(kept, dict)
+    assert kept[field].get_secret_value() == "canary"
+    assert "canary" not in repr(kept) + repr(reply)
+    odd = read(name, {**ROWS[name], field: ["canary"]})
+    assert "canary" not in repr(odd) + "".join(repr(r.received) + repr(r.unreadable) for r in odd.rows)
+    assert "canary" not in "".join(repr(lost.received) for lost in odd.lost)
+
+
+def test_the_fast_and_the_careful_reading_agree() -> None:
+    for name, row in ROWS.items():
+        model = endpoint(name).row
+        read_fast = read_rows(model, [row])
+        assert read_fast is not None
+        careful = model.from_row(row)
+        assert type(read_fast[0]) is type(careful)
+        assert read_fast[0].model_dump() == careful.model_dump()
+        assert repr(read_fast[0]) == repr(careful)
+        if not model.secrets:
+            assert read_fast[0] == careful
+            assert hash(read_fast[0]) == hash(careful)
+
+
+def test_one_odd_row_does_not_change_its_neighbours() -> None:
+    alone = one("futures.pending_orders", ORDER)
+    reply = read("futures.pending_orders", ORDER, {**ORDER, "fee": "?"}, ORDER)
+    assert reply.rows[0] == alone == reply.rows[2]
+
+
+def test_records_are_frozen_and_compare_by_value() -> None:
+    first, second = one("futures.fills", FILL), one("futures.fills", FILL)
+    assert first == second
+    assert len({first, second}) == 1
+    assert first.key == FILL["tradeId"]
+    assert first != one("futures.fills", {**FILL, "profit": "1"})
+    with pytest.raises(ValueError, match="frozen"):
+        first.price = Decimal(1)
+    assert first.model_copy(update={"price": Decimal(1)}).price == Decimal(1)
+
+
+def test_a_record_can_be_made_from_values() -> None:
+    order = PendingOrder(order_id="1", symbol="X", size=Decimal(1), side="sell")
+    assert order.key == "1"
+    assert order.received == {}
+    with pytest.raises(LostRowError, match="tradeId"):
+        FuturesFill.from_row({})
+
+
+def test_every_model_has_an_identity_and_every_endpoint_its_fields() -> None:
+    for each in CATALOGUE.values():
+        model: type[Record] = each.row
+        assert model.identity, each.name
+        assert set(model.identity) <= set(model.model_fields)
+        assert each.id_field == "key" or each.id_field in model.model_fields
+        assert each.time_field is None or each.time_field in model.model_fields
+
+
+def test_positions_of_both_legs_have_their_own_keys() -> None:
+    row: dict[str, Any] = {"symbol": "SOLUSDT", "holdSide": "long", "marginCoin": "USDT", "total": "1"}
+    reply = read("futures.positions", row, {**row, "holdSide": "short"})
+    assert len({position.key for position in reply.rows}) == 2
+    assert [position.is_long for position in reply.rows] == [True, False]
