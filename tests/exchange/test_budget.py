@@ -125,11 +125,11 @@ async def test_first_come_first_served_and_persons_before_feeds() -> None:
         held.replied()
 
     tasks = []
-    for name, lane in (("0", Lane.FEED), ("f1", Lane.FEED), ("f2", Lane.FEED), ("p1", Lane.PERSON), ("p2", Lane.PERSON)):
-        tasks.append(asyncio.create_task(caller(name, lane)))
+    for name in ("f0", "f1", "f2", "p1", "p2"):
+        tasks.append(asyncio.create_task(caller(name, Lane.FEED if name[0] == "f" else Lane.PERSON)))
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
-    assert order == ["0", "p1", "p2", "f1", "f2"]
+    assert order == ["f0", "p1", "p2", "f1", "f2"]
 
 
 async def test_waiting_can_be_cancelled_and_costs_no_permit() -> None:

@@ -1,1 +1,61 @@
-"""The client: one signed call, its rate budget, the clock offset, and the thirteen endpoints as coroutines."""
+"""The client of the exchange: signed calls, the rate budget, clock offset, errors. Knows HTTP, knows no trader."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tradetui.exchange.budget import Lane
+    from tradetui.exchange.client import ExchangeClient, ExchangeReader
+    from tradetui.exchange.clock import LoopClock, SystemClock
+    from tradetui.exchange.credentials import Credentials
+    from tradetui.exchange.errors import (
+        AuthenticationFailed,
+        Busy,
+        EndpointMissing,
+        ExchangeError,
+        NotSent,
+        OutcomeUnknown,
+        PermissionRefused,
+        RateLimited,
+        Rejected,
+        Unreachable,
+        UnreadableReply,
+    )
+
+__all__ = [
+    "AuthenticationFailed",
+    "Busy",
+    "Credentials",
+    "EndpointMissing",
+    "ExchangeClient",
+    "ExchangeError",
+    "ExchangeReader",
+    "Lane",
+    "LoopClock",
+    "NotSent",
+    "OutcomeUnknown",
+    "PermissionRefused",
+    "RateLimited",
+    "Rejected",
+    "SystemClock",
+    "Unreachable",
+    "UnreadableReply",
+]
+
+_HOMES = {
+    "Credentials": "credentials",
+    "ExchangeClient": "client",
+    "ExchangeReader": "client",
+    "Lane": "budget",
+    "LoopClock": "clock",
+    "SystemClock": "clock",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a name when it is asked for: whoever needs an error class alone does not pay for the models."""
+    if name not in __all__:
+        raise AttributeError(name)
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)

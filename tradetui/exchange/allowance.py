@@ -24,7 +24,7 @@ LOST_S = LATE_S + WINDOW_S + MARGIN_S
 
 
 def documented_limit(endpoint: Endpoint, account_kind: str | None) -> int:
-    """Calls a second the exchange allows; where copy traders have less, that holds until the account is known not to be one."""
+    """Calls a second the exchange allows; copy traders may have less, and so has an account whose kind is unknown."""
     limit = endpoint.limit
     if limit.copy_trader is not None and account_kind in (None, "copy_trader"):
         return limit.copy_trader

@@ -1,4 +1,4 @@
-"""Time as an argument: the machine's own clocks, a loop's virtual one, and the exchange's as estimated from its replies."""
+"""Time as an argument: the machine's clocks, a loop's virtual one, the exchange's as estimated from its replies."""
 
 from __future__ import annotations
 

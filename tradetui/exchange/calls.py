@@ -1,0 +1,251 @@
+"""One signed call: wait for a permit, stamp, sign, send once, learn from the answer.
+
+Waiting for the permit can be cancelled. What has a permit has started: it runs to its own end in a task that callers
+can stop waiting for and never cancel, because the connections of httpx 0.28 do not survive a cancelled request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from tradetui.exchange.carrier import Carrier, CarryFailure, Origin, Outgoing, Timeouts, Trouble
+from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
+from tradetui.exchange.verdict import Answer, opened, retry_after
+from tradetui.wire.scrub import scrub
+from tradetui.wire.signing import decoded_query, encoded_query, signed_headers
+
+if TYPE_CHECKING:
+    from tradetui.exchange.budget import Budget, Lane, Permit
+    from tradetui.exchange.clock import Clock, ServerClock
+    from tradetui.exchange.credentials import Credentials
+    from tradetui.exchange.link import Link
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.signing import Signer
+
+_log = logging.getLogger(__name__)
+
+BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
+"""Awaited with the request's time stamp (ms) after the permit, before the first byte; if it raises, nothing is sent."""
+Connect: TypeAlias = Callable[[], Awaitable[Carrier]]
+
+_READS_AT_ONCE = 16
+_WRITES_AT_ONCE = 4
+
+
+class Calls:
+    """What every call of one account goes through."""
+
+    def __init__(
+        self,
+        connect: Connect,
+        credentials: Credentials | None,
+        *,
+        budget: Budget,
+        clock: Clock,
+        server_clock: ServerClock,
+        link: Link,
+        timeouts: Timeouts,
+        environment: str = "live",
+        locale: str = "en-US",
+        read_only: bool = False,
+    ) -> None:
+        self._connect = connect
+        self._credentials = credentials
+        self._budget = budget
+        self._clock = clock
+        self._server_clock = server_clock
+        self._link = link
+        self._timeouts = timeouts
+        self._environment = environment
+        self._locale = locale
+        self._read_only = read_only
+        self._slots = {False: asyncio.Semaphore(_READS_AT_ONCE), True: asyncio.Semaphore(_WRITES_AT_ONCE)}
+        self._connecting: asyncio.Task[Carrier] | None = None
+        self._signer: Signer | None = None
+        self._running: dict[asyncio.Task[Answer], bool] = {}
+        self._closed = False
+
+    async def prepare(self) -> None:
+        """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise."""
+        await self._carrier()
+
+    async def call(
+        self,
+        endpoint: Endpoint,
+        lane: Lane,
+        *,
+        query: list[tuple[str, str]] | None = None,
+        body: bytes = b"",
+        sign_decoded: bool = False,
+        before_send: BeforeSend | None = None,
+    ) -> Answer:
+        """Make the call once and say what became of it; raises only where nothing was sent."""
+        if endpoint.writes and self._read_only:
+            raise ReadOnly("this program was started to read only", endpoint=endpoint.name)
+        if self._closed:
+            raise NotSent("the connection is closed", endpoint=endpoint.name)
+        carrier = await self._carrier()
+        seconds = self._timeouts.total(writes=endpoint.writes)
+        permit = await self._budget.acquire(endpoint, lane, hold_s=seconds + self._timeouts.pool + 1.0)
+        slots = self._slots[endpoint.writes]
+        try:
+            async with asyncio.timeout(self._timeouts.pool + seconds if slots.locked() else None):
+                await slots.acquire()
+        except TimeoutError:
+            permit.unused()
+            raise Unreachable("every connection is busy with calls that do not end", endpoint=endpoint.name) from None
+        except BaseException:
+            permit.unused()
+            raise
+        task = asyncio.get_running_loop().create_task(
+            self._run(carrier, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
+            name=f"call {endpoint.name}",
+        )
+        self._running[task] = endpoint.writes
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    async def aclose(self, *, write_grace_s: float = 2.0) -> None:
+        """Drop the reads at once, give a write under way a moment to be answered, and close."""
+        self._closed = True
+        reads = [task for task, writes in self._running.items() if not writes]
+        writes = [task for task, writes in self._running.items() if writes]
+        if writes:
+            await asyncio.wait(writes, timeout=write_grace_s)
+        for task in (*reads, *writes):
+            task.cancel()
+        await asyncio.gather(*reads, *writes, return_exceptions=True)
+        if self._connecting is not None:
+            try:
+                carrier = await self._connecting
+            except Exception:
+                return
+            await carrier.aclose()
+
+    async def _carrier(self) -> Carrier:
+        if self._connecting is None or (self._connecting.done() and self._connecting.exception() is not None):
+            self._connecting = asyncio.ensure_future(self._connect())
+        if self._connecting.done():
+            return self._connecting.result()
+        return await asyncio.shield(self._connecting)
+
+    async def _run(
+        self,
+        carrier: Carrier,
+        permit: Permit,
+        slots: asyncio.Semaphore,
+        endpoint: Endpoint,
+        query: list[tuple[str, str]],
+        body: bytes,
+        sign_decoded: bool,
+        before_send: BeforeSend | None,
+    ) -> Answer:
+        stamp_ms = self._server_clock.now_ms
+        try:
+            try:
+                outgoing = self._outgoing(endpoint, stamp_ms, query, body, sign_decoded)
+                if before_send is not None:
+                    await before_send(stamp_ms)
+            except BaseException:
+                permit.unused()
+                raise
+            return await self._send(carrier, permit, outgoing, endpoint, stamp_ms)
+        finally:
+            slots.release()
+
+    async def _send(
+        self, carrier: Carrier, permit: Permit, outgoing: Outgoing, endpoint: Endpoint, stamp_ms: int
+    ) -> Answer:
+        begun = self._clock.monotonic()
+        try:
+            incoming = await carrier.send(outgoing)
+        except CarryFailure as failure:
+            if failure.trouble is Trouble.UNREADABLE:
+                permit.replied()
+            elif failure.sent:
+                permit.lost()
+            else:
+                permit.unused()
+            _log.info("%s: %s", endpoint.name, failure)
+            return Answer(stamp_ms, failure=failure)
+        except BaseException:
+            permit.lost()
+            raise
+        round_trip = self._clock.monotonic() - begun
+        answer = opened(stamp_ms, incoming)
+        if answer.limited:
+            permit.refused(retry_after(incoming.headers.get("retry-after"), stamp_ms))
+        else:
+            permit.replied(_remaining(incoming.headers))
+        self._link.replied(round_trip)
+        if answer.envelope is not None:
+            self._server_clock.observe(answer.envelope.request_time, round_trip)
+            if not answer.envelope.ok:
+                _log.info("%s: code %s, HTTP status %d", endpoint.name, scrub(answer.envelope.code), incoming.status)
+        else:
+            _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, incoming.status)
+        return answer
+
+    def _outgoing(
+        self, endpoint: Endpoint, stamp_ms: int, query: list[tuple[str, str]], body: bytes, sign_decoded: bool
+    ) -> Outgoing:
+        on_the_wire = encoded_query(query)
+        headers = {"Content-Type": "application/json", "locale": self._locale}
+        if endpoint.signed:
+            if self._credentials is None:
+                raise NotSent("an API key is needed", endpoint=endpoint.name, remedy="Give credentials to the client.")
+            if self._signer is None:
+                self._signer = self._credentials.signer()
+            headers = signed_headers(
+                self._signer,
+                api_key=self._credentials.api_key,
+                passphrase=self._credentials.passphrase,
+                timestamp=str(stamp_ms),
+                method=endpoint.method,
+                path=endpoint.path,
+                query=decoded_query(query) if sign_decoded else on_the_wire,
+                body=body,
+                locale=self._locale,
+            )
+        if self._environment == "demo":
+            headers["paptrading"] = "1"
+        target = f"{endpoint.path}?{on_the_wire}" if on_the_wire else endpoint.path
+        return Outgoing(endpoint.method, target, headers, body)
+
+    def _ended(self, task: asyncio.Task[Answer]) -> None:
+        self._running.pop(task, None)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            _log.debug("a call ended with %s", type(failure).__name__)
+
+
+def network(origin: Origin, timeouts: Timeouts, *, read_only: bool, tls: object = None) -> Connect:
+    """Connect over HTTP; the library and the TLS context are loaded in a thread."""
+
+    def load() -> Carrier:
+        from tradetui.exchange.transport import HttpTransport, shared_tls
+
+        if origin.scheme == "https" and tls is None:
+            shared_tls()
+        return HttpTransport(origin, timeouts=timeouts, read_only=read_only, tls=tls)  # type: ignore[arg-type]
+
+    async def connect() -> Carrier:
+        return await asyncio.to_thread(load)
+
+    return connect
+
+
+def already(carrier: Carrier) -> Connect:
+    """Use a carrier that exists."""
+
+    async def connect() -> Carrier:
+        return carrier
+
+    return connect
+
+
+def _remaining(headers: Mapping[str, str]) -> int | None:
+    text = headers.get("x-mbx-used-remain-limit", "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -1,0 +1,217 @@
+"""The client: `ExchangeReader` can only read, `ExchangeClient` can also write.
+
+async with ExchangeClient(Credentials(key, secret, passphrase), "https://api.example.com") as client:
+    page = await client.futures.fills(product_type="USDT-FUTURES")
+"""
+
+from __future__ import annotations
+
+import copy
+import ssl
+from collections.abc import AsyncIterator
+from random import Random
+from types import TracebackType
+from typing import Any, Self
+
+from tradetui.exchange import calls as calling
+from tradetui.exchange import paging
+from tradetui.exchange.areas.asking import Time
+from tradetui.exchange.areas.broker import BrokerReading, BrokerWriting
+from tradetui.exchange.areas.convert import ConvertReading
+from tradetui.exchange.areas.creation import CopyKeyCreation, SubaccountCreation
+from tradetui.exchange.areas.futures import FuturesReading, FuturesTrading
+from tradetui.exchange.areas.public import PublicReading
+from tradetui.exchange.areas.spot import SpotReading
+from tradetui.exchange.budget import Budget, Lane, LocalBudget
+from tradetui.exchange.capabilities import Capabilities
+from tradetui.exchange.carrier import Carrier, Timeouts, origin_of
+from tradetui.exchange.clock import Clock, ServerClock, SystemClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ReadOnly
+from tradetui.exchange.in_process import AsgiApp, InProcessTransport
+from tradetui.exchange.link import Link
+from tradetui.exchange.reads import Reads
+from tradetui.exchange.writes import Writes
+from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.catalogue import endpoint as catalogued
+from tradetui.wire.replies import Reply
+from tradetui.wire.requests import Request
+
+DEFAULT_SHARE = 0.5
+"""Of every limit, where no budget is given: other programs share the account."""
+
+
+class ExchangeReader:
+    """Reads every reading endpoint; nothing in it can send anything else than a GET.
+
+    `base_url` is https, or http on loopback. `environment` is "live" or "demo". `lane` says who waits: for a person
+    a read that fails for a passing reason is tried once more. Clock, chance, budget and carrier are arguments.
+    """
+
+    _may_write = False
+
+    def __init__(
+        self,
+        credentials: Credentials | None,
+        base_url: str = "",
+        *,
+        environment: str = "live",
+        locale: str = "en-US",
+        lane: Lane = Lane.PERSON,
+        budget: Budget | None = None,
+        account_kind: str | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+        timeouts: Timeouts | None = None,
+        tls: ssl.SSLContext | None = None,
+        carrier: Carrier | None = None,
+    ) -> None:
+        read_only = not self._may_write
+        timeouts = timeouts or Timeouts()
+        if carrier is None:
+            connect = calling.network(origin_of(base_url), timeouts, read_only=read_only, tls=tls)
+        elif read_only and not carrier.read_only:
+            raise ValueError("a reader needs a carrier that is read-only itself")
+        else:
+            connect = calling.already(carrier)
+        random = random or Random()
+        self.clock = clock or SystemClock()
+        self.server_clock = ServerClock(self.clock)
+        self._own_budget = budget is None
+        self.budget: Budget = budget or LocalBudget(share=DEFAULT_SHARE, clock=self.clock, random=random)
+        if account_kind is not None:
+            self.budget.account_kind = account_kind
+        self.link = Link(self.clock, self.server_clock, self.budget)
+        self.capabilities = Capabilities(self.clock)
+        self.lane = lane
+        self._credentials = credentials
+        self._calls = calling.Calls(
+            connect,
+            credentials,
+            budget=self.budget,
+            clock=self.clock,
+            server_clock=self.server_clock,
+            link=self.link,
+            timeouts=timeouts,
+            environment=environment,
+            locale=locale,
+            read_only=read_only,
+        )
+        self._reads = Reads(
+            self._calls,
+            credentials=credentials,
+            capabilities=self.capabilities,
+            server_clock=self.server_clock,
+            link=self.link,
+            random=random,
+        )
+        self._furnish()
+
+    @classmethod
+    def in_process(
+        cls, app: AsgiApp, credentials: Credentials | None, *, timeouts: Timeouts | None = None, **options: Any
+    ) -> Self:
+        """A client whose exchange is an ASGI application in this process; options as for the constructor."""
+        carrier = InProcessTransport(app, timeouts=timeouts, read_only=not cls._may_write)
+        return cls(credentials, carrier=carrier, timeouts=timeouts, **options)
+
+    def _furnish(self) -> None:
+        self.futures: FuturesReading = FuturesReading(self)
+        self.spot = SpotReading(self)
+        self.convert = ConvertReading(self)
+        self.broker: BrokerReading = BrokerReading(self)
+        self.public = PublicReading(self)
+
+    def with_lane(self, lane: Lane) -> Self:
+        """The same client, connections and budget, asking in another lane."""
+        other = copy.copy(self)
+        other.lane = lane
+        other._furnish()
+        return other
+
+    async def prepare(self) -> None:
+        """Load the HTTP library and the TLS context in a thread now, rather than with the first call."""
+        await self._calls.prepare()
+
+    async def read(self, endpoint: Endpoint | str, request: Request | None = None) -> Reply[Any]:
+        """Read one page of an endpoint of the catalogue; raises `ExchangeError`."""
+        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
+        if what.writes:
+            raise ReadOnly("this endpoint changes something and cannot be read", endpoint=what.name)
+        return await self._reads.read(what, request if request is not None else what.request(), self.lane)
+
+    def pages(
+        self,
+        endpoint: Endpoint | str,
+        request: Request | None = None,
+        *,
+        all_spans: bool = False,
+        start_time: Time = None,
+        end_time: Time = None,
+    ) -> AsyncIterator[Reply[Any]]:
+        """Read all pages, each row once.
+
+        A stretch given here may be of any length, it is cut into spans that the exchange allows; `all_spans` without
+        a start goes back as far as the exchange tells.
+        """
+        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
+        asked = request if request is not None else what.request()
+        start = _milliseconds(what, "startTime", start_time, asked)
+        end = _milliseconds(what, "endTime", end_time, asked)
+        if what.time is None or not (all_spans or start is not None):
+            return paging.pages(self.read, what, asked)
+        now = self.server_clock.now_ms
+        return paging.all_spans(self.read, what, asked, now_ms=now, start_ms=start, end_ms=end)
+
+    async def aclose(self) -> None:
+        """Close every connection; a write under way is given two seconds to be answered."""
+        await self._calls.aclose()
+        if self._own_budget:
+            await self.budget.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Enter; nothing is sent yet."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        await self.aclose()
+
+
+class ExchangeClient(ExchangeReader):
+    """Reads and writes. A write is sent at most once, ever."""
+
+    _may_write = True
+
+    def _furnish(self) -> None:
+        super()._furnish()
+        self._writes = Writes(
+            self._calls,
+            self._reads,
+            credentials=self._credentials,
+            server_clock=self.server_clock,
+            link=self.link,
+        )
+        self.futures: FuturesTrading = FuturesTrading(self, self.write)
+        self.broker: BrokerWriting = BrokerWriting(self, self.write)
+        self.subaccounts = SubaccountCreation(self.write)
+        self.copytrading = CopyKeyCreation(self.write)
+
+    async def write(
+        self, endpoint: Endpoint | str, request: Request, *, before_send: calling.BeforeSend | None = None
+    ) -> Reply[Any]:
+        """Send a write of the catalogue once; see `futures.reverse` for what it raises."""
+        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
+        return await self._writes.write(what, request, before_send)
+
+
+def _milliseconds(endpoint: Endpoint, name: str, given: Time, request: Request) -> int | None:
+    if given is None:
+        return getattr(request, {"startTime": "start_time", "endTime": "end_time"}[name], None) or None
+    milliseconds: int = endpoint.request.parameter(name).read(given)
+    return milliseconds

@@ -1,0 +1,43 @@
+"""Who calls: an API key with its secret and passphrase, which never show themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from tradetui.wire.signing import HmacSigner, RsaSigner
+
+if TYPE_CHECKING:
+    from tradetui.wire.signing import Signer
+
+MASK = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """An API key. Secret and passphrase may be given as text; `rsa` says that the secret is a private key (PEM)."""
+
+    api_key: str = field(repr=False)
+    secret: SecretStr
+    passphrase: SecretStr
+    rsa: bool = False
+
+    def __post_init__(self) -> None:
+        """Wrap what was given as text."""
+        for name in ("secret", "passphrase"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                object.__setattr__(self, name, SecretStr(value))
+
+    def signer(self) -> Signer:
+        """What signs this key's requests; raises `SigningUnavailable` for an RSA key that cannot be used."""
+        return RsaSigner(self.secret) if self.rsa else HmacSigner(self.secret)
+
+    def masked(self, text: str) -> str:
+        """The text without any of the three, should the exchange have repeated one."""
+        for value in (self.secret.get_secret_value(), self.passphrase.get_secret_value(), self.api_key):
+            if len(value) >= 4 and value in text:
+                text = text.replace(value, MASK)
+        return text

@@ -1,0 +1,134 @@
+"""Carries requests to an ASGI application in this process, with the time-outs and endings a network would have."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from tradetui.exchange.carrier import (
+    LARGEST_BODY,
+    CarryFailure,
+    Incoming,
+    Outgoing,
+    Timeouts,
+    Trouble,
+    refuse_write,
+)
+
+_Message: TypeAlias = MutableMapping[str, Any]
+_Receive: TypeAlias = Callable[[], Awaitable[_Message]]
+_Send: TypeAlias = Callable[[_Message], Awaitable[None]]
+AsgiApp: TypeAlias = Callable[[MutableMapping[str, Any], _Receive, _Send], Awaitable[None]]
+
+
+class InProcessTransport:
+    """A carrier whose other end is an ASGI application.
+
+    The application runs in a task of its own, as a server would: when the caller gives up it goes on. An exception
+    of the application is a connection that broke.
+    """
+
+    def __init__(self, app: AsgiApp, *, timeouts: Timeouts | None = None, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self._app = app
+        self._timeouts = timeouts or Timeouts()
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def send(self, outgoing: Outgoing) -> Incoming:
+        """Call the application once; raises `CarryFailure`."""
+        if self.read_only:
+            refuse_write(outgoing)
+        exchange = _Exchange(outgoing.body)
+        task = asyncio.create_task(self._serve(_scope(outgoing), exchange))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        seconds = self._timeouts.order_read if outgoing.writes else self._timeouts.read
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            raise CarryFailure(Trouble.TIME_OUT, f"no answer within {seconds:g} s", sent=True)
+        return exchange.answer()
+
+    async def aclose(self) -> None:
+        """End what the application still does."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _serve(self, scope: dict[str, Any], exchange: _Exchange) -> None:
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        except Exception as failure:
+            exchange.failure = type(failure).__name__
+        finally:
+            exchange.over.set()
+
+
+class _Exchange:
+    """One request and what has come back of its answer."""
+
+    def __init__(self, body: bytes) -> None:
+        self.over = asyncio.Event()
+        self.failure: str | None = None
+        self._body: bytes | None = body
+        self._status: int | None = None
+        self._headers: dict[str, str] = {}
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._complete = False
+
+    async def receive(self) -> _Message:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self.over.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: _Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            for name, value in message.get("headers", ()):
+                self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        elif message["type"] == "http.response.body":
+            part = message.get("body", b"")
+            self._size += len(part)
+            if self._size <= LARGEST_BODY:
+                self._parts.append(part)
+            if not message.get("more_body", False):
+                self._complete = True
+                self.over.set()
+
+    def answer(self) -> Incoming:
+        if self._size > LARGEST_BODY:
+            raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+        length = self._headers.get("content-length", "")
+        cut = length.isdigit() and int(length) != self._size
+        if self._status is None or not self._complete or cut:
+            how = "before answering" if self._status is None else "in the middle of the answer"
+            raise CarryFailure(Trouble.BROKEN, f"the connection was closed {how}", sent=True)
+        return Incoming(self._status, self._headers, b"".join(self._parts))
+
+
+def _scope(outgoing: Outgoing) -> dict[str, Any]:
+    path, _, query = outgoing.target.partition("?")
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+    headers.append((b"host", b"in-process"))
+    if outgoing.body:
+        headers.append((b"content-length", str(len(outgoing.body)).encode()))
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": outgoing.method,
+        "scheme": "http",
+        "path": unquote(path),
+        "raw_path": path.encode("ascii"),
+        "query_string": query.encode("ascii"),
+        "root_path": "",
+        "headers": headers,
+        "client": ("127.0.0.1", 0),
+        "server": ("in-process", 80),
+        "state": {},
+    }

@@ -1,0 +1,101 @@
+"""Reading: one call, said another way or repeated once where that helps, as rows or an error."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.dialect import Dialect
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    ExchangeError,
+    RateLimited,
+    Unreachable,
+    UnreadableReply,
+)
+from tradetui.exchange.verdict import rows_or_error
+from tradetui.wire.codes import CodeGroup, meaning, switches_off
+from tradetui.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from tradetui.exchange.calls import Calls
+    from tradetui.exchange.capabilities import Capabilities
+    from tradetui.exchange.clock import ServerClock
+    from tradetui.exchange.credentials import Credentials
+    from tradetui.exchange.link import Link
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.requests import Request
+
+_TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)
+_LONGEST_MESSAGE = 400
+
+
+class Reads:
+    """Every read of one account."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        *,
+        credentials: Credentials | None,
+        capabilities: Capabilities,
+        server_clock: ServerClock,
+        link: Link,
+        random: Random,
+    ) -> None:
+        self._calls = calls
+        self._credentials = credentials
+        self._capabilities = capabilities
+        self._server_clock = server_clock
+        self._link = link
+        self._random = random
+        self._dialect = Dialect()
+
+    async def read(self, endpoint: Endpoint, request: Request, lane: Lane) -> Reply[Any]:
+        """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
+        self._capabilities.check(endpoint)
+        manner = self._dialect.manner(endpoint, request)
+        again = 1 if lane is Lane.PERSON else 0
+        first: ExchangeError | None = None
+        while True:
+            answer = await self._calls.call(endpoint, lane, query=manner.query(), sign_decoded=manner.decoded)
+            result = rows_or_error(endpoint, answer)
+            if isinstance(result, Reply):
+                manner.worked()
+                self._capabilities.answered(endpoint)
+                return result
+            if manner.change_after(result):
+                first = first or result
+                continue
+            if again and self._may_pass(result):
+                again -= 1
+                await asyncio.sleep(self._random.uniform(0.1, 0.4))
+                continue
+            error = first or result
+            tidy(error, self._credentials)
+            self._link.failed(error, answered=answer.incoming is not None)
+            off = switches_off(error.code, error.http_status) if error.code else error.http_status == 404
+            if off:
+                self._capabilities.switch_off(endpoint, error)
+            raise error
+
+    def _may_pass(self, error: ExchangeError) -> bool:
+        if isinstance(error, AuthenticationFailed):
+            # Refused for its time stamp, but the refusal told the exchange's time.
+            known = self._server_clock.offset_ms is not None
+            return known and meaning(error.code or "").group is CodeGroup.CLOCK
+        return isinstance(error, _TRANSIENT)
+
+
+def tidy(error: ExchangeError, credentials: Credentials | None) -> None:
+    """Make the exchange's words fit to repeat: no secret of ours in them, and not endless."""
+    message = error.message
+    if credentials is not None:
+        message = credentials.masked(message)
+    if len(message) > _LONGEST_MESSAGE:
+        message = message[: _LONGEST_MESSAGE - 1] + "…"
+    error.message = message
+    error.args = (message,)

@@ -1,0 +1,196 @@
+"""What an answer means: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from tradetui.exchange.carrier import CarryFailure, Incoming, Trouble
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    EndpointMissing,
+    ExchangeError,
+    OutcomeUnknown,
+    PermissionRefused,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    UnreadableReply,
+)
+from tradetui.wire.codes import ErrorKind, endpoint_missing, meaning, write_refused
+from tradetui.wire.replies import Envelope, Reply, UnreadableBody, read_data, read_envelope
+
+if TYPE_CHECKING:
+    from tradetui.wire.catalogue import Endpoint
+
+_LOOK = "Look at positions, pending orders and fills before doing anything again."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
+
+    stamp_ms: int
+    incoming: Incoming | None = None
+    envelope: Envelope | None = None
+    unreadable: str = ""
+    failure: CarryFailure | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, if an answer came."""
+        return self.incoming.status if self.incoming else None
+
+    @property
+    def limited(self) -> bool:
+        """Whether the exchange says that there were too many calls."""
+        if self.envelope is not None and not self.envelope.ok:
+            return meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
+        return self.status == 429
+
+
+def opened(stamp_ms: int, incoming: Incoming) -> Answer:
+    """Read the envelope of what came; content that is not declared as JSON is not read."""
+    kind = incoming.headers.get("content-type", "")
+    if kind and "json" not in kind.lower():
+        what = "a web page" if "html" in kind.lower() else f"content of type {kind.partition(';')[0][:40]}"
+        return Answer(stamp_ms, incoming, unreadable=f"the reply is {what}, not JSON")
+    try:
+        return Answer(stamp_ms, incoming, read_envelope(incoming.body))
+    except UnreadableBody as problem:
+        return Answer(stamp_ms, incoming, unreadable=str(problem))
+
+
+def retry_after(headers_value: str | None, now_ms: int) -> float | None:
+    """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable."""
+    if not headers_value:
+        return None
+    text = headers_value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - now_ms / 1000)
+
+
+def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+    """The rows of a read, or the error to raise for it."""
+    status = answer.status
+    if answer.failure is not None:
+        return _unreached(endpoint, answer.failure)
+    if answer.envelope is None:
+        return _unreadable(endpoint, answer)
+    if not answer.envelope.ok:
+        return _refusal(endpoint, answer.envelope, answer)
+    try:
+        return read_data(endpoint, answer.envelope)
+    except UnreadableBody as problem:
+        return UnreadableReply(str(problem), endpoint=endpoint.name, http_status=status, remedy=_REPORT)
+
+
+def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+    """What a write came to: its result, a readable refusal, or `OutcomeUnknown` for everything else."""
+    envelope = answer.envelope
+    if answer.failure is not None:
+        return _unknown(endpoint, answer, str(answer.failure))
+    if envelope is None:
+        return _unknown(endpoint, answer, answer.unreadable)
+    status = answer.status or 0
+    if not envelope.ok:
+        if write_refused(envelope.code, status, envelope.msg):
+            return _refusal(endpoint, envelope, answer)
+        return _unknown(endpoint, answer, envelope.msg or "the exchange answered that it cannot answer", envelope.code)
+    if status >= 500:
+        return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
+    try:
+        reply = read_data(endpoint, envelope)
+    except UnreadableBody as problem:
+        return _unknown(endpoint, answer, f"accepted, but {problem}")
+    if not reply.rows:
+        return _unknown(endpoint, answer, "accepted, but the result cannot be read")
+    return reply
+
+
+_REPORT = "If this lasts, the interface may have changed; keep the log."
+
+
+def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+    known = meaning(envelope.code)
+    status = answer.status
+    said: dict[str, Any] = {
+        "code": envelope.code,
+        "endpoint": endpoint.name,
+        "http_status": status,
+        "remedy": known.remedy,
+    }
+    if endpoint_missing(envelope.code, status):
+        return EndpointMissing(envelope.msg, **said)
+    match known.kind:
+        case ErrorKind.AUTHENTICATION:
+            return AuthenticationFailed(envelope.msg, **said)
+        case ErrorKind.PERMISSION:
+            return PermissionRefused(envelope.msg, **said)
+        case ErrorKind.RATE_LIMIT:
+            return RateLimited(envelope.msg, retry_after=_asked_pause(answer), **said)
+        case ErrorKind.BUSY:
+            return Busy(envelope.msg, **said)
+    if status is not None and status >= 500:
+        return Busy(envelope.msg, **said)
+    return Rejected(envelope.msg, **said)
+
+
+def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
+    status = answer.status or 0
+    said: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
+    if status == 429:
+        return RateLimited(
+            answer.unreadable,
+            retry_after=_asked_pause(answer),
+            remedy="It slows down by itself; lower budget_share if other programs use this account.",
+            **said,
+        )
+    if status >= 500:
+        return Busy(f"HTTP status {status}, {answer.unreadable}", remedy="Reading goes on by itself.", **said)
+    if status == 404:
+        return EndpointMissing(answer.unreadable, remedy="Check base_url.", **said)
+    if 300 <= status < 400:
+        return UnreadableReply(
+            "it points to another address, and redirects are not followed", remedy="Check base_url.", **said
+        )
+    remedy = "Check base_url, and whether a proxy or a login page stands in between."
+    detail = answer.unreadable if status == 200 else f"HTTP status {status}, {answer.unreadable}"
+    return UnreadableReply(detail, remedy=remedy, **said)
+
+
+def _unreached(endpoint: Endpoint, failure: CarryFailure) -> ExchangeError:
+    remedies = {
+        Trouble.CONNECT: "Check the network and base_url; it is tried again by itself.",
+        Trouble.TLS: "Check base_url, this machine's clock, and whether a proxy breaks into TLS connections.",
+        Trouble.TIME_OUT: "Check the network; it is tried again by itself.",
+        Trouble.BROKEN: "It is tried again by itself.",
+        Trouble.POOL: "It is tried again by itself; if this lasts, restart and keep the log.",
+    }
+    if failure.trouble is Trouble.UNREADABLE:
+        return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
+    return Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.trouble])
+
+
+def _unknown(endpoint: Endpoint, answer: Answer, message: str, code: str | None = None) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        message,
+        stamp_ms=answer.stamp_ms,
+        code=code,
+        endpoint=endpoint.name,
+        http_status=answer.status,
+        remedy=_LOOK,
+    )
+
+
+def _asked_pause(answer: Answer) -> float | None:
+    if answer.incoming is None:
+        return None
+    return retry_after(answer.incoming.headers.get("retry-after"), answer.stamp_ms)

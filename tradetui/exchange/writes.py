@@ -1,0 +1,64 @@
+"""Writing: sent at most once, ever; either its result, a readable refusal, or an outcome that is not known."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.errors import ClockTooFarOff, ExchangeError
+from tradetui.exchange.reads import tidy
+from tradetui.exchange.verdict import outcome_or_error
+from tradetui.wire.catalogue import endpoint as catalogued
+from tradetui.wire.public import ServerTimeRequest
+from tradetui.wire.replies import Reply
+
+if TYPE_CHECKING:
+    from tradetui.exchange.calls import BeforeSend, Calls
+    from tradetui.exchange.clock import ServerClock
+    from tradetui.exchange.credentials import Credentials
+    from tradetui.exchange.link import Link
+    from tradetui.exchange.reads import Reads
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.requests import Request
+
+
+class Writes:
+    """Every write of one account. There is no such object where only reading is allowed."""
+
+    def __init__(
+        self, calls: Calls, reads: Reads, *, credentials: Credentials | None, server_clock: ServerClock, link: Link
+    ) -> None:
+        self._calls = calls
+        self._reads = reads
+        self._credentials = credentials
+        self._server_clock = server_clock
+        self._link = link
+
+    async def write(self, endpoint: Endpoint, request: Request, before_send: BeforeSend | None = None) -> Reply[Any]:
+        """Send once.
+
+        Raises `NotSent` before anything left, `Rejected` and its like when the exchange's own envelope says that
+        it was not taken, and `OutcomeUnknown` in every other case. Nothing here ever sends it again.
+        """
+        body = request.body()
+        await self._check_clock(endpoint)
+        answer = await self._calls.call(endpoint, Lane.PERSON, body=body, before_send=before_send)
+        result = outcome_or_error(endpoint, answer)
+        if isinstance(result, Reply):
+            return result
+        tidy(result, self._credentials)
+        self._link.failed(result, answered=answer.incoming is not None)
+        raise result
+
+    async def _check_clock(self, endpoint: Endpoint) -> None:
+        if self._server_clock.offset_ms is None:
+            with suppress(ExchangeError):  # any answer tells the time, a refusal too
+                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Lane.PERSON)
+        if self._server_clock.blocks_writes:
+            seconds = abs(self._server_clock.offset_ms or 0) / 1000
+            raise ClockTooFarOff(
+                f"this machine's clock is {seconds:.1f} s from the exchange's",
+                endpoint=endpoint.name,
+                remedy="Set the clock (within 5 s), then try again.",
+            )
