@@ -143,9 +143,9 @@ def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
     adapter = _READERS.get(kind)
     if adapter is None:
         adapter = _READERS[kind] = _reader(kind)
-    problems: list[Mapping[str, str]] = []
+    prepared, problems = _prepared(kind, rows)
     try:
-        read: list[dict[str, Any]] = adapter.validate_python([_prepared(kind, row, problems) for row in rows])
+        read: list[dict[str, Any]] = adapter.validate_python(prepared)
     except ValidationError:
         return None
     for values, row, found in zip(read, rows, problems, strict=True):
@@ -186,27 +186,34 @@ def _given_or_not(field: FieldInfo) -> Any:
     return Field(default=field.get_default(), validation_alias=field.alias)
 
 
-def _prepared(kind: type[Record], row: Row, problems: list[Mapping[str, str]]) -> dict[str, Any]:
-    """What pydantic is given: blanks as None, one spelling, one shape; what a shape cannot read becomes a problem."""
-    fields = dict(row)
-    for name, value in row.items():
-        if not value and value == "":
-            fields[name] = None
+def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
+    """What pydantic is given: blanks as None, one spelling, one shape; and by row what the shapes could not read."""
+    prepared: list[dict[str, Any]] = []
+    for row in rows:
+        fields = dict(row)
+        for name, value in row.items():
+            if not value and value == "":
+                fields[name] = None
+        prepared.append(fields)
     for spelling, name in kind._spelled:
-        if spelling in fields and fields.get(name) is None:
-            fields[name] = fields.pop(spelling)
+        for fields in prepared:
+            if spelling in fields and fields.get(name) is None:
+                fields[name] = fields.pop(spelling)
     if not kind.shapes:
-        problems.append(NOTHING)
-        return fields
-    found: dict[str, str] = {}
+        return prepared, [NOTHING] * len(prepared)
+    return prepared, [_shaped(kind, fields) for fields in prepared]
+
+
+def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
+    """Bring the fields of several shapes into one; gives what could not be read, by name."""
+    problems: dict[str, str] = {}
     for name, shape in kind.shapes.items():
         value = fields.get(name)
         if value is None:
             fields.pop(name, None)
         else:
-            fields[name] = shape(value, name, found)
-    problems.append(found or NOTHING)
-    return fields
+            fields[name] = shape(value, name, problems)
+    return problems or NOTHING
 
 
 def _masked(kind: type[Record], row: Row) -> Row:
@@ -219,9 +226,8 @@ def _masked(kind: type[Record], row: Row) -> Row:
 
 def _read_with_care(kind: type[R], row: Row) -> R:
     """One row, field by field where pydantic refuses it; raises LostRowError."""
-    found: list[Mapping[str, str]] = []
-    fields = _prepared(kind, row, found)
-    problems = dict(found[0])
+    (fields,), (found,) = _prepared(kind, [row])
+    problems = dict(found)
     fields[_RECEIVED] = _masked(kind, row) if kind.secrets else row
     while True:
         fields[_UNREADABLE] = problems or NOTHING
