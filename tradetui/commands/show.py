@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
     endpoint = CATALOGUE[WHATS[asked.what]]
     async with open_reader(loaded) as client:
-        requests = _requests(asked, endpoint, loaded, client.now_ms())
+        requests = _requests(asked, endpoint, loaded, client.clock.wall_ms())
         writer = _writer(asked, _columns(asked.what, endpoint))
         progress = _Progress(asked.what)
         failure: Exception | None = None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Annotated, ClassVar
 
-from tradetui.wire.field_types import Moment
+from tradetui.wire.field_types import Figure, Moment
 from tradetui.wire.parameters import Count, Label, Milliseconds, Parameter, Shaped, Word
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.requests import Request, TimedRequest
@@ -66,16 +65,16 @@ class SubaccountEmailRequest(Request):
 
 
 class SubaccountTransfer(Record):
-    """A deposit or withdrawal of a sub-account."""
+    """A deposit or withdrawal of a sub-account; a transfer between two of them is a row of each."""
 
-    identity: ClassVar[tuple[str, ...]] = ("tx_id",)
+    identity: ClassVar[tuple[str, ...]] = ("tx_id", "uid")
 
     uid: str
     tx_id: str
     coin: str
     type: str | None = None
     sub_type: str | None = None
-    amount: Decimal
+    amount: Figure
     status: str | None = None
     ts: Moment | None = None
 

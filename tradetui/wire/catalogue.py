@@ -69,7 +69,7 @@ class Endpoint:
     request: type[Request]
     row: type[Record]
     page: PageRule | None = None
-    #: Attributes of the row model: its id, and the time it is ordered by.
+    #: Attributes of the row model: its id (`key` where several fields make it), and the time it is ordered by.
     id_field: str
     time_field: str | None = None
     signed: bool = True
@@ -166,7 +166,7 @@ _THIRTEEN: Final = (
         request=broker.TransfersRequest,
         row=broker.SubaccountTransfer,
         page=_pages(broker.TransfersRequest, "endId", "list", row_field="txId", first="1"),
-        id_field="tx_id",
+        id_field="key",
         time_field="ts",
     ),
     Endpoint(

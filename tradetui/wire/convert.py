@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Annotated, ClassVar
 
-from tradetui.wire.field_types import Moment
+from tradetui.wire.field_types import Figure, Moment
 from tradetui.wire.parameters import Count, Milliseconds, Parameter
 from tradetui.wire.records import Record
 from tradetui.wire.requests import TimedRequest
@@ -30,9 +29,9 @@ class ConvertRecord(Record):
 
     id: str
     ts: Moment
-    cnvt_price: Decimal | None = None
-    fee: Decimal | None = None
-    from_coin_size: Decimal
+    cnvt_price: Figure | None = None
+    fee: Figure | None = None
+    from_coin_size: Figure
     from_coin: str
-    to_coin_size: Decimal
+    to_coin_size: Figure
     to_coin: str

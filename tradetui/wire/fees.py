@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
+from tradetui.wire.field_types import Figure
 from tradetui.wire.records import Record
 from tradetui.wire.vocabulary import same
 
@@ -13,8 +12,8 @@ class FeeDetail(Record):
 
     deduction: str | None = None
     fee_coin: str | None = None
-    total_deduction_fee: Decimal | None = None
-    total_fee: Decimal | None = None
+    total_deduction_fee: Figure | None = None
+    total_fee: Figure | None = None
 
     @property
     def is_discounted(self) -> bool:

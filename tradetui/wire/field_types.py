@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Annotated, Any, Final, get_args
 
 from pydantic import AwareDatetime, Field
@@ -13,6 +14,10 @@ _FIRST_MOMENT: Final = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
 
 # A Unix time as aware UTC: milliseconds, or seconds where the number is too small to be milliseconds (to 2e10).
 Moment = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT)]
+
+
+# A size, price or amount. Beyond forty digits it is refused: none is so large, and arithmetic could overflow on it.
+Figure = Annotated[Decimal, Field(gt=Decimal("-1e40"), lt=Decimal("1e40"))]
 
 
 def is_text(field: FieldInfo) -> bool:

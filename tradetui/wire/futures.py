@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from tradetui.wire.fees import FeeDetail
-from tradetui.wire.field_types import Moment
+from tradetui.wire.field_types import Figure, Moment
 from tradetui.wire.futures_beyond import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
 from tradetui.wire.futures_requests import (
     AccountListRequest,
@@ -73,17 +73,17 @@ class TriggerOrder(Record):
 
     plan_type: str | None = None
     symbol: str
-    size: Decimal | None = None
+    size: Figure | None = None
     order_id: str
     execute_order_id: str | None = None
     client_oid: str | None = None
     plan_status: str | None = None
-    price: Decimal | None = None
-    execute_price: Decimal | None = None
-    price_avg: Decimal | None = None
-    base_volume: Decimal | None = None
-    callback_ratio: Decimal | None = None
-    trigger_price: Decimal | None = None
+    price: Figure | None = None
+    execute_price: Figure | None = None
+    price_avg: Figure | None = None
+    base_volume: Figure | None = None
+    callback_ratio: Figure | None = None
+    trigger_price: Figure | None = None
     trigger_type: str | None = None
     side: str | None = None
     pos_side: str | None = None
@@ -95,11 +95,11 @@ class TriggerOrder(Record):
     order_type: str | None = None
     c_time: Moment | None = None
     u_time: Moment | None = None
-    stop_surplus_execute_price: Decimal | None = None
-    stop_surplus_trigger_price: Decimal | None = None
+    stop_surplus_execute_price: Figure | None = None
+    stop_surplus_trigger_price: Figure | None = None
     stop_surplus_trigger_type: str | None = None
-    stop_loss_execute_price: Decimal | None = None
-    stop_loss_trigger_price: Decimal | None = None
+    stop_loss_execute_price: Figure | None = None
+    stop_loss_trigger_price: Figure | None = None
     stop_loss_trigger_type: str | None = None
 
     @property
@@ -124,8 +124,8 @@ class Asset(Record):
     identity: ClassVar[tuple[str, ...]] = ("coin",)
 
     coin: str
-    balance: Decimal | None = None
-    available: Decimal | None = None
+    balance: Figure | None = None
+    available: Figure | None = None
 
 
 class FuturesAccount(Record):
@@ -136,25 +136,25 @@ class FuturesAccount(Record):
     shapes: ClassVar[dict[str, Shape]] = {"assetList": records_of(Asset)}
 
     margin_coin: str
-    locked: Decimal | None = None
-    available: Decimal | None = None
-    crossed_max_available: Decimal | None = None
-    isolated_max_available: Decimal | None = None
-    max_transfer_out: Decimal | None = None
-    account_equity: Decimal
-    usdt_equity: Decimal | None = None
-    btc_equity: Decimal | None = None
-    crossed_risk_rate: Decimal | None = None
-    unrealized_pl: Decimal | None = Field(default=None, alias="unrealizedPL")
-    coupon: Decimal | None = None
-    union_total_margin: Decimal | None = None
-    union_available: Decimal | None = None
-    union_mm: Decimal | None = None
+    locked: Figure | None = None
+    available: Figure | None = None
+    crossed_max_available: Figure | None = None
+    isolated_max_available: Figure | None = None
+    max_transfer_out: Figure | None = None
+    account_equity: Figure
+    usdt_equity: Figure | None = None
+    btc_equity: Figure | None = None
+    crossed_risk_rate: Figure | None = None
+    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
+    coupon: Figure | None = None
+    union_total_margin: Figure | None = None
+    union_available: Figure | None = None
+    union_mm: Figure | None = None
     asset_list: tuple[Asset, ...] = ()
-    isolated_margin: Decimal | None = None
-    crossed_margin: Decimal | None = None
-    crossed_unrealized_pl: Decimal | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: Decimal | None = Field(default=None, alias="isolatedUnrealizedPL")
+    isolated_margin: Figure | None = None
+    crossed_margin: Figure | None = None
+    crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
 
 
@@ -163,8 +163,9 @@ class PendingOrder(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 
+    # Plain Decimals but for the key figure: a bound on each would cost a twentieth of the whole reading.
     symbol: str
-    size: Decimal
+    size: Figure
     order_id: str
     client_oid: str | None = None
     base_volume: Decimal | None = None
@@ -221,12 +222,12 @@ class FuturesFill(Record):
     trade_id: str
     symbol: str
     order_id: str | None = None
-    price: Decimal
-    base_volume: Decimal
+    price: Figure
+    base_volume: Figure
     fee_detail: tuple[FeeDetail, ...] = ()
     side: str
-    quote_volume: Decimal | None = None
-    profit: Decimal | None = None
+    quote_volume: Figure | None = None
+    profit: Figure | None = None
     enter_point_source: str | None = None
     trade_side: str | None = None
     pos_mode: str | None = None

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tradetui.wire.field_types import Moment
+from tradetui.wire.field_types import Figure, Moment
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.shapes import words
 from tradetui.wire.vocabulary import MarginMode, PositionMode, PositionSide, Side, same
@@ -21,32 +21,32 @@ class ReportedPosition(Record):
     margin_coin: str | None = None
     symbol: str
     hold_side: str
-    open_delegate_size: Decimal | None = None
-    margin_size: Decimal | None = None
-    available: Decimal | None = None
-    locked: Decimal | None = None
-    total: Decimal
-    leverage: Decimal | None = None
-    achieved_profits: Decimal | None = None
-    open_price_avg: Decimal | None = None
+    open_delegate_size: Figure | None = None
+    margin_size: Figure | None = None
+    available: Figure | None = None
+    locked: Figure | None = None
+    total: Figure
+    leverage: Figure | None = None
+    achieved_profits: Figure | None = None
+    open_price_avg: Figure | None = None
     margin_mode: str | None = None
     pos_mode: str | None = None
-    unrealized_pl: Decimal | None = Field(default=None, alias="unrealizedPL")
-    liquidation_price: Decimal | None = None
-    keep_margin_rate: Decimal | None = None
-    mark_price: Decimal | None = None
-    margin_ratio: Decimal | None = None
-    break_even_price: Decimal | None = None
-    total_fee: Decimal | None = None
-    deducted_fee: Decimal | None = None
-    grant: Decimal | None = None
+    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
+    liquidation_price: Figure | None = None
+    keep_margin_rate: Figure | None = None
+    mark_price: Figure | None = None
+    margin_ratio: Figure | None = None
+    break_even_price: Figure | None = None
+    total_fee: Figure | None = None
+    deducted_fee: Figure | None = None
+    grant: Figure | None = None
     asset_mode: str | None = None
     auto_margin: str | None = None
-    take_profit: Decimal | None = None
-    stop_loss: Decimal | None = None
+    take_profit: Figure | None = None
+    stop_loss: Figure | None = None
     take_profit_id: str | None = None
     stop_loss_id: str | None = None
-    cash_dividend: Decimal | None = None
+    cash_dividend: Figure | None = None
     c_time: Moment | None = None
     u_time: Moment | None = None
 
@@ -73,28 +73,28 @@ class OrderDetail(Record):
     spellings: ClassVar[dict[str, str]] = {"status": "state"}
 
     symbol: str | None = None
-    size: Decimal | None = None
+    size: Figure | None = None
     order_id: str
     client_oid: str | None = None
-    base_volume: Decimal | None = None
-    price_avg: Decimal | None = None
-    fee: Decimal | None = None
-    price: Decimal | None = None
+    base_volume: Figure | None = None
+    price_avg: Figure | None = None
+    fee: Figure | None = None
+    price: Figure | None = None
     state: str
     side: str | None = None
     force: str | None = None
-    total_profits: Decimal | None = None
+    total_profits: Figure | None = None
     pos_side: str | None = None
     margin_coin: str | None = None
-    preset_stop_surplus_price: Decimal | None = None
+    preset_stop_surplus_price: Figure | None = None
     preset_stop_surplus_type: str | None = None
-    preset_stop_surplus_execute_price: Decimal | None = None
-    preset_stop_loss_price: Decimal | None = None
+    preset_stop_surplus_execute_price: Figure | None = None
+    preset_stop_loss_price: Figure | None = None
     preset_stop_loss_type: str | None = None
-    preset_stop_loss_execute_price: Decimal | None = None
-    quote_volume: Decimal | None = None
+    preset_stop_loss_execute_price: Figure | None = None
+    quote_volume: Figure | None = None
     order_type: str | None = None
-    leverage: Decimal | None = None
+    leverage: Figure | None = None
     margin_mode: str | None = None
     reduce_only: str | None = None
     enter_point_source: str | None = None
@@ -122,24 +122,24 @@ class AccountSettings(Record):
     identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
 
     margin_coin: str | None = None
-    locked: Decimal | None = None
-    available: Decimal | None = None
-    crossed_max_available: Decimal | None = None
-    isolated_max_available: Decimal | None = None
-    max_transfer_out: Decimal | None = None
-    account_equity: Decimal | None = None
-    usdt_equity: Decimal | None = None
-    btc_equity: Decimal | None = None
-    crossed_risk_rate: Decimal | None = None
-    crossed_margin_leverage: Decimal | None = None
-    isolated_long_lever: Decimal | None = None
-    isolated_short_lever: Decimal | None = None
+    locked: Figure | None = None
+    available: Figure | None = None
+    crossed_max_available: Figure | None = None
+    isolated_max_available: Figure | None = None
+    max_transfer_out: Figure | None = None
+    account_equity: Figure | None = None
+    usdt_equity: Figure | None = None
+    btc_equity: Figure | None = None
+    crossed_risk_rate: Figure | None = None
+    crossed_margin_leverage: Figure | None = None
+    isolated_long_lever: Figure | None = None
+    isolated_short_lever: Figure | None = None
     margin_mode: str | None = None
     pos_mode: str
-    unrealized_pl: Decimal | None = Field(default=None, alias="unrealizedPL")
-    coupon: Decimal | None = None
-    crossed_unrealized_pl: Decimal | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: Decimal | None = Field(default=None, alias="isolatedUnrealizedPL")
+    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
+    coupon: Figure | None = None
+    crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
 
     @property
@@ -162,30 +162,30 @@ class Contract(Record):
     symbol: str
     base_coin: str | None = None
     quote_coin: str | None = None
-    buy_limit_price_ratio: Decimal | None = None
-    sell_limit_price_ratio: Decimal | None = None
-    fee_rate_up_ratio: Decimal | None = None
-    maker_fee_rate: Decimal | None = None
-    taker_fee_rate: Decimal | None = None
-    open_cost_up_ratio: Decimal | None = None
+    buy_limit_price_ratio: Figure | None = None
+    sell_limit_price_ratio: Figure | None = None
+    fee_rate_up_ratio: Figure | None = None
+    maker_fee_rate: Figure | None = None
+    taker_fee_rate: Figure | None = None
+    open_cost_up_ratio: Figure | None = None
     support_margin_coins: tuple[str, ...] = ()
-    min_trade_num: Decimal | None = None
-    price_end_step: Decimal | None = None
+    min_trade_num: Figure | None = None
+    price_end_step: Figure | None = None
     volume_place: int | None = None
     price_place: int | None = None
-    size_multiplier: Decimal | None = None
+    size_multiplier: Figure | None = None
     symbol_type: str | None = None
-    min_trade_usdt: Decimal | None = Field(default=None, alias="minTradeUSDT")
-    max_symbol_order_num: Decimal | None = None
-    max_product_order_num: Decimal | None = None
-    max_position_num: Decimal | None = None
+    min_trade_usdt: Figure | None = Field(default=None, alias="minTradeUSDT")
+    max_symbol_order_num: Figure | None = None
+    max_product_order_num: Figure | None = None
+    max_position_num: Figure | None = None
     symbol_status: str | None = None
-    fund_interval: Decimal | None = None
-    min_lever: Decimal | None = None
-    max_lever: Decimal | None = None
-    pos_limit: Decimal | None = None
-    max_market_order_qty: Decimal | None = None
-    max_order_qty: Decimal | None = None
+    fund_interval: Figure | None = None
+    min_lever: Figure | None = None
+    max_lever: Figure | None = None
+    pos_limit: Figure | None = None
+    max_market_order_qty: Figure | None = None
+    max_order_qty: Figure | None = None
 
     @property
     def trades(self) -> bool | None:
@@ -206,20 +206,20 @@ class Ticker(Record):
     identity: ClassVar[tuple[str, ...]] = ("symbol",)
 
     symbol: str
-    last_pr: Decimal | None = None
-    ask_pr: Decimal | None = None
-    bid_pr: Decimal | None = None
-    bid_sz: Decimal | None = None
-    ask_sz: Decimal | None = None
-    high24h: Decimal | None = Field(default=None, alias="high24h")
-    low24h: Decimal | None = Field(default=None, alias="low24h")
+    last_pr: Figure | None = None
+    ask_pr: Figure | None = None
+    bid_pr: Figure | None = None
+    bid_sz: Figure | None = None
+    ask_sz: Figure | None = None
+    high24h: Figure | None = Field(default=None, alias="high24h")
+    low24h: Figure | None = Field(default=None, alias="low24h")
     ts: Moment | None = None
-    change24h: Decimal | None = Field(default=None, alias="change24h")
-    base_volume: Decimal | None = None
-    quote_volume: Decimal | None = None
-    usdt_volume: Decimal | None = None
-    index_price: Decimal | None = None
-    funding_rate: Decimal | None = None
-    holding_amount: Decimal | None = None
-    open24h: Decimal | None = Field(default=None, alias="open24h")
-    mark_price: Decimal | None = None
+    change24h: Figure | None = Field(default=None, alias="change24h")
+    base_volume: Figure | None = None
+    quote_volume: Figure | None = None
+    usdt_volume: Figure | None = None
+    index_price: Figure | None = None
+    funding_rate: Figure | None = None
+    holding_amount: Figure | None = None
+    open24h: Figure | None = Field(default=None, alias="open24h")
+    mark_price: Figure | None = None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Annotated, ClassVar
 
 from tradetui.wire.fees import FeeDetail
-from tradetui.wire.field_types import Moment
+from tradetui.wire.field_types import Figure, Moment
 from tradetui.wire.parameters import Count, Milliseconds, Parameter, Word
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.requests import Request, TimedRequest
@@ -70,9 +69,9 @@ class SpotFill(Record):
     trade_id: str
     order_type: str | None = None
     side: str
-    price_avg: Decimal
-    size: Decimal
-    amount: Decimal | None = None
+    price_avg: Figure
+    size: Figure
+    amount: Figure | None = None
     c_time: Moment
     u_time: Moment | None = None
     trade_scope: str | None = None
@@ -98,9 +97,9 @@ class SpotBill(Record):
     coin: str
     group_type: str | None = None
     business_type: str | None = None
-    size: Decimal
-    balance: Decimal | None = None
-    fees: Decimal | None = None
+    size: Figure
+    balance: Figure | None = None
+    fees: Figure | None = None
     bill_id: str
 
 

@@ -1,0 +1,58 @@
+"""Positions for scripts: all-position's own names, plus where each comes from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from tradetui.desk.positions_reader import PositionsReader
+from tradetui.exchange.client import ExchangeReader
+from tradetui.trading.money import plain
+from tradetui.trading.positions import FromFills, Position
+from tradetui.wire.futures import PositionsRequest
+
+
+async def position_rows(
+    client: ExchangeReader, requests: list[PositionsRequest]
+) -> AsyncIterator[Mapping[str, object]]:
+    """What is held, as reported or summed from fills; `source`, `since` and `provenFlat` say which."""
+    reader = PositionsReader(client, [request.product_type for request in requests])
+    coins = {request.product_type: request.margin_coin for request in requests}
+    for position in (await reader.read()).rows:
+        coin = coins[position.product_type]
+        if coin is None or (position.margin_coin or "").upper() == coin.upper():
+            yield position_row(position)
+
+
+def position_row(position: Position) -> dict[str, object]:
+    """One position under the interface's names; what is not known is left out."""
+    source = position.source
+    told: dict[str, object] = {
+        "source": "fills" if isinstance(source, FromFills) else "reported",
+        "since": _milliseconds(source.since) if isinstance(source, FromFills) else None,
+        "provenFlat": source.proven if isinstance(source, FromFills) else None,
+    }
+    if position.record is not None:
+        return {**position.record.received, **told}
+    values: dict[str, Any] = {
+        "marginCoin": position.margin_coin,
+        "symbol": position.symbol,
+        "holdSide": position.leg,
+        "total": _text(position.size),
+        "openPriceAvg": _text(position.entry),
+        "markPrice": _text(position.mark),
+        "unrealizedPL": _text(position.unrealised),
+        "achievedProfits": _text(position.realised),
+        "posMode": position.mode.value if position.mode else None,
+    }
+    return {**{name: value for name, value in values.items() if value is not None}, **told}
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else plain(value)
+
+
+def _milliseconds(moment: datetime | None) -> str | None:
+    return None if moment is None else str(round(moment.timestamp() * 1000))

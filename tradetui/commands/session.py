@@ -1,0 +1,124 @@
+"""Builds what commands need from a profile: client, budget, desk, all of one account."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from dataclasses import dataclass
+from random import Random, SystemRandom
+from typing import Any
+
+from tradetui.desk.desk import Desk
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.client import ExchangeClient, ExchangeReader
+from tradetui.exchange.clock import Clock, SystemClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.profiles.loading import Flags, LoadedProfile
+from tradetui.profiles.model import DEMO_PRODUCT_TYPES
+from tradetui.profiles.secrets import fetch
+from tradetui.wire.product_types import ProductType
+
+
+@dataclass(frozen=True, slots=True)
+class AccountIdentity:
+    """An account is address, environment and UID; `known` says whether the UID is one or a stand-in from the key."""
+
+    base_url: str
+    environment: str
+    uid: str
+    known: bool
+
+    @property
+    def name(self) -> str:
+        """A name for files and rows that does not tell the key."""
+        text = f"{self.base_url}|{self.environment}|{self.uid}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def flags_of(args: argparse.Namespace) -> Flags:
+    """The global flags of a parsed command line."""
+    return Flags(
+        config=args.config,
+        profile=args.profile,
+        base_url=args.base_url,
+        product_type=args.product_type,
+        data_dir=args.data_dir,
+        read_only=args.read_only,
+    )
+
+
+def credentials_of(loaded: LoadedProfile) -> Credentials:
+    """The profile's key, fetched from the one place it names; raises ConfigurationError."""
+    material = fetch(loaded)
+    return Credentials(material.api_key.get_secret_value(), material.secret, material.passphrase, material.rsa)
+
+
+def identity_of(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
+    """The account by what is known without asking: the profile's uid, else a hash of the key."""
+    profile = loaded.profile
+    stand_in = f"key-{hashlib.sha256(credentials.api_key.encode()).hexdigest()[:16]}"
+    return AccountIdentity(profile.base_url, profile.environment, profile.uid or stand_in, profile.uid is not None)
+
+
+def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
+    """A client that can only read; raises ConfigurationError."""
+    return ExchangeReader(credentials_of(loaded), **_options(loaded, clock))
+
+
+def open_client(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
+    """A client that may also write, or only read where the profile, a flag or the environment says so."""
+    kind = ExchangeReader if loaded.read_only else ExchangeClient
+    return kind(credentials_of(loaded), **_options(loaded, clock))
+
+
+def _options(loaded: LoadedProfile, clock: Clock | None) -> dict[str, Any]:
+    profile = loaded.profile
+    kind = None if profile.account_kind == "unknown" else profile.account_kind
+    clock = clock or SystemClock()
+    random = SystemRandom()
+    return {
+        "base_url": profile.base_url,
+        "environment": profile.environment,
+        "locale": profile.locale,
+        "clock": clock,
+        "random": random,
+        "budget": LocalBudget(share=profile.budget_share, account_kind=kind, clock=clock, random=random),
+    }
+
+
+def environment_of(loaded: LoadedProfile) -> Environment:
+    """Whose money it is: DEMO where the profile or its product types prove it, LIVE for everything else."""
+    profile = loaded.profile
+    if profile.environment == "demo" or set(profile.product_types) <= DEMO_PRODUCT_TYPES:
+        return Environment.DEMO
+    return Environment.LIVE
+
+
+def desk_settings(loaded: LoadedProfile) -> DeskSettings:
+    """The desk's settings of a profile."""
+    profile = loaded.profile
+    environment = environment_of(loaded)
+    locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
+    return DeskSettings(
+        name=loaded.name,
+        environment=environment,
+        product_types=tuple(map(ProductType, profile.product_types)),
+        uid=profile.uid,
+        read_only=loaded.read_only,
+        start_locked=locked,
+        intervals=profile.intervals.model_dump(),
+        max_reversal_size=profile.max_reversal_size,
+        max_reversal_value=profile.max_reversal_value,
+        symbols=frozenset(profile.symbols),
+        typed_above=profile.typed_above,
+        trade_side=profile.reversal_trade_side,
+        one_way_side=profile.one_way_side,
+    )
+
+
+def open_desk(loaded: LoadedProfile) -> Desk:
+    """A desk on a profile, not yet polling; raises ConfigurationError."""
+    clock = SystemClock()
+    client = open_client(loaded, clock)
+    return Desk(client, desk_settings(loaded), clock, Random())

@@ -1,0 +1,133 @@
+"""A running session of one account. It owns no logic: it holds the feeds, the link, the lock and the execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from typing import TYPE_CHECKING
+
+from tradetui.desk.feed import Feed, Pace, Reader
+from tradetui.desk.positions_reader import PositionsReader
+from tradetui.desk.readers import AccountsReader, FillsReader, OrdersReader, Tagged, TriggersReader
+from tradetui.desk.scheduler import Scheduler
+from tradetui.desk.settings import Access, DeskSettings
+from tradetui.desk.snapshot import Snapshot
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.link import Link
+from tradetui.wire.futures import FuturesAccount
+
+if TYPE_CHECKING:
+    from tradetui.desk.execution import Execution
+
+FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What all accounts are worth together, in USDT; None where no account tells."""
+
+    equity: Decimal | None = None
+    unrealised: Decimal | None = None
+    worst_margin_ratio: Decimal | None = None
+
+
+class Desk:
+    """Feeds of one account under one scheduler, and what can be done with it.
+
+    `execution` is None where nothing may be sent: in monitor mode no object exists that could.
+    """
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        settings: DeskSettings,
+        clock: Clock,
+        random: Random,
+        execution: Execution | None = None,
+    ) -> None:
+        self.client = client
+        self.settings = settings
+        self.clock = clock
+        self.execution = execution
+        polling = client.with_lane(Lane.FEED)
+        product_types = settings.product_types
+        self.positions_reader = PositionsReader(polling, product_types)
+        readers: dict[str, Reader] = {
+            "accounts": AccountsReader(polling, product_types),
+            "positions": self.positions_reader,
+            "orders": OrdersReader(polling, product_types),
+            "fills": FillsReader(polling, product_types),
+            "triggers": TriggersReader(polling, product_types),
+        }
+        self.feeds: Mapping[str, Feed] = {
+            name: Feed(name, readers[name], settings.intervals[name], clock) for name in FEEDS
+        }
+        self.scheduler = Scheduler(self.feeds.values(), random)
+
+    @property
+    def access(self) -> Access:
+        """What may be done now."""
+        if self.execution is None:
+            return Access.MONITOR
+        return Access.LOCKED if self.execution.locked else Access.TRADE
+
+    @property
+    def link(self) -> Link:
+        """Latency, clock offset, last error and budget."""
+        return self.client.link
+
+    def start(self) -> None:
+        """Begin polling."""
+        self.scheduler.start()
+
+    async def stop(self) -> None:
+        """End polling and close the client."""
+        await self.scheduler.stop()
+        await self.client.aclose()
+
+    def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
+        """Call the listener with the feed whenever one has something new; returns what ends it."""
+        ends = [feed.subscribe(listener) for feed in self.feeds.values()]
+
+        def end() -> None:
+            for each in ends:
+                each()
+
+        return end
+
+    def snapshot(self, name: str) -> Snapshot:
+        """What a feed knows now."""
+        return self.feeds[name].snapshot
+
+    def poll_now(self, name: str | None = None) -> None:
+        """Poll one feed, or all, at once."""
+        self.scheduler.poll_now(name)
+
+    def set_pace(self, name: str, pace: Pace) -> None:
+        """Say whether anybody looks at a feed."""
+        self.scheduler.set_pace(name, pace)
+
+    def totals(self) -> Totals:
+        """Equity, unrealised profit and worst margin ratio over every account of the session."""
+        accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, Tagged)]
+        return totals_of([row for row in accounts if isinstance(row, FuturesAccount)])
+
+
+def totals_of(accounts: list[FuturesAccount]) -> Totals:
+    """Sums in USDT; profit of another coin is turned over at the rate its own equity implies."""
+    equities = [row.usdt_equity for row in accounts if row.usdt_equity is not None]
+    profits: list[Decimal] = []
+    for row in accounts:
+        if row.unrealized_pl is None or row.usdt_equity is None or not row.account_equity:
+            continue
+        profits.append(row.unrealized_pl * row.usdt_equity / row.account_equity)
+    ratios = [row.crossed_risk_rate for row in accounts if row.crossed_risk_rate is not None]
+    return Totals(
+        equity=sum(equities, Decimal(0)) if equities else None,
+        unrealised=sum(profits, Decimal(0)) if profits else None,
+        worst_margin_ratio=max(ratios, default=None),
+    )

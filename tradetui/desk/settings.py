@@ -1,0 +1,54 @@
+"""How a desk is run: what it shows, how often it reads, and what may be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from tradetui.wire.product_types import ProductType
+
+DEFAULT_INTERVALS: Mapping[str, float] = {
+    "accounts": 5.0,
+    "positions": 2.0,
+    "orders": 2.0,
+    "fills": 1.0,
+    "triggers": 10.0,
+}
+
+
+class Environment(StrEnum):
+    """Whose money is at stake; whatever is not proven is LIVE."""
+
+    SANDBOX = "SANDBOX"
+    DEMO = "DEMO"
+    LIVE = "LIVE"
+
+
+class Access(StrEnum):
+    """What this session may do now."""
+
+    TRADE = "TRADE"
+    LOCKED = "LOCKED"
+    MONITOR = "MONITOR"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskSettings:
+    """Settings of one running session; sizes in the base coin, values in the quote coin."""
+
+    name: str
+    environment: Environment
+    product_types: tuple[ProductType, ...]
+    uid: str | None = None
+    read_only: bool = True
+    start_locked: bool = False
+    intervals: Mapping[str, float] = field(default_factory=lambda: DEFAULT_INTERVALS)
+    max_reversal_size: Decimal | None = None
+    max_reversal_value: Decimal | None = None
+    symbols: frozenset[str] = frozenset()
+    typed_above: Decimal | None = None
+    trade_side: str = "Open"
+    one_way_side: Literal["omit", "held", "order"] = "omit"
