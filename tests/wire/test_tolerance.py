@@ -94,7 +94,9 @@ def test_a_field_that_cannot_be_read_keeps_its_text() -> None:
     assert reply.unreadable == 1
 
 
-@pytest.mark.parametrize("figure", ["NaN", "Infinity", "-inf", "1,5", "--1", "1 2", True, [], "٣x"])
+@pytest.mark.parametrize(
+    "figure", ["1e999999999", "-1e999999999", "NaN", "Infinity", "-inf", "1,5", "--1", "1 2", True, [], "٣x"]
+)
 def test_no_figure_is_guessed(figure: object) -> None:
     reply = read("futures.pending_orders", {**ORDER, "size": figure}, ORDER)
     assert [order.size for order in reply.rows] == [Decimal("12.5")]
