@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
+from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
 from tradetui.exchange.allowance import COOLING_S, LOST_S
 from tradetui.exchange.budget import Lane, LocalBudget, permit
@@ -16,11 +16,6 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 
 pytestmark = pytest.mark.looptime
-
-
-def limited(per_second: int = 10, copy_trader: int | None = None, name: str = "futures.fills") -> Any:
-    limit = SimpleNamespace(per_second=per_second, copy_trader=copy_trader, scope="uid")
-    return cast(Any, SimpleNamespace(name=name, limit=limit))
 
 
 def budget(seed: int = 1, **options: Any) -> LocalBudget:

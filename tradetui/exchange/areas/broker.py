@@ -24,7 +24,7 @@ class BrokerReading(Area):
         *,
         start_time: Time = None,
         end_time: Time = None,
-        type: str | None = None,  # noqa: A002 - the interface's name
+        type: str | None = None,
         id_less_than: str | None = None,
         limit: int | None = None,
     ) -> Reply[SubaccountTransfer]:
@@ -36,7 +36,7 @@ class BrokerReading(Area):
         *,
         start_time: Time = None,
         end_time: Time = None,
-        type: str | None = None,  # noqa: A002 - the interface's name
+        type: str | None = None,
         limit: int | None = None,
         all_spans: bool = False,
     ) -> AsyncIterator[Reply[SubaccountTransfer]]:

@@ -1,0 +1,17 @@
+"""Endpoints with made-up limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from tradetui.wire.catalogue import Endpoint, RateLimit, endpoint
+
+
+def limited(
+    per_second: int = 10,
+    copy_trader: int | None = None,
+    name: str = "futures.fills",
+    scope: Literal["uid", "ip"] = "uid",
+) -> Endpoint:
+    return replace(endpoint("futures.fills"), name=name, limit=RateLimit(per_second, copy_trader, scope))

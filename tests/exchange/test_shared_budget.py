@@ -1,0 +1,260 @@
+"""One budget for several processes: their calls together stay within the limit, and each gets a share.
+
+Several budgets on one file stand for several processes, with the file's work done on the spot in virtual time; real
+processes come last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.exchange.limits import limited
+from tests.exchange.server_count import most_in_one_second
+from tradetui.exchange.allowance import COOLING_S
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.errors import NotSent, RateLimited
+from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget
+from tradetui.exchange.shared_ledger import SCHEMA_VERSION
+
+
+def shared(directory: Path, seed: int = 1, **options: Any) -> SharedBudget:
+    return SharedBudget(directory, "account", clock=LoopClock(0), random=random.Random(seed), inline=True, **options)
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(20))
+async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_share(
+    seed: int, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    per_second = chance.choice([1, 2, 5, 10])
+    slowest = chance.choice([0.01, 0.12, 0.32, 1.5])
+    count = chance.choice([2, 4])
+    processes = [shared(tmp_path, seed * 10 + i) for i in range(count)]
+    endpoint = limited(per_second)
+    arrivals: list[tuple[float, int]] = []
+
+    async def caller(which: int) -> None:
+        while now() < 30:
+            held = await processes[which].acquire(endpoint, Lane.PERSON)
+            sent, there = now(), chance.uniform(0, slowest)
+            arrivals.append((sent + there, which))
+            await asyncio.sleep(there + chance.uniform(0, slowest))
+            if chance.random() < 0.02:
+                held.lost()
+            else:
+                held.replied()
+
+    await asyncio.gather(*(caller(i % count) for i in range(12)))
+    assert most_in_one_second(moment for moment, _ in arrivals) <= per_second, f"seed {seed}"
+    shares = [sum(1 for _, each in arrivals if each == which) for which in range(count)]
+    fair = len(arrivals) / count
+    assert min(shares) >= 0.6 * fair - 1, f"seed {seed}: {shares}"
+    for process in processes:
+        await process.aclose()
+
+
+@pytest.mark.looptime
+async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
+    processes = [shared(tmp_path, i) for i in range(4)]
+    endpoint = limited(10)
+    calls = 0
+
+    async def caller(which: int) -> None:
+        nonlocal calls
+        while now() < 20:
+            held = await processes[which].acquire(endpoint, Lane.PERSON)
+            calls += 1
+            await asyncio.sleep(0.14)
+            held.replied()
+
+    await asyncio.gather(*(caller(i % 4) for i in range(30)))
+    assert calls / 20 >= 0.97 * 10 / (COOLING_S + 0.14)
+
+
+@pytest.mark.looptime
+async def test_feeds_of_one_process_leave_a_permit_to_persons_of_another(tmp_path: Path) -> None:
+    one, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(5)
+    for _ in range(4):
+        await one.acquire(endpoint, Lane.FEED)
+    waiting = asyncio.create_task(one.acquire(endpoint, Lane.FEED))
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    await asyncio.wait_for(other.acquire(endpoint, Lane.PERSON), 0.01)
+    waiting.cancel()
+
+
+@pytest.mark.looptime
+async def test_a_429_in_one_process_halves_all(tmp_path: Path) -> None:
+    one, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(10)
+    (await one.acquire(endpoint, Lane.PERSON)).refused(retry_after=3)
+    held = await other.acquire(endpoint, Lane.PERSON)
+    assert 3 < now() <= 3.5
+    assert other.usage()["futures.fills"].halved
+    held.refused(retry_after=60)
+    with pytest.raises(RateLimited):
+        await one.acquire(endpoint, Lane.PERSON)
+
+
+@pytest.mark.looptime
+async def test_the_header_is_explained_by_all_processes_together(tmp_path: Path) -> None:
+    one, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(10)
+    held = [await one.acquire(endpoint, Lane.PERSON) for _ in range(4)]
+    theirs = [await other.acquire(endpoint, Lane.PERSON) for _ in range(3)]
+    held[0].replied(remaining=3)
+    await one.acquire(endpoint, Lane.PERSON)
+    assert not one.usage()["futures.fills"].halved
+    theirs[0].replied(remaining=1)
+    await one.acquire(endpoint, Lane.PERSON)
+    assert one.usage()["futures.fills"].halved
+
+
+@pytest.mark.looptime
+async def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
+    budget, endpoint = shared(tmp_path), limited(1)
+    held = await budget.acquire(endpoint, Lane.PERSON)
+    crowd = [asyncio.create_task(budget.acquire(endpoint, Lane.PERSON)) for _ in range(200)]
+    await asyncio.sleep(0.1)
+    held.replied()
+    await asyncio.sleep(0.9)  # one of them holds a reservation by now
+    for waiting in crowd:
+        waiting.cancel()
+    await asyncio.gather(*crowd, return_exceptions=True)
+    await budget.acquire(endpoint, Lane.PERSON)
+    assert now() == pytest.approx(0.1 + COOLING_S, abs=0.01)
+
+
+@pytest.mark.looptime
+async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
+    killed, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(1)
+    await killed.acquire(endpoint, Lane.PERSON, hold_s=8)
+    await other.acquire(endpoint, Lane.PERSON)
+    assert 8 <= now() <= 8.3
+
+
+@pytest.mark.looptime
+async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
+    one = shared(tmp_path, 1, host="h")
+    other = SharedBudget(tmp_path, "other", host="h", clock=LoopClock(0), random=random.Random(2), inline=True)
+    await one.acquire(limited(1), Lane.PERSON)
+    await other.acquire(limited(1), Lane.PERSON)
+    await one.acquire(limited(1, name="public.time", scope="ip"), Lane.PERSON, hold_s=5)
+    await other.acquire(limited(1, name="public.time", scope="ip"), Lane.PERSON)
+    assert 5 <= now() <= 5.3
+
+
+@pytest.mark.looptime
+async def test_another_boot_begins_anew(tmp_path: Path) -> None:
+    budget = shared(tmp_path)
+    await budget.acquire(limited(1), Lane.PERSON, hold_s=500)
+    await budget.aclose()
+    with sqlite3.connect(tmp_path / FILE_NAME) as base:
+        base.execute("update boot set id = 'another'")
+    await shared(tmp_path).acquire(limited(1), Lane.PERSON)
+    assert now() == 0
+
+
+@pytest.mark.looptime
+async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_bytes(b"this is no database" * 100)
+    budget = shared(tmp_path)
+    await budget.acquire(limited(1), Lane.PERSON)
+    assert budget.shared
+    assert path.with_name(FILE_NAME + ".damaged").exists()
+    await budget.aclose()
+    with sqlite3.connect(path) as base:
+        base.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
+    with pytest.raises(NotSent, match="newer"):
+        await shared(tmp_path).acquire(limited(1), Lane.PERSON)
+
+
+@pytest.mark.looptime
+async def test_without_the_file_the_process_counts_alone(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file where the directory should be")
+    budget = shared(tmp_path / "taken")
+    (await budget.acquire(limited(1), Lane.PERSON)).replied()
+    await budget.acquire(limited(1), Lane.PERSON)
+    assert not budget.shared
+    assert now() == pytest.approx(COOLING_S, abs=1e-3)
+
+
+async def test_the_file_is_for_the_user_alone(tmp_path: Path) -> None:
+    budget = SharedBudget(tmp_path / "run", "account")
+    (await budget.acquire(limited(10), Lane.PERSON)).replied()
+    await budget.aclose()
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "run" / FILE_NAME).stat().st_mode) == 0o600
+
+
+_PROCESS = textwrap.dedent("""
+    import asyncio, json, sys, time
+    from pathlib import Path
+    from tests.exchange.limits import limited
+    from tradetui.exchange.budget import Lane
+    from tradetui.exchange.shared_budget import SharedBudget
+
+    async def main(directory, seconds):
+        budget, endpoint, sent, stalls = SharedBudget(Path(directory), "account"), limited(10), [], [0.0]
+        (await budget.acquire(limited(1, name=sys.argv[3]), Lane.PERSON)).replied()
+        print("ready", flush=True)
+        end = time.monotonic() + seconds
+        async def caller():
+            while time.monotonic() < end:
+                held = await budget.acquire(endpoint, Lane.PERSON)
+                sent.append(time.monotonic())
+                await asyncio.sleep(0.05)
+                held.replied()
+        async def watch():
+            while time.monotonic() < end:
+                before = time.monotonic()
+                await asyncio.sleep(0.005)
+                stalls.append(time.monotonic() - before - 0.005)
+        await asyncio.gather(watch(), *(caller() for _ in range(8)))
+        await budget.aclose()
+        print(json.dumps({"sent": sent, "stall": sorted(stalls)[-len(stalls) // 100 or -1]}))
+
+    asyncio.run(main(sys.argv[1], float(sys.argv[2])))
+""")
+
+
+def _start(directory: Path, seconds: float, name: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", _PROCESS, str(directory), str(seconds), name]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."})
+
+
+def test_real_processes_share_and_a_killed_one_frees_itself(tmp_path: Path) -> None:
+    processes = [_start(tmp_path, 4.0, f"n{i}") for i in range(3)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    processes[0].send_signal(signal.SIGKILL)
+    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    told: list[dict[str, Any]] = [json.loads(output.splitlines()[-1]) for output in outputs[1:]]
+    sent = [moment for each in told for moment in each["sent"]]
+    # Sending and reply are 50 ms apart, so a second between sendings is a second at any server in between.
+    assert most_in_one_second(sent) <= 10
+    assert all(len(each["sent"]) >= 5 for each in told)

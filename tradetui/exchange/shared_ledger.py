@@ -1,0 +1,229 @@
+"""The file in which the processes of one user keep each other's permits: one row a call, under a lease.
+
+All times are nanoseconds of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. A
+process that is killed settles nothing, and its rows end with their leases.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from random import Random
+
+from tradetui.exchange.allowance import COOLING_S, LOST_S, Allowance, kept_for_persons
+
+SCHEMA_VERSION = 1
+NS = 1_000_000_000
+
+HEAD_START_S = 0.3
+"""Other processes may reserve a permit as soon as its return is known; who had it last waits until this long before."""
+POLL_S = 0.2
+"""How often the file is read while every permit is out; well below the second for which a returning one cools."""
+_BUSY_S = 2.0
+_ANOTHER_BOOT_NS = 600 * NS
+
+_SCHEMA = """
+create table boot (id text not null);
+create table uses (
+    id integer primary key,
+    key text not null,
+    owner text not null,
+    begins integer not null,
+    ends integer not null,
+    known integer not null default 0
+);
+create index uses_by_key on uses (key, ends);
+create table pools (
+    key text primary key,
+    withheld integer not null,
+    paused_until integer not null,
+    halved_at integer not null,
+    restore_at integer,
+    grants integer not null
+);
+"""
+
+
+class LedgerTooNew(Exception):
+    """The file was written by a newer version of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a claim came to: a use that begins at `begins` (s), or nothing before `look_again` (s)."""
+
+    use: int | None
+    begins: float
+    look_again: float
+    explained: int
+    ends: tuple[float, ...]
+    allowed: int
+    halved: bool
+    paused_until: float
+
+
+class Ledger:
+    """One connection to the file; everything here blocks and belongs in a thread."""
+
+    def __init__(self, path: Path, *, owner: str, boot: str, random: Random) -> None:
+        self._owner = owner
+        self._random = random
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._base = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            self._base.execute("pragma journal_mode = wal")
+            self._base.execute("pragma synchronous = off")  # nothing here outlives a boot
+            with self._transaction():
+                self._migrate(boot)
+        except BaseException:
+            self._base.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._base.close()
+
+    def claim(self, key: str, limit: int, *, feed: bool, now: float, hold_s: float) -> Claim:
+        """Take a permit that is free, or reserve for a person one whose return is known."""
+        with self._transaction():
+            moment = round(now * NS)
+            self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
+            allowance, grants = self._pool(key, limit)
+            allowed = allowance.allowed(now)
+            rows = self._base.execute(
+                "select ends, known, owner from uses where key = ? order by ends desc", (key,)
+            ).fetchall()
+            begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            use = None
+            ends = tuple(row[0] / NS for row in rows)
+            if begins is not None:
+                use = self._base.execute(
+                    "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
+                    (key, self._owner, round(begins * NS), round((begins + hold_s) * NS)),
+                ).lastrowid
+                grants += 1
+                ends = (begins + hold_s, *ends)
+            self._keep(key, allowance, grants)
+            return Claim(
+                use,
+                begins if begins is not None else inf,
+                look_again,
+                len(ends) - grants,
+                ends,
+                allowed,
+                allowance.withheld > 0,
+                allowance.paused_until,
+            )
+
+    def replied(
+        self, use: int, key: str, limit: int, now: float, granted: float, remaining: int | None, explained: int
+    ) -> None:
+        """A reply came at `now`: the permit is back when it has cooled."""
+        with self._transaction():
+            self._end(use, now + COOLING_S)
+            if remaining is None:
+                return
+            allowance, grants = self._pool(key, limit)
+            if remaining < limit - (explained + grants):
+                allowance.halve(now, granted)
+                self._keep(key, allowance, grants)
+
+    def refused(self, use: int, key: str, limit: int, now: float, granted: float, pause: float | None) -> None:
+        """A 429 came: everybody's permits of this endpoint are halved."""
+        with self._transaction():
+            self._end(use, now + COOLING_S)
+            allowance, grants = self._pool(key, limit)
+            allowance.refuse(now, granted, pause)
+            self._keep(key, allowance, grants)
+
+    def lost(self, use: int, now: float) -> None:
+        """The call was given up."""
+        with self._transaction():
+            self._end(use, now + LOST_S)
+
+    def unused(self, use: int) -> None:
+        """Nothing was sent."""
+        with self._transaction():
+            self._base.execute("delete from uses where id = ?", (use,))
+
+    def _when(
+        self, rows: list[tuple[int, int, str]], allowance: Allowance, allowed: int, *, feed: bool, now: float
+    ) -> tuple[float | None, float]:
+        """When a use may begin, or else when to look again; `rows` end latest first."""
+        if now < allowance.paused_until:
+            return None, allowance.paused_until
+        room = allowed - (kept_for_persons(allowed) if feed else 0)
+        if len(rows) < room:
+            return now, now
+        ends, known, owner = rows[room - 1]
+        soon = min(now + POLL_S, max(allowance.next_change(now), now + 0.001))
+        if not known:
+            return None, soon
+        free = ends / NS
+        if feed:
+            return None, min(free, now + POLL_S)
+        if owner == self._owner and free - now > HEAD_START_S:
+            return None, min(free - HEAD_START_S, soon)
+        return free, free
+
+    def _end(self, use: int, at: float) -> None:
+        self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))
+
+    def _pool(self, key: str, limit: int) -> tuple[Allowance, int]:
+        row = self._base.execute(
+            "select withheld, paused_until, halved_at, restore_at, grants from pools where key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return Allowance(limit, random=self._random), 0
+        withheld, paused_until, halved_at, restore_at, grants = row
+        restore = inf if restore_at is None else restore_at / NS
+        return (
+            Allowance(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random),
+            grants,
+        )
+
+    def _keep(self, key: str, allowance: Allowance, grants: int) -> None:
+        halved = round(max(allowance.halved_at, -1.0) * NS)
+        restore = None if allowance.restore_at == inf else round(allowance.restore_at * NS)
+        self._base.execute(
+            "insert or replace into pools values (?, ?, ?, ?, ?, ?)",
+            (key, allowance.withheld, round(allowance.paused_until * NS), halved, restore, grants),
+        )
+
+    def _migrate(self, boot: str) -> None:
+        version: int = self._base.execute("pragma user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise LedgerTooNew(f"schema {version}")
+        if version == 0:
+            for statement in _SCHEMA.split(";"):
+                self._base.execute(statement)
+            self._base.execute(f"pragma user_version = {SCHEMA_VERSION}")
+        row = self._base.execute("select id from boot").fetchone()
+        if row is None or row[0] != boot:  # the clock has begun anew
+            for table in ("boot", "uses", "pools"):
+                self._base.execute(f"delete from {table}")
+            self._base.execute("insert into boot values (?)", (boot,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._base.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("rollback")
+            raise
+        self._base.execute("commit")
+
+
+def boot_id() -> str:
+    """What tells this boot of the machine from another; empty where the system does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
