@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tradetui import __version__
+from tradetui.commands.exit_codes import DONE, INTERRUPTED
+from tradetui.commands.flags import global_flags_into
 
-DONE, REFUSED, USAGE, ATTENTION = 0, 1, 2, 3
-"""Exit codes: done; the exchange or the network refused; usage or configuration; something needs attention."""
-
-INTERRUPTED = 130
 _MODULES = {None: "interactive", "monitor": "interactive"}
 _OWN_PARSER = frozenset({"show"})
 
@@ -104,23 +102,6 @@ def build_parser() -> argparse.ArgumentParser:
     keys = add("keys", "the key table")
     keys.add_argument("--json", action="store_true")
     return parser
-
-
-def global_flags_into(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that every command takes; what is not given leaves no attribute."""
-    group = parser.add_argument_group("everywhere")
-    group.add_argument("--config", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="configuration file")
-    group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile of it")
-    group.add_argument("--base-url", metavar="URL", default=argparse.SUPPRESS, help="the exchange's address")
-    group.add_argument(
-        "--product-type", metavar="TYPE", default=argparse.SUPPRESS, help="product type, or several with commas"
-    )
-    group.add_argument(
-        "--data-dir", type=Path, metavar="DIR", default=argparse.SUPPRESS, help="archive, journal and state"
-    )
-    group.add_argument(
-        "--read-only", action="store_true", default=argparse.SUPPRESS, help="nothing can be sent; beats every setting"
-    )
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.cli import DONE, USAGE, main
+from tradetui.cli import main
+from tradetui.commands.exit_codes import DONE, USAGE
 from tradetui.profiles.loading import Flags, load
 from tradetui.profiles.secrets import fetch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 
-from tradetui.cli import REFUSED, USAGE
+from tradetui.commands.exit_codes import REFUSED, USAGE
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.wire.requests import InvalidRequest

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tradetui.cli import DONE
+from tradetui.commands.exit_codes import DONE
 from tradetui.commands.failures import say
 from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tradetui.cli import DONE
+from tradetui.commands.exit_codes import DONE
 from tradetui.commands.output import JsonWriter, TableWriter
 from tradetui.ui.keys import key_table
 

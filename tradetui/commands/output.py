@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TextIO
 
 from tradetui.wire.json_text import dump
+from tradetui.wire.scrub import scrub
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -60,7 +61,7 @@ class TableWriter:
         self._rows: list[list[str]] = []
 
     def write(self, row: Mapping[str, object]) -> None:
-        self._rows.append([plain_cell(row.get(name)) for name in self._columns])
+        self._rows.append([scrub(plain_cell(row.get(name))) for name in self._columns])
 
     def close(self) -> None:
         shown = [list(self._columns), *self._rows]

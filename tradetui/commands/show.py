@@ -9,9 +9,10 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
-from tradetui.cli import ATTENTION, DONE
 from tradetui.commands import endpoints_table
+from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.failures import report, say
+from tradetui.commands.flags import global_flags_into
 from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.commands.session import flags_of, open_reader
@@ -210,8 +211,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
-    from tradetui.cli import global_flags_into
-
     global_flags_into(parser)
     _add_format(parser)
     parameters = _parameters(endpoint)

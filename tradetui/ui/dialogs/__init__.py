@@ -1,0 +1,1 @@
+"""Dialogs: each a modal screen of one idea."""
