@@ -25,7 +25,7 @@ TITLES = {
     "triggers": "Trigger history",
 }
 NOTHING = {
-    "accounts": "No futures account under these product types.\nThe profile's product_types choose which are read; p filters.",
+    "accounts": "No futures account here.\nThe profile's product_types choose which are read; p filters.",
     "positions": "No open position.\nWhat is opened elsewhere appears here within two seconds.",
     "orders": "No pending order.",
     "fills": "No fill in the exchange's last three months.",

@@ -1,0 +1,82 @@
+"""`tradetui demo`: the whole program on its own embedded exchange, in this process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tradetui.commands.exit_codes import DONE, USAGE
+from tradetui.commands.interactive import needs_terminal
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.ui.app import TradeApp
+from tradetui.ui.running import picture
+from tradetui.ui.running import run as run_app
+from tradetui.ui.settings import ProfileChoice, UiSettings
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+
+ACCOUNTS = (
+    "hedge",
+    "one-way",
+    "coin",
+    "copy-new",
+    "copy-old",
+    "broker",
+    "managed",
+    "at-limits",
+    "read-only",
+    "unified",
+)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the demonstration, or draw a picture of it where a file is named."""
+    name = args.profile or ACCOUNTS[0]
+    if name not in ACCOUNTS:
+        raise ConfigurationError(
+            f"the demo has no account {name!r}", place="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
+        )
+    if args.screenshot is None and not needs_terminal():
+        return USAGE
+    app = TradeApp(demo_settings(args.seed, name, read_only=args.read_only))
+    if args.screenshot is None:
+        return run_app(app)
+    as_text = args.screenshot.suffix.lower() == ".txt"
+    drawn = asyncio.run(picture(app, args.size, args.after, args.keys, as_text=as_text))
+    try:
+        args.screenshot.write_text(drawn, encoding="utf-8")
+    except OSError as problem:
+        raise ConfigurationError(
+            f"cannot be written: {problem.strerror}", place=str(args.screenshot), key="--screenshot"
+        ) from None
+    return app.return_code or DONE
+
+
+def demo_settings(seed: int, chosen: str, *, read_only: bool) -> UiSettings:
+    """The screen on the embedded exchange with all of its accounts to pick from."""
+    exchange = _Exchange(seed)
+    return UiSettings(
+        environment="SANDBOX",
+        access="MONITOR" if read_only else "TRADE",
+        profiles=[ProfileChoice(name, partial(exchange.open_desk, name, read_only)) for name in ACCOUNTS],
+        chosen=ACCOUNTS.index(chosen),
+    )
+
+
+class _Exchange:
+    """The one embedded exchange of the program, made when its first desk is opened."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._sandbox: object | None = None
+
+    def open_desk(self, name: str, read_only: bool) -> Desk:
+        """A desk on one of its accounts."""
+        from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+
+        if self._sandbox is None:
+            self._sandbox = build_sandbox(self._seed)
+        return open_demo_desk(self._sandbox, name, read_only=read_only)

@@ -1,0 +1,56 @@
+"""A desk on the embedded exchange in this process; imported only once the shell is on the screen."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pydantic import SecretStr
+
+from tradetui.desk.desk import Desk
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.client import ExchangeClient, ExchangeReader
+from tradetui.exchange.clock import Clock, SystemClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+from tradetui.wire.product_types import ProductType
+
+PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
+
+
+def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
+    """The embedded exchange, its world beginning now."""
+    clock = clock or SystemClock()
+    options = SandboxOptions(seed=seed)
+    return Sandbox(build_world(seed, clock.wall_ms()), clock.wall_ms, options)
+
+
+def open_demo_desk(sandbox: Sandbox, name: str, *, read_only: bool, clock: Clock | None = None) -> Desk:
+    """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
+    clock = clock or SystemClock()
+    key = next(key for key in sandbox.world.keys if key.name == name)
+    credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
+    random = Random(sandbox.options.seed)
+    kind = ExchangeReader if read_only else ExchangeClient
+    client = kind.in_process(
+        sandbox,
+        credentials,
+        clock=clock,
+        random=random,
+        budget=LocalBudget(
+            share=1.0,
+            account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary",
+            clock=clock,
+            random=random,
+        ),
+    )
+    settings = DeskSettings(
+        name=name,
+        environment=Environment.SANDBOX,
+        product_types=PRODUCT_TYPES,
+        uid=key.uid,
+        read_only=read_only,
+    )
+    return Desk(client, settings, clock, random)

@@ -1,0 +1,59 @@
+"""`tradetui` and `tradetui monitor`: an interactive session on a profile."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+
+from tradetui.commands.exit_codes import USAGE
+from tradetui.commands.failures import say
+from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the screen; the desk is built behind it."""
+    flags = Flags(
+        config=args.config,
+        profile=args.profile,
+        base_url=args.base_url,
+        product_type=args.product_type,
+        data_dir=args.data_dir,
+        read_only=args.read_only or args.command == "monitor",
+    )
+    loaded = load(os.environ, flags)
+    if not needs_terminal():
+        return USAGE
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.running import run as run_app
+    from tradetui.ui.settings import ProfileChoice, UiSettings
+
+    names = [loaded.name, *(name for name in profile_names(os.environ, flags) if name != loaded.name)]
+    choices = [ProfileChoice(name, partial(_open_desk, name, loaded, flags)) for name in names]
+    profile = loaded.profile
+    settings = UiSettings(
+        environment="DEMO" if profile.environment == "demo" else "LIVE",
+        access="MONITOR" if loaded.read_only else "LOCKED",
+        profiles=choices,
+        theme=profile.theme,
+        timezone=profile.timezone,
+        keys=profile.keys,
+    )
+    return run_app(TradeApp(settings))
+
+
+def needs_terminal() -> bool:
+    """Whether there is a terminal; says what to do where there is none."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")
+    return False
+
+
+def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> object:
+    from tradetui.commands.session import open_desk
+
+    loaded = first if name == first.name else load(os.environ, replace(flags, profile=name, base_url=None))
+    return open_desk(loaded)

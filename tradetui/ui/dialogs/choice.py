@@ -1,0 +1,49 @@
+"""One of several: a list to pick from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList
+
+from tradetui.ui.safe import plain
+
+
+class ChoiceDialog(ModalScreen[int | None]):
+    """Returns the place of what was picked, None when nothing was."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,q", "dismiss", "Close"),
+        ("j", "down", "Down"),
+        ("k", "up", "Up"),
+    ]
+
+    def __init__(self, title: str, options: Sequence[str], chosen: int = 0) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._options = options
+        self._chosen = chosen
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self._heading
+            yield OptionList(*(plain(option) for option in self._options), markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).highlighted = self._chosen
+
+    def action_down(self) -> None:
+        self.query_one(OptionList).action_cursor_down()
+
+    def action_up(self) -> None:
+        self.query_one(OptionList).action_cursor_up()
+
+    @on(OptionList.OptionSelected)
+    def _picked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_index)

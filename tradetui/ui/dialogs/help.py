@@ -1,0 +1,52 @@
+"""Help: every key and what it does."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tradetui.ui.keys import BINDINGS, KeyBinding, shown_keys
+
+NOTES = (
+    "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`.\n"
+    "Filters are regular expressions without case; a leading ! shows what does not match.\n"
+    "Every key can be changed in the profile's [keys] table by the id that `tradetui keys` prints."
+)
+
+
+class HelpDialog(ModalScreen[None]):
+    """The key table, generated from the bindings."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
+
+    def __init__(self, changed: dict[str, str]) -> None:
+        super().__init__(classes="dialog")
+        self._changed = changed
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Help"
+            with VerticalScroll():
+                yield Static(self._table(), markup=False)
+
+    def _table(self) -> Content:
+        lines: list[Content] = []
+        for group, bindings in groupby(BINDINGS, key=lambda each: each.group):
+            lines.append(Content.styled(group, "bold $primary"))
+            lines += map(self._line, bindings)
+            lines.append(Content(""))
+        lines.append(Content.styled(NOTES, "$quiet"))
+        return Content("\n").join(lines)
+
+    def _line(self, binding: KeyBinding) -> Content:
+        keys = shown_keys(self._changed.get(binding.id, binding.keys))
+        return Content.assemble(
+            (f"  {keys:<16}", "bold $accent"), (f"{binding.description:<16}", ""), (binding.tooltip, "$quiet")
+        )

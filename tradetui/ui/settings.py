@@ -1,0 +1,36 @@
+"""How the screen is set up; light enough that the first paint waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tradetui.ui.themes import DEFAULT_THEME
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+
+
+@dataclass(frozen=True)
+class ProfileChoice:
+    """A profile to switch to: its name in the picker, and what builds its desk (called in a thread)."""
+
+    name: str
+    open_desk: Callable[[], Desk]
+
+
+@dataclass(frozen=True)
+class UiSettings:
+    """The badges to begin with, the profiles there are, and the person's own choices."""
+
+    environment: str
+    access: str
+    profiles: Sequence[ProfileChoice]
+    chosen: int = 0
+    theme: str = DEFAULT_THEME
+    timezone: str = "utc"
+    keys: Mapping[str, str] = field(default_factory=dict)
+    bell: bool = True
+    inline_start: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
