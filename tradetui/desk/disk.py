@@ -1,0 +1,37 @@
+"""Where disk work runs: on one thread of its own, or in place where time is virtual."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Disk(Protocol):
+    """Runs blocking work without holding up the loop."""
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the work; one piece at a time, in order."""
+        ...
+
+
+class InlineDisk:
+    """Runs work at once, for virtual time."""
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return work(*args, **kwargs)
+
+
+class ThreadDisk:
+    """Runs work on one thread, so that SQLite connections stay where they were made."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))

@@ -1,0 +1,64 @@
+"""Names what became of a reversal, from what is held before and after."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.reversal import ReversalPlan
+
+
+class Outcome(StrEnum):
+    """Every way a reversal can end."""
+
+    REVERSED = "reversed"
+    SMALLER = "reversed smaller"
+    CLOSED_ONLY = "closed only"
+    REMAINDER = "remainder left"
+    LARGER = "reversed larger"
+    UNCHANGED = "unchanged"
+    LIQUIDATED = "liquidated"
+    MODE_CHANGED = "mode changed"
+    OTHER = "other"
+
+
+def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False) -> Outcome:
+    """The outcome that what is held now amounts to; `liquidated` where a fill says the system closed it."""
+    if liquidated:
+        return Outcome.LIQUIDATED
+    if type(held) is not type(plan.before):
+        return Outcome.MODE_CHANGED
+    if any(held == result.after for result in plan.results):
+        return Outcome.REVERSED
+    if held == plan.before:
+        return Outcome.UNCHANGED
+    closed, opened = moves(plan, held)
+    wanted = plan.results[0]
+    if closed == wanted.closed and opened == 0:
+        return Outcome.CLOSED_ONLY
+    if closed == wanted.closed and 0 < opened < wanted.opened:
+        return Outcome.SMALLER
+    if closed == wanted.closed and opened > wanted.opened:
+        return Outcome.LARGER
+    if 0 < closed < wanted.closed and opened == 0:
+        return Outcome.REMAINDER
+    return Outcome.OTHER
+
+
+def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
+    """How much of the reversed leg is gone and how much the other side has grown."""
+    before = plan.before
+    if isinstance(before, Legs) and isinstance(held, Legs):
+        if plan.reverses_long:
+            return before.long - held.long, held.short - before.short
+        return before.short - held.short, held.long - before.long
+    assert isinstance(before, Net) and isinstance(held, Net)
+    sign = 1 if before.net > 0 else -1
+    had, has = before.net * sign, held.net * sign
+    return had - max(has, Decimal(0)), max(-has, Decimal(0))
+
+
+def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:
+    """Which of the possible results came true, in words."""
+    return next((result.words for result in plan.results if result.after == held), None)

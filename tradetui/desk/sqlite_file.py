@@ -1,0 +1,104 @@
+"""Opens a SQLite file by the rules all of them share: version, durability, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
+
+
+class FileUnusable(Exception):
+    """A file that cannot be used; `reason` says why, `remedy` what to do."""
+
+    def __init__(self, file: str, reason: str, remedy: str) -> None:
+        super().__init__(f"{file}: {reason}. {remedy}")
+        self.file = file
+        self.reason = reason
+        self.remedy = remedy
+
+
+def open_file(
+    file: Path | None, migrations: Sequence[str], *, mounts: Path = Path("/proc/mounts")
+) -> sqlite3.Connection:
+    """Open (or make) a file brought to the newest version; None is memory only.
+
+    Each migration is the SQL that leads from one version to the next. A newer version than is known is refused; a
+    damaged file is set aside under another name, never deleted, and refused too.
+
+    Raises:
+        FileUnusable: newer, damaged, not writable, or on a network file system.
+    """
+    if file is None:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        _migrate(connection, migrations, "memory")
+        return connection
+    kind = file_system_of(file.parent, mounts)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise FileUnusable(
+            str(file),
+            f"it is on a network file system ({kind}), where locks cannot be relied on",
+            "Set data_dir to a directory on this machine",
+        )
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        os.close(descriptor)
+    except OSError as problem:
+        raise FileUnusable(str(file), f"it cannot be written ({problem.strerror})", "Check the directory") from None
+    connection = sqlite3.connect(file, isolation_level=None, timeout=5.0)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("damaged")
+        _migrate(connection, migrations, str(file))
+    except sqlite3.OperationalError as problem:
+        connection.close()
+        raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
+    except sqlite3.DatabaseError:
+        connection.close()
+        aside = _set_aside(file)
+        raise FileUnusable(str(file), "it was damaged", f"It was kept as {aside.name}; look into it first") from None
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], name: str) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(migrations):
+        connection.close()
+        raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
+    for number in range(version, len(migrations)):
+        connection.executescript(f"BEGIN IMMEDIATE;{migrations[number]};PRAGMA user_version={number + 1};COMMIT;")
+
+
+def _set_aside(file: Path) -> Path:
+    number = 1
+    while (aside := file.with_name(f"{file.name}.damaged-{number}")).exists():
+        number += 1
+    file.rename(aside)
+    for suffix in ("-wal", "-shm"):
+        side = file.with_name(file.name + suffix)
+        if side.exists():
+            side.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def file_system_of(directory: Path, mounts: Path) -> str:
+    """The kind of file system a directory is on; empty where this machine does not tell."""
+    try:
+        lines = mounts.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    path = directory.absolute()
+    best, kind = -1, ""
+    for line in lines:
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        mount = Path(fields[1].replace("\\040", " "))
+        if (path == mount or mount in path.parents) and len(mount.parts) >= best:
+            best, kind = len(mount.parts), fields[2]
+    return kind
