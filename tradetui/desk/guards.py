@@ -1,0 +1,90 @@
+"""Every reason not to send a reversal, in one place; asked when the dialog shows it and again when it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tradetui.desk.preview import Preview
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.link import Link
+from tradetui.trading.positions import FromFills
+from tradetui.wire.futures import Contract
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the guards look at beside the preview."""
+
+    settings: DeskSettings
+    link: Link
+    locked: bool
+    open_intent: str | None
+    journal_trouble: str | None
+    contract: Contract | None
+    now: float
+
+
+def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ...]:
+    """Every reason confirming is disabled, in sentences; empty where it may be sent."""
+    settings = situation.settings
+    reasons: list[str] = []
+    if settings.read_only:
+        reasons.append("Monitor mode: nothing can be sent.")
+    if situation.locked:
+        reasons.append("Trading is locked; L unlocks it.")
+    if situation.journal_trouble:
+        reasons.append(f"The journal cannot be used: {situation.journal_trouble}")
+    if situation.open_intent:
+        reasons.append(f"An earlier reversal of this symbol is not settled ({situation.open_intent}).")
+    reasons += preview.doubts
+    plan = preview.plan
+    if plan is None:
+        return tuple(reasons) or ("There is nothing to reverse.",)
+    if situation.link.down:
+        reasons.append("The link to the exchange is down.")
+    if situation.link.clock_blocks:
+        reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
+    if settings.symbols and plan.wish.symbol not in settings.symbols:
+        reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
+    size = max(result.closed for result in plan.results)
+    if settings.max_reversal_size is not None and size > settings.max_reversal_size:
+        reasons.append(f"The size {size} is above max_reversal_size {settings.max_reversal_size}.")
+    if settings.max_reversal_value is not None:
+        if preview.notional is None:
+            reasons.append("max_reversal_value is set and the notional is not known.")
+        elif preview.notional > settings.max_reversal_value:
+            reasons.append(f"The notional {preview.notional:,.2f} is above {settings.max_reversal_value:,}.")
+    reasons += _contract_rules(plan.wish.size, situation.contract)
+    if preview.expired(situation.now):
+        reasons.append("The preview is older than 10 s; it is being read again.")
+    if must_type(preview, settings) and typed.strip().upper() != plan.wish.symbol:
+        reasons.append(f"Type {plan.wish.symbol} to confirm.")
+    return tuple(reasons)
+
+
+def must_type(preview: Preview, settings: DeskSettings) -> bool:
+    """Whether the symbol has to be typed: uncertain, unproven, large, or LIVE without a maximum value."""
+    plan = preview.plan
+    if plan is None:
+        return False
+    source = preview.position.source if preview.position is not None else None
+    unproven = isinstance(source, FromFills) and not source.proven
+    large = settings.typed_above is not None and (preview.notional is None or preview.notional > settings.typed_above)
+    unbounded = settings.environment is Environment.LIVE and settings.max_reversal_value is None
+    return plan.uncertain or unproven or large or unbounded
+
+
+def _contract_rules(size: Decimal | None, contract: Contract | None) -> list[str]:
+    if contract is None:
+        return []
+    reasons = []
+    if contract.trades is False:
+        reasons.append(f"The contract does not trade now ({contract.symbol_status}).")
+    if size is None:
+        return reasons
+    if contract.min_trade_num is not None and size < contract.min_trade_num:
+        reasons.append(f"The size must be at least {contract.min_trade_num}.")
+    if contract.size_multiplier and size % contract.size_multiplier:
+        reasons.append(f"The size must be a multiple of {contract.size_multiplier}.")
+    return reasons
