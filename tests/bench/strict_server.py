@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import socket
 import sys
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+
+from tests.bench.loopback import listen
 
 Message = MutableMapping[str, Any]
 
@@ -67,7 +68,7 @@ async def answer(send: Callable[[Message], Awaitable[None]], status: int, conten
 def main() -> None:
     import uvicorn
 
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = listen()
     print(listening.getsockname()[1], flush=True)
     app = StrictServer(float(sys.argv[1]))
     config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=60)

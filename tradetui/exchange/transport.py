@@ -6,7 +6,11 @@ import asyncio
 import logging
 import ssl
 import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 
 from tradetui.exchange.carrier import (
     LARGEST_BODY,
@@ -28,6 +32,15 @@ try:
 finally:
     if _spare_the_cli:
         del sys.modules[_CLI]
+
+# httpcore looks for sniffio several times a call; where it is not installed each search costs 50 microseconds.
+if find_spec("sniffio") is None:
+    sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
+
+# Loaded on the first connection otherwise, which would hold up the event loop.
+for _name in ("httpcore", "anyio", "anyio._backends._asyncio"):
+    with suppress(ImportError):
+        import_module(_name)
 
 _log = logging.getLogger(__name__)
 
@@ -127,14 +140,16 @@ class HttpTransport:
         try:
             parts: list[bytes] = []
             size = 0
-            async for part in response.aiter_bytes():
+            packed = "content-encoding" in response.headers
+            async for part in response.aiter_bytes() if packed else _plain(response):
                 size += len(part)
                 if size > LARGEST_BODY:
                     raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
                 parts.append(part)
         finally:
             await response.aclose()
-        return Incoming(response.status_code, dict(response.headers), b"".join(parts))
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
+        return Incoming(response.status_code, headers, b"".join(parts))
 
     def _replace(self, connections: _Connections) -> None:
         """Put fresh connections in the place of these, which are dropped when their last call has ended."""
@@ -158,6 +173,12 @@ class _Connections:
         self.pool = httpx.AsyncHTTPTransport(
             verify=tls, http1=True, http2=False, limits=limits, trust_env=False, retries=0
         )
+
+
+def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The parts of an answer that is not packed, without the decoding that would leave them as they are."""
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    return response.stream.__aiter__()
 
 
 def _failure_of(raised: Exception) -> CarryFailure:

@@ -1,0 +1,115 @@
+"""How fast a page of 100 pending orders is fetched and parsed: `python -m tests.bench.fetch`.
+
+One server in another process, budget off, one call after the other, by turns so that all meet the same machine: ours
+(signed, checked, Decimals), ccxt's `fetch_open_orders` (signed, its limiter off), and bare httpx with json.loads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from tests.bench.loopback import listen
+from tests.bench.parse import _MARKET, ORDERS, body
+
+TURNS = 15
+CALLS = 40
+FASTER_THAN_CCXT = 2.5
+SLOWER_THAN_BARE = 1.9
+SYMBOL = "BTC/USDT:USDT"
+PATH = "/api/v2/mix/order/orders-pending"
+
+Message = MutableMapping[str, Any]
+
+
+def serve() -> None:
+    """Answer every request with the same page; the port is the first line."""
+    import uvicorn
+
+    page = body()
+
+    async def app(
+        scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        status, content = (200, page) if scope["path"] == PATH else (400, b'{"code": "40404", "msg": "not here"}')
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+    listening = listen()
+    print(listening.getsockname()[1], flush=True)
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_keep_alive=60)
+    asyncio.run(uvicorn.Server(config).serve([listening]))
+
+
+async def compare(base_url: str) -> dict[str, float]:
+    """Median seconds of a call by client."""
+    import ccxt.async_support as ccxt
+    import httpx
+
+    from tradetui.exchange import Credentials, ExchangeReader
+    from tradetui.exchange.budget import NoBudget
+
+    peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
+    peer.urls["api"] = {name: base_url for name in peer.urls["api"]}
+    peer.set_markets([_MARKET])
+    bare = httpx.AsyncClient(trust_env=False)
+    own = ExchangeReader(Credentials("key", "secret", "passphrase"), base_url, budget=NoBudget())
+
+    async def theirs() -> int:
+        return len(await peer.fetch_open_orders(SYMBOL))
+
+    async def barely() -> int:
+        reply = await bare.get(base_url + PATH, params={"productType": "USDT-FUTURES"})
+        return len(json.loads(reply.content)["data"]["entrustedList"])
+
+    async def ours() -> int:
+        return len((await own.futures.pending_orders(product_type="USDT-FUTURES")).rows)
+
+    clients: dict[str, Callable[[], Awaitable[int]]] = {"ccxt": theirs, "bare": barely, "ours": ours}
+    measured: dict[str, list[float]] = {name: [] for name in clients}
+    try:
+        for turn in range(TURNS + 1):
+            for name, call in clients.items():
+                start = time.perf_counter()
+                for _ in range(CALLS):
+                    assert (count := await call()) == ORDERS, f"{name}: {count} orders"
+                if turn:  # the first turn connects and imports
+                    measured[name].append((time.perf_counter() - start) / CALLS)
+    finally:
+        await peer.close()
+        await bare.aclose()
+        await own.aclose()
+    return {name: statistics.median(times) for name, times in measured.items()}
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+        return 0
+    server = subprocess.Popen([sys.executable, "-m", "tests.bench.fetch", "--serve"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        times = asyncio.run(compare(f"http://127.0.0.1:{int(server.stdout.readline())}"))
+    finally:
+        server.terminate()
+        server.wait()
+    for name, seconds in times.items():
+        print(f"{name:5} {seconds * 1000:7.3f} ms a call, {1 / seconds:6.0f} calls/s")
+    rate, cost = times["ccxt"] / times["ours"], times["ours"] / times["bare"]
+    good = rate >= FASTER_THAN_CCXT and cost <= SLOWER_THAN_BARE
+    print(
+        f"{rate:.2f} times ccxt's rate (at least {FASTER_THAN_CCXT}), {cost:.2f} times bare httpx's time "
+        f"(at most {SLOWER_THAN_BARE})  {'ok' if good else 'MISSED'}"
+    )
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
