@@ -6,7 +6,11 @@ from random import Random
 
 from pydantic import SecretStr
 
+from tradetui.commands.session import new_ids
 from tradetui.desk.desk import Desk
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.execution import Execution
+from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
@@ -53,4 +57,9 @@ def open_demo_desk(sandbox: Sandbox, name: str, *, read_only: bool, clock: Clock
         uid=key.uid,
         read_only=read_only,
     )
-    return Desk(client, settings, clock, random)
+    execution = None
+    if isinstance(client, ExchangeClient):
+        # The demonstration's journal is in memory: it begins anew with its exchange.
+        journal = Journal(None)
+        execution = Execution(client, settings, clock, journal, InlineDisk(), key.uid, new_ids(random))
+    return Desk(client, settings, clock, random, execution)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
 from tradetui.desk.desk import Desk
+from tradetui.desk.disk import ThreadDisk
+from tradetui.desk.execution import Execution
+from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import Flags, LoadedProfile
 from tradetui.profiles.model import DEMO_PRODUCT_TYPES
 from tradetui.profiles.secrets import fetch
@@ -118,7 +125,39 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
 
 
 def open_desk(loaded: LoadedProfile) -> Desk:
-    """A desk on a profile, not yet polling; raises ConfigurationError."""
+    """A desk on a profile, not yet polling.
+
+    Raises:
+        ConfigurationError: the key cannot be fetched, or the journal's file cannot be used.
+    """
     clock = SystemClock()
     client = open_client(loaded, clock)
-    return Desk(client, desk_settings(loaded), clock, Random())
+    settings = desk_settings(loaded)
+    execution = None
+    if isinstance(client, ExchangeClient):
+        identity = identity_of(loaded, credentials_of(loaded))
+        disk = ThreadDisk()
+        execution = Execution(
+            client, settings, clock, open_journal(loaded, identity, disk), disk, identity.name, new_ids(SystemRandom())
+        )
+    return Desk(client, settings, clock, Random(), execution)
+
+
+def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
+    """Where the intents of an account are kept; profiles of one account share it."""
+    return loaded.data_dir / "accounts" / identity.name / "journal.sqlite"
+
+
+def open_journal(loaded: LoadedProfile, identity: AccountIdentity, disk: ThreadDisk) -> Journal:
+    """The account's journal, opened on the disk's own thread; raises ConfigurationError."""
+    try:
+        return disk.now(Journal, journal_file(loaded, identity))
+    except FileUnusable as problem:
+        raise ConfigurationError(
+            problem.reason, place=problem.file, remedy=f"{problem.remedy}. Until then: tradetui monitor."
+        ) from None
+
+
+def new_ids(random: Random) -> Callable[[], str]:
+    """Ids for intents: 28 characters that no other program's orders begin with."""
+    return lambda: f"tt-{random.getrandbits(100):025x}"

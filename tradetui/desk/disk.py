@@ -35,3 +35,7 @@ class ThreadDisk:
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+
+    def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of work on the disk's thread, waited for; for threads other than the loop's."""
+        return self._thread.submit(lambda: work(*args, **kwargs)).result()

@@ -1,0 +1,215 @@
+"""Fresh reads around a reversal: what is held, what rests, what it would cost, and whether an order came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from tradetui.desk.positions_reader import PositionsReader
+from tradetui.desk.preview import Preview, Target
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
+from tradetui.trading.estimates import Basis, Figure, estimates, margin_is_short
+from tradetui.trading.positions import Position, holdings_of, mode_of
+from tradetui.trading.resting_orders import resting_after
+from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
+from tradetui.wire.futures import (
+    Contract,
+    FuturesAccount,
+    FuturesFill,
+    OrderDetail,
+    PendingOrder,
+    TriggerOrder,
+)
+from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.vocabulary import PositionMode, Side
+
+_FREELY_MISSING = (EndpointMissing, PermissionRefused)
+_PLANS = ("normal_plan", "track_plan", "profit_loss")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held of a product type, where it is known from, and the newest fill of the symbol."""
+
+    positions: tuple[Position, ...]
+    fills: tuple[FuturesFill, ...]
+
+
+class Evidence:
+    """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
+
+    def __init__(self, client: ExchangeReader, settings: DeskSettings, clock: Clock) -> None:
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._readers: dict[ProductType, PositionsReader] = {}
+
+    async def preview(self, target: Target) -> tuple[Preview, Contract | None]:
+        """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
+        product_type = target.product_type or await self._product_type_of(target.symbol)
+        symbol = target.symbol.upper()
+        held = await self.held(product_type, symbol)
+        orders = await self._orders(product_type, symbol)
+        mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
+        coin = self._margin_coin(held.positions, orders, product_type, symbol)
+        contract = await self._contract(product_type, symbol)
+        stops = await self._stops(product_type, symbol)
+        account = await self._account(product_type, coin)
+        price, price_from = await self._price(product_type, symbol, held)
+        doubts: list[str] = []
+        plan: ReversalPlan | None = None
+        if mode is None:
+            doubts.append(f"The position mode is not known: {mode_from}.")
+        elif coin is None:
+            doubts.append("The margin coin is not known.")
+        else:
+            try:
+                plan = plan_reversal(self._wish(target, product_type, symbol, coin, mode, held.positions))
+            except CannotReverse as reason:
+                doubts.append(f"{reason}.")
+        position = self._position(held.positions, symbol, plan)
+        figures: tuple[Figure, ...] = ()
+        if plan is not None:
+            basis = Basis(position, price, price_from, account, contract, held.fills)
+            figures = estimates(plan, basis)
+        return (
+            Preview(
+                target=Target(symbol, product_type, target.side, target.size),
+                plan=plan,
+                mode=mode,
+                mode_from=mode_from,
+                position=position,
+                positions=held.positions,
+                figures=figures,
+                resting=() if plan is None else resting_after(plan, orders, stops or ()),
+                order_ids=frozenset(order.order_id for order in orders),
+                stops_known=stops is not None,
+                margin_short=margin_is_short(figures, None),
+                read_at=self._clock.monotonic(),
+                doubts=tuple(doubts),
+            ),
+            contract,
+        )
+
+    async def held(self, product_type: ProductType, symbol: str) -> Held:
+        """What is held now and the newest page of the symbol's fills, newest first."""
+        reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
+        positions = tuple((await reader.read()).rows)
+        fills = await self._client.futures.fills(product_type=product_type, symbol=symbol)
+        return Held(positions, fills.rows)
+
+    async def order(self, product_type: ProductType, symbol: str, client_oid: str) -> OrderDetail | bool | None:
+        """The order of our own id; False where the exchange says there is none, None where it cannot be asked."""
+        try:
+            reply = await self._client.futures.order_detail(
+                symbol=symbol, product_type=product_type, client_oid=client_oid
+            )
+        except _FREELY_MISSING:
+            return None
+        except Rejected:
+            return False
+        return reply.rows[0] if reply.rows else False
+
+    async def _product_type_of(self, symbol: str) -> ProductType:
+        for product_type in self._settings.product_types:
+            held = await self.held(product_type, symbol.upper())
+            if any(position.symbol == symbol.upper() for position in held.positions):
+                return product_type
+        return self._settings.product_types[0]
+
+    async def _orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
+        found: dict[str, PendingOrder] = {}
+        for status in ("live", "partially_filled"):
+            async for reply in self._client.futures.iter_pending_orders(
+                product_type=product_type, symbol=symbol, status=status
+            ):
+                found.update((order.order_id, order) for order in reply.rows)
+        return tuple(found.values())
+
+    async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
+        """Live trigger orders, None where the exchange does not tell them."""
+        found: list[TriggerOrder] = []
+        try:
+            for plan_type in _PLANS:
+                async for reply in self._client.futures.iter_live_triggers(
+                    product_type=product_type, plan_type=plan_type, symbol=symbol
+                ):
+                    found += reply.rows
+        except _FREELY_MISSING:
+            return None
+        return found
+
+    async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
+        try:
+            reply = await self._client.futures.contracts(product_type=product_type, symbol=symbol)
+        except ExchangeError:
+            return None
+        return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
+
+    async def _account(self, product_type: ProductType, coin: str | None) -> FuturesAccount | None:
+        reply = await self._client.futures.accounts(product_type=product_type)
+        return next((row for row in reply.rows if row.margin_coin.upper() == (coin or "").upper()), None)
+
+    async def _price(self, product_type: ProductType, symbol: str, held: Held) -> tuple[Decimal | None, str]:
+        for position in held.positions:
+            if position.symbol == symbol and position.mark is not None and position.record is not None:
+                return position.mark, "mark price"
+        try:
+            reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
+        except ExchangeError:
+            reply = None
+        if reply is not None and reply.rows and reply.rows[0].last_pr is not None:
+            return reply.rows[0].last_pr, "last price"
+        if held.fills:
+            return held.fills[0].price, "the newest fill"
+        return None, ""
+
+    def _margin_coin(
+        self, positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
+    ) -> str | None:
+        reported = next((each.margin_coin for each in positions if each.symbol == symbol and each.margin_coin), None)
+        resting = next((order.margin_coin for order in orders if order.margin_coin), None)
+        return reported or resting or margin_coin(product_type, symbol)
+
+    def _wish(
+        self,
+        target: Target,
+        product_type: ProductType,
+        symbol: str,
+        coin: str,
+        mode: PositionMode,
+        positions: Sequence[Position],
+    ) -> Wish:
+        held = holdings_of(positions, product_type, symbol, mode)
+        side = target.side
+        if mode is PositionMode.HEDGE and side is None:
+            legs = [each for each in positions if each.symbol == symbol]
+            side = (Side.BUY if legs[0].is_long else Side.SELL) if len(legs) == 1 else None
+        return Wish(
+            product_type=product_type,
+            symbol=symbol,
+            margin_coin=coin,
+            mode=mode,
+            held=held,
+            side=side if mode is PositionMode.HEDGE else None,
+            size=target.size,
+            trade_side=self._settings.trade_side,
+            one_way_side=self._settings.one_way_side,
+        )
+
+    def _position(self, positions: Sequence[Position], symbol: str, plan: ReversalPlan | None) -> Position | None:
+        of_symbol = [each for each in positions if each.symbol == symbol]
+        if plan is None:
+            return of_symbol[0] if of_symbol else None
+        return next((each for each in of_symbol if each.is_long == plan.reverses_long), None)
+
+
+def burst_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:
+    """Whether the system closed something of the symbol by force since a moment."""
+    since = datetime.fromtimestamp(stamp_ms / 1000, UTC)
+    return any(fill.c_time >= since and (fill.trade_side or "").lower().startswith("burst_") for fill in fills)

@@ -1,0 +1,323 @@
+"""The one way a reversal is sent: previewed, guarded, read again, journalled, sent once, and followed to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tradetui.desk.disk import Disk
+from tradetui.desk.evidence import Evidence, Held, burst_since
+from tradetui.desk.guards import Situation, why_not
+from tradetui.desk.journal import AlreadyOpen, Journal, State
+from tradetui.desk.outcome import Outcome, matched_result, name_outcome
+from tradetui.desk.preview import Preview, Target, changes
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
+from tradetui.trading.holdings import Holdings
+from tradetui.trading.positions import Position, holdings_of
+from tradetui.trading.reversal import ReversalPlan, plan_reversal
+from tradetui.wire.futures import Contract
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import PositionMode, Side
+
+KIND = "reversal"
+LOOK_EVERY_S = 0.4
+STEADY_S = 2.0
+ABSENCE_MS = 35_000
+FOLLOW_S = 60.0
+
+
+class NotConfirmed(Exception):
+    """It was not sent; `reasons` say why, `preview` is what is so now."""
+
+    def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
+        self.preview = preview
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a sent reversal stands: its state, what that means in words, what is held, and how it ended."""
+
+    state: State
+    words: str
+    held: Holdings | None = None
+    outcome: Outcome | None = None
+    came_true: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A reversal that left this machine: its id, its plan, and the request's time stamp by the exchange's clock."""
+
+    intent: str
+    plan: ReversalPlan
+    stamp_ms: int
+    progress: Progress
+
+
+class Execution:
+    """Reversals of one account. There is no such object in monitor mode."""
+
+    def __init__(
+        self,
+        client: ExchangeClient,
+        settings: DeskSettings,
+        clock: Clock,
+        journal: Journal,
+        disk: Disk,
+        account: str,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._journal = journal
+        self._disk = disk
+        self._account = account
+        self._new_id = new_id
+        self._evidence = Evidence(client, settings, clock)
+        self._contracts: dict[str, Contract | None] = {}
+        self._open: dict[str, str] = {}
+        self._busy: set[str] = set()
+        self._locked = settings.start_locked
+        self._trouble: str | None = None
+        self.account = account
+
+    # The lock
+
+    @property
+    def settings(self) -> DeskSettings:
+        """The session's settings."""
+        return self._settings
+
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked in this session."""
+        return self._locked
+
+    def lock(self) -> None:
+        """Lock trading at once, here and for every process of the account."""
+        self._set_lock(True)
+
+    def unlock(self) -> None:
+        """Unlock trading."""
+        self._set_lock(False)
+
+    def _set_lock(self, locked: bool) -> None:
+        self._locked = locked
+        task = asyncio.ensure_future(
+            self._disk.run(self._journal.set_trading_lock, self._account, locked, self._clock.wall_ms())
+        )
+        task.add_done_callback(self._lock_written)
+
+    def _lock_written(self, task: asyncio.Future[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._trouble = "the lock could not be written"
+            self._locked = True
+
+    async def look_at_journal(self) -> None:
+        """Take over what other processes wrote: the trading lock and intents that are not settled."""
+        try:
+            locked = await self._disk.run(self._journal.trading_locked, self._account)
+            intents = await self._disk.run(self._journal.open_intents, self._account)
+        except sqlite3.Error as problem:
+            self._trouble = f"it cannot be read ({problem})"
+            return
+        if locked is not None:
+            self._locked = locked
+        self._open = {intent.lock_key: f"{intent.id}, {intent.state}" for intent in intents}
+
+    def unsettled(self) -> tuple[str, ...]:
+        """Intents that are not settled, in words."""
+        return tuple(f"{key}: {words}" for key, words in self._open.items())
+
+    # Preview
+
+    def target_of(self, position: Position) -> Target:
+        """The target that a position on the screen stands for."""
+        side = None
+        if position.mode is not PositionMode.ONE_WAY:
+            side = Side.BUY if position.is_long else Side.SELL
+        return Target(position.symbol, position.product_type, side)
+
+    def target_named(self, symbol: str) -> Target:
+        """A target by symbol alone."""
+        return Target(symbol.strip().upper())
+
+    async def preview(self, target: Target) -> Preview:
+        """Read everything again and plan; raises `ExchangeError`."""
+        await self.look_at_journal()
+        preview, contract = await self._evidence.preview(target)
+        self._contracts[preview.target.symbol] = contract
+        return preview
+
+    def why_not(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
+        """Every reason confirming is disabled now."""
+        symbol, product_type = preview.target.symbol, preview.target.product_type
+        situation = Situation(
+            settings=self._settings,
+            link=self._client.link,
+            locked=self._locked,
+            open_intent=self._open.get(lock_key(product_type, symbol)) if product_type else None,
+            journal_trouble=self._trouble,
+            contract=self._contracts.get(symbol),
+            now=self._clock.monotonic(),
+        )
+        return why_not(preview, situation, typed)
+
+    # Sending
+
+    async def confirm(self, shown: Preview, typed: str = "") -> Sent:
+        """Read again, compare, write the intent, and send once.
+
+        Raises:
+            NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
+            NotSent, Rejected and its like: the exchange did not take it; nothing was done.
+        """
+        if reasons := self.why_not(shown, typed):
+            raise NotConfirmed(reasons, shown)
+        assert shown.plan is not None and shown.target.product_type is not None
+        key = lock_key(shown.target.product_type, shown.target.symbol)
+        if key in self._busy:
+            raise NotConfirmed(("This reversal is being sent already.",), shown)
+        self._busy.add(key)
+        try:
+            now = await self.preview(shown.target)
+            changed = changes(shown, now)
+            if changed:
+                raise NotConfirmed(tuple(f"Changed since the preview: {each}." for each in changed), now)
+            if reasons := self.why_not(now, typed):
+                raise NotConfirmed(reasons, now)
+            assert now.plan is not None
+            return await self._send(now.plan, key)
+        finally:
+            self._busy.discard(key)
+
+    async def _send(self, plan: ReversalPlan, key: str) -> Sent:
+        intent = self._new_id()
+        plan = plan_reversal(plan.wish, client_oid=intent)
+        stamp = self._client.server_clock.now_ms
+        await self._begin(intent, key, plan)
+
+        async def before_send(stamp_ms: int) -> None:
+            nonlocal stamp
+            stamp = stamp_ms
+            if self._locked:
+                raise NotSent("trading was locked before it was sent")
+            await self._step(intent, State.SENT, {"stamp_ms": stamp_ms})
+
+        try:
+            reply = await self._client.futures.reverse(plan.request, before_send=before_send)
+        except NotSent as problem:
+            await self._step_unless_sent(intent, State.WITHDRAWN, {"why": str(problem)}, key)
+            raise
+        except OutcomeUnknown as problem:
+            await self._step(intent, State.UNKNOWN, {"why": str(problem)})
+            self._open[key] = f"{intent}, unknown"
+            return Sent(intent, plan, stamp, Progress(State.UNKNOWN, str(problem)))
+        except ExchangeError as problem:
+            await self._step(intent, State.REJECTED, {"code": problem.code, "message": problem.message})
+            self._open.pop(key, None)
+            raise
+        row = reply.rows[0] if reply.rows else None
+        told = dict(row.received) if row is not None else {}
+        await self._step(intent, State.ACKNOWLEDGED, {"reply": told})
+        self._open[key] = f"{intent}, acknowledged"
+        return Sent(intent, plan, stamp, Progress(State.ACKNOWLEDGED, "the exchange has taken it"))
+
+    async def _begin(self, intent: str, key: str, plan: ReversalPlan) -> None:
+        told: dict[str, Any] = {
+            "request": dict(plan.request_fields()),
+            "title": plan.title,
+            "before": plan.before.as_json(),
+            "after": [result.after.as_json() for result in plan.results],
+            "mode": str(plan.wish.mode),
+        }
+        try:
+            await self._disk.run(self._journal.begin, intent, self._account, key, KIND, told, self._clock.wall_ms())
+        except AlreadyOpen as problem:
+            self._open[key] = f"{problem.intent}, {problem.state}"
+            raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
+        except (sqlite3.Error, OSError) as problem:
+            self._trouble = f"it cannot be written ({problem})"
+            raise NotConfirmed((f"Nothing was sent: the journal cannot be written ({problem}).",)) from None
+        self._open[key] = f"{intent}, intended"
+
+    async def _step(self, intent: str, state: State, told: dict[str, Any]) -> None:
+        await self._disk.run(self._journal.step, intent, state, told, self._clock.wall_ms())
+
+    async def _step_unless_sent(self, intent: str, state: State, told: dict[str, Any], key: str) -> None:
+        await self._step(intent, state, told)
+        self._open.pop(key, None)
+
+    # Afterwards
+
+    async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
+        """Look until the outcome is settled and named; ends after a minute with what is known where it is not."""
+        plan, wish = sent.plan, sent.plan.wish
+        acknowledged = sent.progress.state is State.ACKNOWLEDGED
+        yield sent.progress
+        began = self._clock.monotonic()
+        steady_since, last = began, None
+        while self._clock.monotonic() - began < FOLLOW_S:
+            try:
+                held = await self._evidence.held(wish.product_type, wish.symbol)
+                order = await self._evidence.order(wish.product_type, wish.symbol, sent.intent)
+            except ExchangeError as problem:
+                yield Progress(State.UNKNOWN if not acknowledged else State.ACKNOWLEDGED, f"looking: {problem}")
+                await asyncio.sleep(LOOK_EVERY_S)
+                continue
+            now = self._holdings(held, wish.product_type, wish.symbol, wish.mode)
+            outcome = name_outcome(plan, now, liquidated=burst_since(held.fills, sent.stamp_ms))
+            if (now, outcome) != last:
+                steady_since, last = self._clock.monotonic(), (now, outcome)
+            positive = acknowledged or (order is not None and order is not False) or outcome is not Outcome.UNCHANGED
+            steady = self._clock.monotonic() - steady_since >= STEADY_S
+            if outcome is Outcome.UNCHANGED:
+                past = self._client.server_clock.now_ms - sent.stamp_ms > ABSENCE_MS
+                done = past and (order is False or (acknowledged and order is not None))
+            else:
+                done = positive and (outcome is Outcome.REVERSED or steady)
+            if done:
+                yield await self._settle(sent, now, outcome, inferred=order is None and not acknowledged)
+                return
+            yield Progress(
+                State.ACKNOWLEDGED if acknowledged else State.UNKNOWN, f"looking: {outcome} so far", now, None
+            )
+            await asyncio.sleep(LOOK_EVERY_S)
+        if acknowledged:
+            await self._step(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
+        yield Progress(State.UNKNOWN, "not settled; the symbol stays locked until it is settled or released")
+
+    async def _settle(self, sent: Sent, held: Holdings, outcome: Outcome, *, inferred: bool) -> Progress:
+        came_true = matched_result(sent.plan, held)
+        told = {"outcome": str(outcome), "held": held.as_json(), "came_true": came_true, "inferred": inferred}
+        await self._step(sent.intent, State.SETTLED, told)
+        self._open.pop(lock_key(sent.plan.wish.product_type, sent.plan.wish.symbol), None)
+        words = f"{outcome}: {held}" + (" (inferred)" if inferred else "")
+        return Progress(State.SETTLED, words, held, outcome, came_true)
+
+    async def release(self, intent: str, why: str) -> None:
+        """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""
+        await self._step(intent, State.RELEASED, {"why": why})
+        await self.look_at_journal()
+
+    def _holdings(self, held: Held, product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
+        modes = {each.mode for each in held.positions if each.mode is not None}
+        if held.fills and not modes:
+            newest = held.fills[0].position_mode
+            modes = {newest} if newest is not None else set()
+        now = modes.pop() if len(modes) == 1 else mode
+        return holdings_of(held.positions, product_type, symbol, now or mode)
+
+
+def lock_key(product_type: ProductType, symbol: str) -> str:
+    """What one open intent locks."""
+    return f"{product_type}|{symbol.upper()}"
