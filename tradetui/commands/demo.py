@@ -17,6 +17,7 @@ from tradetui.ui.settings import ProfileChoice, UiSettings
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.sandbox.app import Sandbox
 
 ACCOUNTS = (
     "hedge",
@@ -71,7 +72,7 @@ class _Exchange:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._sandbox: object | None = None
+        self._sandbox: Sandbox | None = None
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""

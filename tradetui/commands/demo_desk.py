@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from tradetui.commands.session import new_ids
 from tradetui.desk.desk import Desk
-from tradetui.desk.disk import InlineDisk
+from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution
 from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
@@ -60,6 +60,6 @@ def open_demo_desk(sandbox: Sandbox, name: str, *, read_only: bool, clock: Clock
     execution = None
     if isinstance(client, ExchangeClient):
         # The demonstration's journal is in memory: it begins anew with its exchange.
-        journal = Journal(None)
-        execution = Execution(client, settings, clock, journal, InlineDisk(), key.uid, new_ids(random))
+        disk = ThreadDisk()
+        execution = Execution(client, settings, clock, disk.now(Journal, None), disk, key.uid, new_ids(random))
     return Desk(client, settings, clock, random, execution)

@@ -7,10 +7,14 @@ import os
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tradetui.commands.exit_codes import USAGE
 from tradetui.commands.failures import say
 from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,7 +56,7 @@ def needs_terminal() -> bool:
     return False
 
 
-def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> object:
+def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> Desk:
     from tradetui.commands.session import open_desk
 
     loaded = first if name == first.name else load(os.environ, replace(flags, profile=name, base_url=None))
