@@ -1,0 +1,141 @@
+"""`tradetui doctor`: checks what a session needs, each a line with its remedy."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.session import credentials_of, flags_of, identity_of, journal_file, open_reader
+from tradetui.desk.journal import Journal
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import WARN_OFFSET_MS
+from tradetui.exchange.errors import ExchangeError
+from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.wire.json_text import dump
+from tradetui.wire.scrub import scrub
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line: what was checked, whether it is well, what was found, and what to do where it is not."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
+    loaded = load(os.environ, flags_of(args))
+    checks = [_configuration(loaded), _account(loaded), _journal(loaded), _terminal()]
+    checks += asyncio.run(_online(loaded))
+    if args.json:
+        rows = [{"check": c.name, "ok": c.ok, "found": c.found, "remedy": c.remedy} for c in checks]
+        sys.stdout.write(dump(rows) + "\n")
+    else:
+        for check in checks:
+            remedy = f"  ->  {check.remedy}" if check.remedy and not check.ok else ""
+            sys.stdout.write(scrub(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<16} {check.found}{remedy}") + "\n")
+    return DONE if all(check.ok for check in checks) else ATTENTION
+
+
+def _configuration(loaded: LoadedProfile) -> Check:
+    where = str(loaded.file) if loaded.file else "environment"
+    access = "read-only" if loaded.read_only else "may trade"
+    return Check("configuration", True, f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
+
+
+def _account(loaded: LoadedProfile) -> Check:
+    identity = identity_of(loaded, credentials_of(loaded))
+    if identity.known:
+        return Check("account", True, f"uid {identity.uid}")
+    return Check(
+        "account",
+        True,
+        "the uid is not set; a hash of the key stands in, so another key of this account has a journal of its own",
+    )
+
+
+def _journal(loaded: LoadedProfile) -> Check:
+    file = journal_file(loaded, identity_of(loaded, credentials_of(loaded)))
+    if not file.exists():
+        return Check("journal", True, f"none yet; it will be {file}")
+    try:
+        journal = Journal(file)
+        unsettled = len(journal.newest())
+        journal.close()
+    except FileUnusable as problem:
+        return Check("journal", False, problem.reason, problem.remedy)
+    return Check("journal", True, f"{file}, {unsettled} of the newest intents readable")
+
+
+def _terminal() -> Check:
+    if not sys.stdout.isatty():
+        return Check("terminal", True, "none here; the screen needs one")
+    size = os.get_terminal_size()
+    fits = size.columns >= 80 and size.lines >= 24
+    return Check(
+        "terminal", fits, f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}", "Use at least 80x24."
+    )
+
+
+async def _online(loaded: LoadedProfile) -> list[Check]:
+    async with open_reader(loaded) as client:
+        product_type = loaded.profile.product_types[0]
+        checks = [
+            await _asked("key", lambda: client.futures.accounts(product_type=product_type)),
+            await _asked("orders", lambda: client.futures.pending_orders(product_type=product_type)),
+            await _asked("fills", lambda: client.futures.fills(product_type=product_type, limit=1)),
+            await _asked(
+                "triggers", lambda: client.futures.triggers(product_type=product_type, plan_type="normal_plan", limit=1)
+            ),
+        ]
+        checks.append(await _permissions(client))
+        checks.append(_clock(client))
+        allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.link.usage().items()))
+        checks.append(Check("limits", True, allowed))
+    return checks
+
+
+async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
+    try:
+        reply = await ask()
+    except ExchangeError as problem:
+        return Check(
+            name, False, f"{problem.reason}: {problem.message} ({problem.code or 'no code'})", problem.remedy or ""
+        )
+    lost = len(getattr(reply, "lost", ()))
+    if lost:
+        return Check(
+            name, False, f"{lost} rows cannot be read", "Please report them; show --json prints what can be read."
+        )
+    return Check(name, True, "answers")
+
+
+async def _permissions(client: ExchangeReader) -> Check:
+    try:
+        reply = await client.spot.account_info()
+    except ExchangeError as problem:
+        return Check("permissions", True, f"the exchange does not tell them ({problem.code or problem.reason})")
+    row = reply.rows[0] if reply.rows else None
+    if row is None:
+        return Check("permissions", True, "the exchange does not tell them")
+    return Check("permissions", True, f"uid {row.user_id}, {', '.join(map(str, row.authorities))}")
+
+
+def _clock(client: ExchangeReader) -> Check:
+    offset = client.link.clock_offset_ms
+    if offset is None:
+        return Check("clock", False, "no reply told the exchange's time", "Check the address and the network.")
+    latency = client.link.latency_ms
+    found = (
+        f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"
+    )
+    return Check("clock", abs(offset) <= WARN_OFFSET_MS, found, "Set this machine's clock; above 5 s nothing is sent.")

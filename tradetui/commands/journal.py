@@ -1,0 +1,57 @@
+"""`tradetui journal`: every intent of the account and how it ended."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from datetime import UTC, datetime
+
+from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.failures import say
+from tradetui.commands.session import credentials_of, flags_of, identity_of, journal_file
+from tradetui.desk.journal import ENDED, Intent, Journal
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.loading import load
+from tradetui.wire.json_text import dump
+from tradetui.wire.scrub import scrub
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the intents, newest first; exit code 3 while one is not settled."""
+    loaded = load(os.environ, flags_of(args))
+    file = journal_file(loaded, identity_of(loaded, credentials_of(loaded)))
+    intents: list[Intent] = []
+    if file.exists():
+        try:
+            journal = Journal(file)
+        except FileUnusable as problem:
+            raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
+        intents = journal.newest()
+        journal.close()
+    if args.json:
+        sys.stdout.write(dump([_as_json(intent) for intent in intents]) + "\n")
+    else:
+        for intent in intents:
+            sys.stdout.write(scrub(_line(intent)) + "\n")
+        if not intents:
+            say("The journal is empty: nothing was ever sent for this account from this data directory.")
+    return ATTENTION if any(intent.state not in ENDED for intent in intents) else DONE
+
+
+def _as_json(intent: Intent) -> dict[str, object]:
+    return {
+        "id": intent.id,
+        "kind": intent.kind,
+        "lock": intent.lock_key,
+        "state": str(intent.state),
+        "events": [{"state": str(each.state), "at": each.at_ms, **each.told} for each in intent.events],
+    }
+
+
+def _line(intent: Intent) -> str:
+    at = datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    told = intent.told
+    outcome = told.get("outcome") or told.get("message") or told.get("why") or ""
+    return f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"

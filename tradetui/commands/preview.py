@@ -1,0 +1,87 @@
+"""`tradetui preview`: the reversal plan from live data; it never sends anything."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from decimal import Decimal, InvalidOperation
+
+from tradetui.commands.exit_codes import DONE
+from tradetui.commands.session import desk_settings, flags_of, open_reader
+from tradetui.desk.evidence import Evidence
+from tradetui.desk.guards import Situation, why_not
+from tradetui.desk.preview import Preview, Target
+from tradetui.exchange.clock import SystemClock
+from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.wire.json_text import dump
+from tradetui.wire.requests import InvalidRequest
+from tradetui.wire.scrub import scrub
+from tradetui.wire.vocabulary import Side
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, plan, and print what would be sent and held afterwards."""
+    loaded = load(os.environ, flags_of(args))
+    target = Target(
+        args.symbol.strip().upper(),
+        None if args.product_type is None else desk_settings(loaded).product_types[0],
+        None if args.side is None else Side(args.side),
+        None if args.size is None else _size(args.size),
+    )
+    preview, blocked = asyncio.run(_preview(loaded, target))
+    if args.json:
+        sys.stdout.write(dump(preview.as_json(desk_settings(loaded), blocked)) + "\n")
+    else:
+        for line in _lines(preview, blocked):
+            sys.stdout.write(scrub(line) + "\n")
+    return DONE
+
+
+async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tuple[str, ...]]:
+    clock, settings = SystemClock(), desk_settings(loaded)
+    async with open_reader(loaded, clock) as client:
+        preview, contract = await Evidence(client, settings, clock).preview(target)
+        situation = Situation(
+            settings=settings,
+            link=client.link,
+            locked=False,
+            open_intent=None,
+            journal_trouble=None,
+            contract=contract,
+            now=clock.monotonic(),
+        )
+        # Only what a dialog could not lift is a block here: the symbol is typed there, not here.
+        return preview, why_not(preview, situation, preview.target.symbol)
+
+
+def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
+    lines = [f"mode             {preview.mode or '—'} ({preview.mode_from})"]
+    if preview.plan is not None:
+        plan = preview.plan
+        lines.append(f"held now         {plan.before}")
+        lines += (f"held afterwards  {result.after}" for result in plan.results)
+        lines.append(f"request          {dump(dict(plan.request_fields()))}")
+        lines += (
+            f"{figure.name:<17}{figure.value if figure.value is not None else '—'} {figure.coin} ({figure.basis})"
+            for figure in preview.figures
+        )
+        lines += (
+            f"order            {order.words}{'  WOULD ADD TO THE WRONG SIDE' if order.wrong_way else ''}"
+            for order in preview.resting
+        )
+        if not preview.stops_known:
+            lines.append("live stops       cannot be read on this exchange")
+        lines += (f"assumed          {words}" for words in plan.assumptions)
+    return lines + [f"blocked          {reason}" for reason in blocked]
+
+
+def _size(text: str) -> Decimal:
+    try:
+        size = Decimal(text)
+    except InvalidOperation:
+        size = Decimal(0)
+    if not size.is_finite() or size <= 0:
+        raise InvalidRequest("--size", "must be a number above zero", text, "For example --size 0.01.")
+    return size
