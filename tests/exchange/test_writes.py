@@ -1,0 +1,254 @@
+"""Writing: sent at most once, and never called a failure without the exchange's own word for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.exchange.scripted import CREDENTIALS, SECRET, START_MS, Say, Scripted, Seen
+from tradetui.exchange import (
+    AuthenticationFailed,
+    ExchangeClient,
+    ExchangeError,
+    ExchangeReader,
+    LoopClock,
+    NotSent,
+    OutcomeUnknown,
+    PermissionRefused,
+    RateLimited,
+    Rejected,
+)
+from tradetui.exchange.carrier import Outgoing
+from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
+from tradetui.exchange.in_process import InProcessTransport
+from tradetui.wire.futures import ReversalRequest
+from tradetui.wire.requests import InvalidRequest
+from tradetui.wire.signing import prehash, sign_hmac
+
+pytestmark = pytest.mark.looptime
+
+REVERSAL = ReversalRequest(
+    symbol="BTCUSDT",
+    margin_coin="USDT",
+    product_type="usdt-futures",  # type: ignore[arg-type]
+    size=Decimal("0.30"),
+    side="buy",
+    trade_side="Open",
+    client_oid="mine-1",
+)
+DONE = {"orderId": "123", "clientOid": "mine-1"}
+
+
+def client(script: Callable[[Seen], Say | Exception], **options: Any) -> tuple[ExchangeClient, Scripted]:
+    clock = LoopClock(START_MS)
+
+    def answer(seen: Seen) -> Say | Exception:
+        if seen.method == "GET":
+            return Say(data={"serverTime": str(clock.wall_ms())})
+        return script(seen)
+
+    app = Scripted(answer, clock.wall_ms)
+    return ExchangeClient.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1), **options), app
+
+
+def posts(app: Scripted) -> list[Seen]:
+    return [seen for seen in app.seen if seen.method == "POST"]
+
+
+async def test_what_is_signed_is_what_is_sent() -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+    reply = await trader.futures.reverse(REVERSAL)
+    (seen,) = posts(app)
+    assert (reply.rows[0].order_id, reply.rows[0].client_oid) == ("123", "mine-1")
+    assert seen.body == REVERSAL.body()
+    assert json.loads(seen.body)["size"] == "0.30"
+    assert seen.query == ""
+    message = prehash(seen.headers["access-timestamp"], "POST", seen.path, "", seen.body)
+    assert seen.headers["access-sign"] == sign_hmac(SECRET, message)
+
+
+async def test_a_reversal_by_its_fields() -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+    await trader.futures.reverse(symbol="BTCUSDT", margin_coin="USDT", product_type="USDT-FUTURES")
+    assert json.loads(posts(app)[0].body) == {
+        "symbol": "BTCUSDT",
+        "marginCoin": "USDT",
+        "productType": "USDT-FUTURES",
+    }
+    with pytest.raises(InvalidRequest):
+        await trader.futures.reverse(symbol="BTCUSDT")
+    with pytest.raises(TypeError):
+        await trader.futures.reverse(REVERSAL, symbol="BTCUSDT")
+    assert len(posts(app)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (Say(code="22002", msg="No position to close", status=400), Rejected),
+        (Say(code="40774", status=400), Rejected),
+        (Say(code="40808", msg="size checkBDScale error", status=400), Rejected),
+        (Say(code="99998", msg="new and unlisted", status=400), Rejected),
+        (Say(code="40014", status=400), PermissionRefused),
+        (Say(code="40012", status=400), AuthenticationFailed),
+        (Say(code="40008", status=400), AuthenticationFailed),
+        (Say(code="429", status=429), RateLimited),
+        (Say(code="22002", status=200), Rejected),
+    ],
+)
+async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeError]) -> None:
+    trader, app = client(lambda seen: said)
+    with pytest.raises(ExchangeError) as failure:
+        await trader.futures.reverse(REVERSAL)
+    assert type(failure.value) is kind
+    assert len(posts(app)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ConnectionResetError(),
+        Say(data=DONE, after=60.0),
+        Say(code="40010", status=400),
+        Say(code="40015", status=400),
+        Say(code="40725", status=400),
+        Say(code="45001", status=400),
+        Say(code="40808", msg="", status=400),
+        Say(code="99998", status=200),
+        Say(code="22002", status=500),
+        Say(code="22002", status=503),
+        Say(body=b"Too Many Requests", headers={"content-type": "text/plain"}, status=429),
+        Say(body=b"<html>502</html>", headers={"content-type": "text/html"}, status=502),
+        Say(body=b'{"code":"00000","da'),
+        Say(body=b""),
+        Say(body=b"", status=302, headers={"location": "https://elsewhere.example"}),
+        Say(body=b"gone", headers={"content-type": "text/plain"}, status=404),
+        Say(body=b'{"message":"failure to get a peer from the ring-balancer"}', status=400),
+        Say(data=None),
+        Say(data=[]),
+        Say(data="text"),
+        Say(data=DONE, status=500),
+    ],
+)
+async def test_everything_else_is_unknown_and_sent_once(said: Say | Exception) -> None:
+    trader, app = client(lambda seen: said)
+    with pytest.raises(OutcomeUnknown) as failure:
+        await trader.futures.reverse(REVERSAL)
+    await asyncio.sleep(120)
+    assert len(posts(app)) == 1
+    assert failure.value.stamp_ms == int(posts(app)[0].headers["access-timestamp"])
+    assert "Look at positions" in str(failure.value)
+    await trader.aclose()
+
+
+async def test_the_answer_to_a_write_is_waited_for_longer() -> None:
+    trader, _ = client(lambda seen: Say(data=DONE, after=9.0))
+    await trader.futures.reverse(REVERSAL)
+
+
+@pytest.mark.parametrize("offset", [5_100, -5_100])
+async def test_a_clock_too_far_off_stops_a_write_before_sending(offset: int) -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+    app.now = lambda: START_MS + offset
+    with pytest.raises(ClockTooFarOff, match=r"5\.1 s") as failure:
+        await trader.futures.reverse(REVERSAL)
+    assert isinstance(failure.value, NotSent)
+    assert posts(app) == []
+
+
+async def test_the_hook_runs_with_the_stamp_before_anything_is_sent() -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+    stamps: list[int] = []
+
+    async def note(stamp_ms: int) -> None:
+        assert posts(app) == []
+        stamps.append(stamp_ms)
+
+    await trader.futures.reverse(REVERSAL, before_send=note)
+    assert stamps == [int(posts(app)[0].headers["access-timestamp"])]
+
+
+async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+
+    async def full(stamp_ms: int) -> None:
+        raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space"):
+        await trader.futures.reverse(REVERSAL, before_send=full)
+    assert posts(app) == []
+    assert trader.link.usage()["futures.reverse"].used == 0
+
+
+async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+    await trader.futures.reverse(REVERSAL)
+    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    await asyncio.sleep(0.3)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await asyncio.sleep(5)
+    assert len(posts(app)) == 1
+
+
+async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None:
+    trader, app = client(lambda seen: Say(data=DONE, after=2.0))
+    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    await asyncio.sleep(1.0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert trader.link.usage()["futures.reverse"].used == 1
+    await asyncio.sleep(1.5)
+    assert len(posts(app)) == 1
+    assert trader.link.calls == 2  # the time, and the reversal
+
+
+async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
+    trader, app = client(lambda seen: Say(data=DONE, after=1.0))
+    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    await asyncio.sleep(0.1)
+    await trader.aclose()
+    assert (await waiting).rows[0].order_id == "123"
+    with pytest.raises(NotSent):
+        await trader.futures.reverse(REVERSAL)
+    assert len(posts(app)) == 1
+
+
+async def test_a_carrier_built_to_read_refuses_to_write() -> None:
+    app = Scripted(lambda seen: Say(data=DONE))
+    carrier = InProcessTransport(app, read_only=True)
+    with pytest.raises(ReadOnly):
+        await carrier.send(Outgoing("POST", "/api/v2/mix/order/click-backhand", {}, b"{}"))
+    # Even a client that could write cannot through it.
+    trader = ExchangeClient(CREDENTIALS, carrier=carrier, clock=LoopClock(START_MS))
+    with pytest.raises(ExchangeError):
+        await trader.futures.reverse(REVERSAL)
+    # And a reader's calls refuse before the carrier does.
+    reader = ExchangeReader.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
+    with pytest.raises(ReadOnly):
+        await reader._calls.call(_reverse(), reader.lane, body=b"{}")
+    assert posts(app) == []
+
+
+def _reverse() -> Any:
+    from tradetui.wire.catalogue import endpoint
+
+    return endpoint("futures.reverse")
+
+
+async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> None:
+    made = {"apikey": "bg_made", "secret": "made-secret-000", "permissions": ["contract_trade"]}
+    trader, app = client(lambda seen: Say(data=[made]))
+    reply = await trader.copytrading.create_api_key(passphrase="Passphrase01")
+    assert json.loads(posts(app)[0].body) == {"passphrase": "Passphrase01"}
+    assert "made-secret-000" not in repr(reply) + str(reply)
+    assert reply.rows[0].secret.get_secret_value() == "made-secret-000"
+    trader, app = client(lambda seen: Say(data={"subUid": "1", "subaccountName": "a@b.co", "status": "normal"}))
+    created = await trader.broker.create_subaccount(subaccount_name="a@b.co", label="one")
+    assert created.rows[0].sub_uid == "1"
