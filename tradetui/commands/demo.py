@@ -11,8 +11,8 @@ from tradetui.commands.exit_codes import DONE, USAGE
 from tradetui.commands.interactive import needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import picture
 from tradetui.ui.running import run as run_app
+from tradetui.ui.screenshot import picture
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 if TYPE_CHECKING:

@@ -2,61 +2,133 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from rich.cells import cell_len
 from textual.content import Content
-from textual.widgets import Static
+from textual.widget import Widget
 
-from tradetui.desk.columns import UNKNOWN, number, percent
+from tradetui.desk.columns import UNKNOWN, by_sign, number, percent
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
 
-QUIET_SECONDS = 5.0
-_ENVIRONMENT = {"SANDBOX": "black on $accent", "DEMO": "black on $warn", "LIVE": "bold white on $error"}
-_ACCESS = {"TRADE": "black on $success", "LOCKED": "black on $warn", "MONITOR": "black on $primary"}
+QUIET_SECONDS: Final = 5.0
+_ENVIRONMENT: Final = {
+    "SANDBOX": "bold $background on $accent",
+    "DEMO": "bold $background on $warn",
+    "LIVE": "bold $background on $error",
+}
+_ACCESS: Final = {
+    "TRADE": "bold $background on $success",
+    "LOCKED": "bold $background on $warn",
+    "MONITOR": "bold $background on $primary",
+}
+_UNKNOWN_BADGE: Final = "bold $background on $error"
+Part: TypeAlias = tuple[str, str]
 
 
-class HeaderBar(Static):
-    """One line; what merely fluctuates is repainted every few seconds, what matters at once."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stands in the bar: badges at the left, worth in the middle, the link at the right; text and style."""
+
+    environment: str
+    access: str
+    account: str
+    worth: tuple[Part, ...] = ()
+    link: tuple[Part, ...] = ()
+
+
+class HeaderBar(Widget):
+    """One line, or two where one is too narrow; what merely fluctuates is repainted every few seconds."""
 
     def __init__(self, environment: str, access: str, account: str) -> None:
-        self._badges = (environment, access, account)
-        super().__init__(self._content("", ""), id="header", markup=False)
+        super().__init__(id="header")
+        self.shown = Shown(environment, access, scrub(account), (("starting …", "$quiet"),))
         self._urgent: tuple[object, ...] = ()
-        self._shown = ""
         self._painted_at = -QUIET_SECONDS
 
-    def show(self, desk: Desk, now: float) -> None:
-        """Bring the line up to date."""
-        settings, link, totals = desk.settings, desk.link, desk.totals()
-        offset = link.clock_offset_ms
-        urgent = (settings.environment, desk.access, link.down, link.clock_warns, link.clock_blocks)
-        worth = (
-            f"equity {number(totals.equity, places=2)} USDT  "
-            f"uPnL {number(totals.unrealised, signed=True, places=2)}  risk {percent(totals.worst_margin_ratio)}"
-        )
-        latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
-        clock = UNKNOWN if offset is None else f"{offset:+d} ms"
-        usage = link.usage().values()
-        fullest = max((use.used / use.allowed for use in usage if use.allowed), default=0.0)
-        halved = " halved" if any(use.halved for use in usage) else ""
-        state = "DOWN" if link.down else "up"
-        line = f"link {state} {latency}  clock {clock}{' !' if link.clock_warns else ''}  budget {fullest:.0%}{halved}"
-        if urgent == self._urgent and (now - self._painted_at < QUIET_SECONDS or (worth + line) == self._shown):
-            return
-        self._urgent, self._shown, self._painted_at = urgent, worth + line, now
-        self._badges = (str(settings.environment), str(desk.access), scrub(settings.name))
-        self.update(self._content(worth, line), layout=False)
+    def begin(self, environment: str, access: str, account: str) -> None:
+        """Another account is being opened: nothing of the one before may stay."""
+        self.shown = Shown(environment, access, scrub(account), (("starting …", "$quiet"),))
+        self._urgent = ()
+        self.refresh()
 
-    def _content(self, worth: str, line: str) -> Content:
-        environment, access, account = self._badges
-        parts = [
-            Content.styled(f" {environment} ", _ENVIRONMENT[environment]),
-            Content(" "),
-            Content.styled(f" {access} ", _ACCESS[access]),
-            Content(f"  {account}  {worth}  "),
-            Content.styled(line, "$quiet" if "DOWN" not in line else "bold $error"),
+    def show(self, desk: Desk, now: float) -> None:
+        """Bring the bar up to date."""
+        link, totals = desk.link, desk.totals()
+        halved = any(use.halved for use in link.usage().values())
+        # What matters is painted at once: whose money it is, what may be done, and what is known for the first time.
+        known = (totals.equity is None, totals.unrealised is None, totals.worst_margin_ratio is None)
+        urgent = (desk.access, link.down, link.clock_warns, link.clock_blocks, halved, link.latency_ms is None, *known)
+        if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
+            return
+        shown = Shown(
+            str(desk.settings.environment), str(desk.access), account_of(desk), worth_of(desk), link_of(desk, halved)
+        )
+        self._urgent, self._painted_at = urgent, now
+        if shown != self.shown:
+            self.shown = shown
+            self.refresh()
+
+    def render(self) -> Content:
+        """The bar: the link stands at the right end of the first line."""
+        shown, width = self.shown, self.content_size.width
+        badges: list[Part] = [
+            (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
+            (" ", ""),
+            (f" {shown.access} ", _ACCESS.get(shown.access, _UNKNOWN_BADGE)),
+            ("  ", ""),
+            (shown.account, "bold $foreground"),
         ]
-        return Content("").join(parts)
+        if self.size.height > 1:
+            return Content.assemble(*_spread(badges, shown.link, width), "\n", *shown.worth)
+        return Content.assemble(*_spread([*badges, ("    ", ""), *shown.worth], shown.link, width))
+
+
+def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]:
+    """Left and right parts with what is left of the width between; the right one goes where there is no room."""
+    room = width - sum(cell_len(text) for text, _ in (*left, *right))
+    return [*left, (" " * room, ""), *right] if room > 0 else left
+
+
+def account_of(desk: Desk) -> str:
+    """The account's name and UID."""
+    uid = getattr(desk, "uid", None) or desk.settings.uid
+    return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
+
+
+def worth_of(desk: Desk) -> tuple[Part, ...]:
+    """Equity, unrealised profit and worst margin ratio; what no account tells is —."""
+    totals = desk.totals()
+    profit = totals.unrealised
+    tone = str(by_sign(lambda _: profit)(None))
+    style = {"gain": "$gain", "loss": "$loss"}.get(tone, "")
+    return (
+        ("equity ", "$quiet"),
+        (number(totals.equity, places=2), "bold $foreground"),
+        (" USDT   unrealised ", "$quiet"),
+        (number(profit, signed=True, places=2), style),
+        ("   margin ratio ", "$quiet"),
+        (percent(totals.worst_margin_ratio), ""),
+    )
+
+
+def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
+    """Link, latency, clock offset and the fullest budget."""
+    link = desk.link
+    latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
+    offset = link.clock_offset_ms
+    clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
+    alarm = link.clock_warns or link.clock_blocks
+    fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
+    return (
+        ("✗ link down " if link.down else "● ", "bold $error" if link.down else "$success"),
+        (latency, "$quiet"),
+        ("  clock ", "$quiet"),
+        (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),
+        ("  budget ", "$quiet"),
+        (f"{fullest:.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
+    )

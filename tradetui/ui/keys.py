@@ -1,14 +1,22 @@
-"""The one registry of key bindings; help, footer, palette, `tradetui keys` and the README are made from it."""
+"""The one registry of key bindings: help, hints, palette, `tradetui keys` and the README are made from it.
+
+It holds no Textual. `where` names the screens a binding belongs to; `hint` puts it into the bottom line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Final
+
+MAIN, TABLES = ("main",), ("main", "detail")
+EVERYWHERE: Final = ("app",)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """One binding: `id` for the configuration, Textual's key names, the action it runs, and what it does in words."""
+    """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words."""
 
     id: str
     keys: str
@@ -16,61 +24,129 @@ class KeyBinding:
     description: str
     tooltip: str
     group: str
+    where: tuple[str, ...] = MAIN
     hint: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """One line of the key table."""
+    """One line of the key table: `keys` as a person writes them, `when` the reason it may be disabled."""
 
     id: str
     keys: str
     description: str
+    group: str = ""
+    when: str = ""
 
 
-BINDINGS: Final = (
-    KeyBinding("help", "question_mark,f1", "help", "Help", "Every key and what it does", "Anywhere", True),
-    KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "Every action by name", "Anywhere"),
-    KeyBinding("back", "escape", "back", "Back", "Close, clear the filter, leave zoom", "Anywhere"),
-    KeyBinding("quit", "q", "leave", "Quit", "End the program", "Anywhere", True),
-    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "Focus the next panel", "Panels"),
-    KeyBinding("previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "Focus the one before", "Panels"),
-    KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "Focus the accounts", "Panels"),
-    KeyBinding("positions", "2", "panel('positions')", "Positions", "Focus the positions", "Panels"),
-    KeyBinding("orders", "3", "panel('orders')", "Orders", "Focus the pending orders", "Panels"),
-    KeyBinding("fills", "4", "panel('fills')", "Fills", "Focus the fills", "Panels"),
-    KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "Focus the trigger history", "Panels"),
-    KeyBinding("zoom", "z", "zoom", "Zoom", "One panel over the whole screen, and back", "Panels", True),
-    KeyBinding("up", "up,k", "table('cursor_up')", "Up", "One row up", "Rows"),
-    KeyBinding("down", "down,j", "table('cursor_down')", "Down", "One row down", "Rows"),
-    KeyBinding("left", "left,h", "table('cursor_left')", "Left", "One column to the left", "Rows"),
-    KeyBinding("right", "right,l", "table('cursor_right')", "Right", "One column to the right", "Rows"),
-    KeyBinding("page_up", "pageup", "table('page_up')", "Page up", "One page up", "Rows"),
-    KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "One page down", "Rows"),
-    KeyBinding("first", "g,home", "table('first')", "First", "The first row", "Rows"),
-    KeyBinding("last", "G,end", "table('last')", "Last", "The last row", "Rows"),
-    KeyBinding("detail", "enter", "table('select')", "Detail", "Every field of the row", "Rows", True),
-    KeyBinding("filter", "slash", "filter", "Filter", "Rows that match; ! turns it round", "Rows", True),
-    KeyBinding("sort", "s", "sort(False)", "Sort", "By the column under the cursor; again for none", "Rows", True),
-    KeyBinding("sort_reverse", "S", "sort(True)", "Sort down", "The same from the greatest down", "Rows"),
-    KeyBinding("copy_cell", "y", "copy(False)", "Copy cell", "The cell under the cursor (OSC 52)", "Rows"),
-    KeyBinding("copy_row", "Y", "copy(True)", "Copy row", "The row under the cursor (OSC 52)", "Rows"),
-    KeyBinding("product", "p", "product", "Product", "Show one product type, or all", "View", True),
-    KeyBinding("profile", "P", "profile", "Profile", "Another account", "View"),
-    KeyBinding("poll_now", "u", "poll_now", "Poll", "Read this panel again now", "View"),
-    KeyBinding("pause", "space", "pause", "Pause", "Stop painting; reading goes on", "View", True),
-    KeyBinding("utc", "T", "zone", "UTC/local", "Times in UTC or local time", "View"),
-    KeyBinding("reverse", "R", "reverse", "Reverse", "Reverse the position under the cursor", "Trading", True),
-    KeyBinding("lock", "L", "lock", "Lock", "Lock trading at once; unlocking asks", "Trading", True),
+_ALL: Final = (
+    KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", TABLES, True),
+    KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
+    KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", TABLES),
+    KeyBinding("quit", "q", "leave", "Quit", "end the program; asks while an order is in doubt", "Anywhere", TABLES),
+    KeyBinding("screens", "o", "screens", "Screens", "list of everything that can be opened", "Anywhere", MAIN, True),
+    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels"),
+    KeyBinding("previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels"),
+    KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "focus the accounts", "Panels"),
+    KeyBinding("positions", "2", "panel('positions')", "Positions", "focus the positions", "Panels"),
+    KeyBinding("orders", "3", "panel('orders')", "Orders", "focus the pending orders", "Panels"),
+    KeyBinding("fills", "4", "panel('fills')", "Fills", "focus the fills", "Panels"),
+    KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "focus the trigger history", "Panels"),
+    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel over the whole screen, and back", "Panels", MAIN, True),
+    KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", TABLES),
+    KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", TABLES),
+    KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", TABLES),
+    KeyBinding("right", "right", "table('cursor_right')", "Right", "one column to the right", "Rows", TABLES),
+    KeyBinding("page_up", "pageup", "table('page_up')", "Page up", "one page up", "Rows", TABLES),
+    KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", TABLES),
+    KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", TABLES),
+    KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", TABLES),
+    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", MAIN, True),
+    KeyBinding(
+        "filter", "slash", "filter", "Filter", "rows that match a text or pattern; ! inverts", "Rows", MAIN, True
+    ),
+    KeyBinding(
+        "sort", "s", "sort", "Sort", "by the column under the cursor; again for the feed's order", "Rows", MAIN, True
+    ),
+    KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows"),
+    KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
+    KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
+    KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
+    KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
+    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View"),
+    KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
+    KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
+    KeyBinding(
+        "reverse", "R", "reverse", "Reverse", "reverse the position under the cursor", "Trading", MAIN, True, "reversal"
+    ),
+    KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True, "unlock"),
 )
 
+REASONS: Final[Mapping[str, str]] = {
+    "detail": "no row under the cursor",
+    "copy_cell": "no row under the cursor",
+    "copy_row": "no row under the cursor",
+    "sort_reverse": "this panel is in the feed's own order; s sorts it first",
+    "product": "the profile shows one product type",
+    "profile": "there is one profile",
+    "poll_now": "still starting",
+    "reverse": "monitor mode: nothing can be sent",
+    "lock": "monitor mode: there is nothing to lock",
+}
+"""Why a binding may be disabled, by id, where one reason is all there is."""
 
-def key_table() -> list[KeyRow]:
-    """Every binding as a row, keys as a person writes them."""
-    return [KeyRow(each.id, shown_keys(each.keys), f"{each.description}: {each.tooltip}") for each in BINDINGS]
+
+def _there(binding: KeyBinding) -> bool:
+    """Whether what the binding opens is part of this program: a key without its feature is absent, not dead."""
+    return not binding.needs or find_spec(f"tradetui.ui.dialogs.{binding.needs}") is not None
+
+
+BINDINGS: Final[tuple[KeyBinding, ...]] = tuple(filter(_there, _ALL))
+GROUPS: Final = ("Anywhere", "Panels", "Rows", "View", "Trading")
+
+_NAMES: Final = {
+    "question_mark": "?",
+    "slash": "/",
+    "escape": "Esc",
+    "space": "Space",
+    "enter": "Enter",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "ctrl+p": "Ctrl+P",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "f1": "F1",
+}
+
+
+def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
+    """Every binding as a row; `changed` are a profile's own keys by id."""
+    own = changed or {}
+    return [
+        KeyRow(
+            each.id,
+            shown_keys(own.get(each.id, each.keys)),
+            f"{each.description}: {each.tooltip}",
+            each.group,
+            REASONS.get(each.id, ""),
+        )
+        for each in BINDINGS
+    ]
 
 
 def shown_keys(keys: str) -> str:
-    """Keys as printed: `?` for question_mark."""
-    names = {"question_mark": "?", "slash": "/", "escape": "Esc", "space": "Space", "enter": "Enter", "tab": "Tab"}
-    return " ".join(names.get(key, key) for key in keys.split(","))
+    """Keys as printed: `? F1` for `question_mark,f1`."""
+    return " ".join(_NAMES.get(key.strip(), key.strip()) for key in keys.split(","))
+
+
+def unknown_ids(ids: Iterable[str]) -> list[str]:
+    """Ids a configuration gives that no binding has."""
+    known = {each.id for each in BINDINGS}
+    return [each for each in ids if each not in known]

@@ -1,38 +1,37 @@
-"""Which panels a screen of a size shows, and where."""
+"""Which panels a screen of a size shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 PANELS: Final = ("accounts", "positions", "orders", "fills", "triggers")
-ROWS: Final = (("positions", "accounts"), ("orders", "fills"), ("triggers",))
 WIDE, TALL = 150, 40
-MEDIUM_WIDE, MEDIUM_TALL = 100, 30
+STACK_TALL = 30
+HEADER_ONE_LINE = 150
 _STACK: Final = ("positions", "orders", "fills")
+_PLACE: Final = {"accounts": 0, "triggers": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The panels shown; `stacked` puts those of one row on top of each other."""
+    """The panels shown, and how: `five` at once, three in a `stack`, or a `single` one."""
 
+    shape: str
     shown: tuple[str, ...]
-    stacked: bool
-
-    def rows(self) -> Sequence[tuple[str, ...]]:
-        """The shown panels row by row."""
-        return [tuple(name for name in row if name in self.shown) for row in ROWS]
 
 
-def arrangement(width: int, height: int, focused: str, *, zoomed: bool) -> Arrangement:
+def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> Arrangement:
     """All five on a large screen, three of them on a middling one, the focused one on a small one or when zoomed.
 
-    A focused panel that would not fit takes the place of the last that would.
+    In a stack the accounts share a place with the positions and the triggers with the orders; `before` is what was
+    shown, so that going to a panel that is there moves nothing.
     """
-    if zoomed or width < MEDIUM_WIDE or height < MEDIUM_TALL:
-        return Arrangement((focused,), stacked=True)
+    if zoomed or height < STACK_TALL:
+        return Arrangement("single", (focused,))
     if width >= WIDE and height >= TALL:
-        return Arrangement(PANELS, stacked=False)
-    shown = _STACK if focused in _STACK else (*_STACK[:-1], focused)
-    return Arrangement(shown, stacked=True)
+        return Arrangement("five", PANELS)
+    shown = list(before if len(before) == len(_STACK) else _STACK)
+    if focused not in shown:
+        shown[_PLACE.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
+    return Arrangement("stack", tuple(shown))

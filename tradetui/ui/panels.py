@@ -3,54 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Container
+from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.columns import Column
-from tradetui.desk.rows import RowSource
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import plain
 
 if TYPE_CHECKING:
     from tradetui.desk.feed import Feed
+    from tradetui.desk.snapshot import Snapshot
 
-TITLES = {
+TITLES: Final = {
     "accounts": "Accounts",
     "positions": "Positions",
     "orders": "Pending orders",
     "fills": "Fills",
     "triggers": "Trigger history",
 }
-NOTHING = {
-    "accounts": "No futures account here.\nThe profile's product_types choose which are read; p filters.",
-    "positions": "No open position.\nWhat is opened elsewhere appears here within two seconds.",
-    "orders": "No pending order.",
-    "fills": "No fill in the exchange's last three months.",
-    "triggers": "No past trigger order in the last three months.",
+NOTHING: Final = {
+    "accounts": "No futures account under these product types.\nThe profile's product_types say which are read.",
+    "positions": "No open position.\nOne opened anywhere appears here within seconds; u reads at once.",
+    "orders": "No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
+    "fills": "No fill in the three months the exchange tells of.",
+    "triggers": "No past trigger order in the three months the exchange tells of.",
 }
-STARTING = "starting …"
-FAINT_STEPS = ((3600.0, 3600, "h"), (120.0, 60, "min"), (60.0, 60, "min"), (0.0, 10, "s"))
+STARTING: Final = "starting …"
+READING: Final = "reading …"
 
 
-class Panel(Vertical):
-    """One feed on the screen."""
+class Panel(Container):
+    """One feed on the screen; `caption` is its title as plain text."""
 
     def __init__(self, name: str, columns: Sequence[Column], number: int) -> None:
-        super().__init__(id=f"panel-{name}")
+        super().__init__(id=f"panel-{name}", classes="panel -empty")
         self.feed_name = name
+        self.caption = ""
+        self.product: str | None = None
         self._number = number
         self._shown_generation = -1
+        self._shown_words = STARTING
+        self._shown_trouble = ""
         self.table = RecordTable(columns, id=f"table-{name}")
         self._words = Static(plain(STARTING), classes="words", markup=False)
-        self.border_title = self._title("")
-        self.add_class("empty")
+        self._entitle("", "")
 
     def compose(self) -> ComposeResult:
+        """The table, and the words that stand where there is no row."""
         yield self.table
-        yield self._words
+        with Container(classes="nothing"):
+            yield self._words
 
     def show(self, feed: Feed, now: float) -> None:
         """Show what the feed knows now; nothing is repainted that has not changed."""
@@ -61,63 +67,75 @@ class Panel(Vertical):
         self.show_state(feed, now)
 
     def show_state(self, feed: Feed, now: float) -> None:
-        """Bring title, age and words for an empty panel up to date."""
-        snapshot = feed.snapshot
-        state = str(feed.freshness)
-        self._set("border_title", self._title(self._count(snapshot)))
-        trouble = snapshot.error is not None or state in ("stale", "dead")
-        self.set_class(trouble, "trouble")
-        parts = []
-        if state in ("stale", "dead"):
-            parts.append(f"{state} {coarse(snapshot.age(now) or 0.0)}")
-        if snapshot.error is not None:
-            parts.append(snapshot.error.sentence)
+        """Bring title, age and the words of an empty panel up to date."""
+        snapshot, state = feed.snapshot, str(feed.freshness)
+        aged = state in ("stale", "dead")
+        about = [f"{state} {coarse(snapshot.age(now) or 0.0)}"] if aged else []
         if snapshot.lost:
-            parts.append(f"{snapshot.lost} rows unreadable")
-        if snapshot.note and not parts:
-            parts.append(snapshot.note)
-        self._set("border_subtitle", plain(" · ".join(parts)[:120]).plain)
+            about.append(f"{snapshot.lost} unreadable")
+        self._entitle(self._count(snapshot), " · ".join(about))
+        trouble = snapshot.error.sentence if snapshot.error is not None else snapshot.note
+        if trouble != self._shown_trouble:
+            self._shown_trouble = trouble
+            self.border_subtitle = plain(trouble)
+        self.set_class(aged or snapshot.error is not None, "-trouble")
         self._show_words(snapshot)
 
-    def _show_words(self, snapshot: RowSource) -> None:
-        empty = self.table.shown == 0
-        self.set_class(empty, "empty")
-        if not empty:
-            return
-        error = getattr(snapshot, "error", None)
-        loaded = getattr(snapshot, "read_at", None) is not None
-        if snapshot.count:
-            words = "No row matches. Esc clears the filter, p shows all product types."
-        elif error is not None:
-            words = f"{error.sentence}\n{error.remedy}"
-        elif loaded:
-            words = NOTHING[self.feed_name]
-        else:
-            words = "reading …"
-        if words != getattr(self, "_shown_words", None):
-            self._shown_words = words
-            self._words.update(plain(words), layout=False)
+    def reset(self) -> None:
+        """Forget everything: another desk is being opened."""
+        from tradetui.desk.rows import NO_ROWS
 
-    def _count(self, snapshot: Any) -> str:
+        self._shown_generation = -1
+        self._shown_trouble = ""
+        self.border_subtitle = None
+        self.set_class(False, "-trouble")
+        self.table.set_source(NO_ROWS)
+        self._entitle("", "")
+        self._say(STARTING)
+        self.add_class("-empty")
+
+    def say_failure(self, why: str) -> None:
+        """The desk could not be opened."""
+        self.add_class("-empty")
+        self._say(why)
+
+    def _count(self, snapshot: Snapshot) -> str:
         if snapshot.read_at is None:
             return ""
         shown, count = self.table.shown, snapshot.count
         return f"{shown}/{count}" if shown != count else f"{count}"
 
-    def _title(self, count: str) -> str:
-        parts = [f"{self._number} {TITLES[self.feed_name]}"]
-        if count:
-            parts.append(count)
+    def _entitle(self, count: str, state: str) -> None:
+        narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
         if self.table.pattern:
-            parts.append(f"/{self.table.pattern}/")
-        return plain(" ".join(parts)).plain.replace("[", "\\[")
+            narrowed.append(f"/{self.table.pattern}")
+        parts = [f"{self._number} {TITLES[self.feed_name]}", count, *narrowed, f"· {state}" if state else ""]
+        caption = plain(" ".join(filter(None, parts))).plain
+        # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
+        if caption == self.caption:
+            return
+        self.caption = caption
+        head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
+        self.border_title = Content.assemble(head, (tail, "bold $warn"))
 
-    def _set(self, name: str, text: str) -> None:
-        # A border title costs a repaint of the whole border, so it is set only when it reads otherwise.
-        shown = self.__dict__.setdefault("_titles", {})
-        if shown.get(name) != text:
-            shown[name] = text
-            setattr(self, name, text if name == "border_title" else text.replace("[", "\\["))
+    def _show_words(self, snapshot: Snapshot) -> None:
+        empty = self.table.shown == 0
+        self.set_class(empty, "-empty")
+        if not empty:
+            return
+        if snapshot.count and self.table.pattern:
+            self._say(f"None of {snapshot.count} rows matches.\nEsc clears the filter.")
+        elif snapshot.count:
+            self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
+        elif snapshot.error is not None:
+            self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
+        else:
+            self._say(NOTHING[self.feed_name] if snapshot.read_at is not None else READING)
+
+    def _say(self, words: str) -> None:
+        if words != self._shown_words:
+            self._shown_words = words
+            self._words.update(plain(words))
 
 
 def coarse(seconds: float) -> str:
@@ -126,4 +144,4 @@ def coarse(seconds: float) -> str:
         return f"{int(seconds // 3600)} h"
     if seconds >= 60:
         return f"{int(seconds // 60)} min"
-    return f"{int(seconds // 10) * 10} s"
+    return f"{max(5, int(seconds // 10) * 10)} s"

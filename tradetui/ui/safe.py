@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.text import Text
 from textual.app import App
 from textual.content import Content
@@ -20,6 +22,6 @@ def rich_plain(text: object, style: str = "") -> Text:
     return Text(scrub(str(text)), style=style, no_wrap=True, end="")
 
 
-def tell(app: App[object], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
+def tell(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
     """Show a short message in a corner."""
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import ClassVar
 
@@ -26,13 +27,15 @@ class HelpDialog(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
 
-    def __init__(self, changed: dict[str, str]) -> None:
+    def __init__(self, changed: Mapping[str, str], why_not: Callable[[str], str | None] = lambda _: None) -> None:
         super().__init__(classes="dialog")
         self._changed = changed
+        self._why_not = why_not
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Help"
+            box.border_subtitle = "Esc closes"
             with VerticalScroll():
                 yield Static(self._table(), markup=False)
 
@@ -47,6 +50,6 @@ class HelpDialog(ModalScreen[None]):
 
     def _line(self, binding: KeyBinding) -> Content:
         keys = shown_keys(self._changed.get(binding.id, binding.keys))
-        return Content.assemble(
-            (f"  {keys:<16}", "bold $accent"), (f"{binding.description:<16}", ""), (binding.tooltip, "$quiet")
-        )
+        reason = self._why_not(binding.id)
+        about = (f"now off: {reason}", "$warn") if reason else (binding.tooltip, "$quiet")
+        return Content.assemble((f"  {keys:<12}", "bold $accent"), (f"{binding.description:<16}", ""), about)

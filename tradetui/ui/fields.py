@@ -1,0 +1,84 @@
+"""The fields of a row for the detail view: name, value as read, text as received, and what is unusual about it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from tradetui.desk.columns import UNKNOWN
+
+UNREADABLE = "cannot be read"
+EXTRA = "not in the interface"
+DERIVED = "from tradetui"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line: `mark` is empty for a field like any other."""
+
+    name: str
+    value: str
+    received: str
+    mark: str = ""
+
+
+def fields_of(row: Any, zone: tzinfo) -> tuple[Field, ...]:
+    """Every field of a row: what is derived first, then the interface's in its order, then what it does not name."""
+    return tuple(_fields(row, zone))
+
+
+def _fields(row: Any, zone: tzinfo) -> Iterator[Field]:
+    if dataclasses.is_dataclass(row):
+        for each in dataclasses.fields(row):
+            if each.name != "record":
+                yield Field(each.name, _read(getattr(row, each.name), zone), "", DERIVED)
+    elif getattr(row, "product_type", None) is not None:
+        yield Field("productType", str(row.product_type), "", "asked for")
+    record = getattr(row, "record", None)
+    if record is None and hasattr(row, "received"):
+        record = row
+    if record is not None:
+        yield from _received(record, zone)
+
+
+def _received(record: Any, zone: tzinfo) -> Iterator[Field]:
+    raw: Mapping[str, object] = record.received
+    unreadable: Mapping[str, str] = record.unreadable
+    unknown = record.unknown
+    attributes: Mapping[str, str] = record._attributes
+    for name, attribute in attributes.items():
+        value = getattr(record, attribute)
+        # A field may have come under another spelling; its value is there all the same.
+        received = _raw(raw[name]) if name in raw else ""
+        if name in unreadable:
+            yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
+        else:
+            yield Field(name, _read(value, zone), received, "" if name in raw or value is not None else "not sent")
+    for name, value in unknown.items():
+        yield Field(name, UNKNOWN, _raw(value), EXTRA)
+
+
+def _read(value: object, zone: tzinfo) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, datetime):
+        return value.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
+    if isinstance(value, Decimal):
+        from tradetui.wire.numbers import plain
+
+        return plain(value)
+    if isinstance(value, tuple | list):
+        return ", ".join(_read(each, zone) for each in value) or UNKNOWN
+    return str(value)
+
+
+def _raw(value: object) -> str:
+    if isinstance(value, str):
+        return value or '""'
+    from tradetui.wire.json_text import dump
+
+    return dump(value)

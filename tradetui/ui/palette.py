@@ -1,0 +1,49 @@
+"""The command palette: every action of the screen by name, and every theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from tradetui.ui.keys import BINDINGS, shown_keys
+from tradetui.ui.themes import THEMES
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
+
+_NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})
+
+
+class Actions(Provider):
+    """What the keys do, for who does not remember the key."""
+
+    async def discover(self) -> Hits:
+        """Everything there is, before a letter is typed."""
+        for name, about, run in self._entries():
+            yield DiscoveryHit(name, run, help=about)
+
+    async def search(self, query: str) -> Hits:
+        """What matches."""
+        matcher = self.matcher(query)
+        for name, about, run in self._entries():
+            score = matcher.match(name)
+            if score > 0:
+                yield Hit(score, matcher.highlight(name), run, help=about)
+
+    def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
+        app = cast("TradeApp", self.app)
+        for each in BINDINGS:
+            if each.id not in _NOT_LISTED:
+                keys = shown_keys(app.settings.keys.get(each.id, each.keys))
+                reason = app.main.why_not(each.id)
+                about = f"{each.tooltip} ({keys})" if reason is None else f"not now: {reason}"
+                yield each.description, about, partial(app.main.run_action, each.action)
+        for theme in THEMES:
+            yield (
+                f"Theme {theme.name.removeprefix('tradetui-')}",
+                "colours of the screen",
+                partial(app.choose_theme, theme.name),
+            )

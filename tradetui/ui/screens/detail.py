@@ -1,0 +1,119 @@
+"""The detail view: every field of one row, read and as received."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from tradetui.desk.columns import Column, Tone
+from tradetui.desk.rows import MemoryRows, RowSource
+from tradetui.ui.bindings import bindings
+from tradetui.ui.fields import Field, fields_of
+from tradetui.ui.record_table import RecordTable
+from tradetui.ui.safe import plain
+from tradetui.ui.zones import MachineZone
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
+
+
+def _text(name: str, title: str, width: int, *, tone: Any = None) -> Column:
+    return Column(name, title, lambda row: getattr(row, name), lambda row, _: str(getattr(row, name)), width, tone=tone)
+
+
+COLUMNS = (
+    _text("name", "Field", 26),
+    _text("value", "Read as", 34),
+    _text("received", "As received", 34),
+    _text("mark", "", 24, tone=lambda row: Tone.WARN if row.mark else Tone.PLAIN),
+)
+
+
+class DetailScreen(ModalScreen[None]):
+    """One row's fields as a table of their own; it follows the row while the feed goes on."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
+
+    def __init__(self, title: str, key: str, record: Any, zone: tzinfo) -> None:
+        super().__init__(classes="dialog -tall")
+        self._heading = title
+        self._key = key
+        self._record = record
+        self._zone = zone
+        self._generation = 0
+        self.table = RecordTable(COLUMNS, id="detail")
+
+    def compose(self) -> ComposeResult:
+        """A bordered table."""
+        with Vertical():
+            yield self.table
+
+    def on_mount(self) -> None:
+        """Show the row as it was chosen."""
+        box = self.query_one(Vertical)
+        box.border_title = plain(f"{self._heading}: every field")
+        box.border_subtitle = plain("y copy value · Y copy line · T UTC/local · Esc back")
+        self._fill()
+        self.table.move_column(1)
+        self.table.focus()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """What is shown."""
+        return fields_of(self._record, self._zone)
+
+    def follow(self, snapshot: RowSource) -> None:
+        """Show the row as it is now, and say when it is gone."""
+        if not self.is_mounted or not snapshot.count:
+            return
+        place = snapshot.index_of(self._key)
+        if place is None:
+            return
+        record = snapshot.row(place)
+        if record is not self._record and record != self._record:
+            self._record = record
+            self._fill()
+
+    def _fill(self) -> None:
+        fields = self.fields
+        self._generation += 1
+        self.table.set_source(MemoryRows(fields, [field.name for field in fields], self._generation))
+
+    def action_table(self, name: str) -> None:
+        """Move the cursor."""
+        getattr(self.table, f"action_{name}")()
+
+    def action_copy_cell(self) -> None:
+        """Copy the value under the cursor."""
+        field = self.table.cursor_record
+        self._app.copy(self.table.cell_text(), field.name if field is not None else "")
+
+    def action_copy_row(self) -> None:
+        """Copy the field's name and values."""
+        self._app.copy(self.table.row_text(), "line")
+
+    def action_zone(self) -> None:
+        """Times in UTC, or in this machine's."""
+        self._zone = UTC if self._zone is not UTC else MachineZone()
+        self._fill()
+
+    def action_back(self) -> None:
+        """Back to the panels."""
+        self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()
+
+    def action_help(self) -> None:
+        """Every key and what it does."""
+        self._app.action_help()
+
+    @property
+    def _app(self) -> TradeApp:
+        return cast("TradeApp", self.app)

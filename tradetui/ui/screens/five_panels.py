@@ -1,0 +1,296 @@
+"""Five panels over a live desk: how they are laid out for a terminal's size, and when they are painted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from typing import TYPE_CHECKING, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tradetui.desk.columns import COLUMNS
+from tradetui.ui.alerts import Alerts
+from tradetui.ui.header import HeaderBar
+from tradetui.ui.hints import Hint, Hints
+from tradetui.ui.keys import BINDINGS, REASONS, shown_keys
+from tradetui.ui.layout import HEADER_ONE_LINE, PANELS, arrangement
+from tradetui.ui.panels import TITLES, Panel
+from tradetui.ui.record_table import RecordTable
+from tradetui.ui.safe import tell
+from tradetui.ui.tabs import PanelTabs, Tab
+from tradetui.ui.zones import MachineZone, zone_label, zone_named
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.feed import Feed
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.settings import UiSettings
+
+FILTER_HINTS = (
+    Hint("Enter", "keep the filter", "keep_filter"),
+    Hint("Esc", "clear it", "back"),
+    Hint("↑ ↓", "move in the table", "focus_table"),
+)
+
+
+class FivePanels(Screen[None]):
+    """Renders what the desk publishes; what the keys do to rows and to trading stands in the classes made of it."""
+
+    AUTO_FOCUS = None
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__()
+        self.panels = {name: Panel(name, COLUMNS[name], number) for number, name in enumerate(PANELS, start=1)}
+        self.focused_panel = "positions"
+        self.paused = False
+        self.product: str | None = None
+        self.zone = zone_named(settings.timezone)
+        self._home_zone = self.zone if self.zone is not UTC else MachineZone()
+        self._settings = settings
+        self._shown: tuple[str, ...] = ()
+        self._zoomed = False
+        self._fresh: set[str] = set()
+        self._painting = False
+        self._alerts = Alerts()
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, the panels, the filter's box, hints."""
+        profile = self._settings.profiles[self._settings.chosen]
+        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield PanelTabs()
+        yield Static(id="banner", markup=False)
+        panels = self.panels
+        with Container(id="panels"):
+            with Container(id="top"):
+                yield panels["accounts"]
+                yield panels["positions"]
+            with Container(id="bottom"):
+                with Container(id="left"):
+                    yield panels["orders"]
+                    yield panels["triggers"]
+                yield panels["fills"]
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Arrange for the terminal's size."""
+        for panel in self.panels.values():
+            panel.table.set_zone(self.zone)
+        self._arrange()
+        self.table.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange anew, live."""
+        self._arrange()
+
+    @property
+    def trade_app(self) -> TradeApp:
+        """The application."""
+        return cast("TradeApp", self.app)
+
+    @property
+    def desk(self) -> Desk | None:
+        """The open desk, None while one is being opened."""
+        return self.trade_app.desk
+
+    @property
+    def panel(self) -> Panel:
+        """The panel that has the focus, or had it before a dialog or the filter's box took it."""
+        return self.panels[self.focused_panel]
+
+    @property
+    def table(self) -> RecordTable:
+        """Its table."""
+        return self.panel.table
+
+    # What the desk publishes
+
+    def opening(self, name: str, *, again: bool) -> None:
+        """A desk is being opened; nothing of the one before stays on the screen."""
+        if not again:
+            return
+        for panel in self.panels.values():
+            panel.reset()
+        self._alerts = Alerts()
+        self.product = None
+        # Until the new desk tells, nothing about it is proven.
+        self.query_one(HeaderBar).begin("LIVE", "MONITOR", name)
+
+    def opened(self, desk: Desk) -> None:
+        """The desk is open and about to read."""
+        self._set_paces()
+        self._show_header(desk)
+        self.refresh_states()
+
+    def cannot_open(self, why: str) -> None:
+        """The desk could not be opened: say why in every panel."""
+        for panel in self.panels.values():
+            panel.say_failure(why)
+        tell(self.app, why, severity="error", seconds=30)
+
+    def published(self, feed: Feed | None) -> None:
+        """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick."""
+        desk = self.desk
+        if desk is None:
+            return
+        if feed is not None:
+            self._fresh.add(feed.name)
+            if self._alerts.rings(feed, desk.clock.monotonic()) and self._settings.bell:
+                self.app.bell()
+        self._watch_link(desk)
+        if not self._painting:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._painting = False
+        desk = self.desk
+        if desk is None:
+            return
+        if not self.paused:
+            now = desk.clock.monotonic()
+            for name in sorted(self._fresh):
+                if self.panels[name].display:
+                    self._fresh.discard(name)
+                    self.panels[name].show(desk.feeds[name], now)
+            self.refresh_states()
+        self._show_header(desk)
+
+    def refresh_states(self) -> None:
+        """Bring titles, ages, tabs and hints up to date."""
+        desk = self.desk
+        if desk is not None:
+            now = desk.clock.monotonic()
+            for name, panel in self.panels.items():
+                if panel.display:
+                    panel.show_state(desk.feeds[name], now)
+        self._show_tabs()
+        self._show_hints()
+
+    def _show_header(self, desk: Desk) -> None:
+        self.query_one(HeaderBar).show(desk, desk.clock.monotonic())
+
+    def _watch_link(self, desk: Desk) -> None:
+        lost = self._alerts.link(desk.link.down)
+        if lost is None:
+            return
+        if lost and self._settings.bell:
+            self.app.bell()
+        words = "The link is lost; what is shown is as old as the titles say." if lost else "The link is back."
+        tell(self.app, words, severity="warning" if lost else "information")
+
+    def _show_tabs(self) -> None:
+        tabs = self.query_one(PanelTabs)
+        if tabs.display:
+            tabs.show(list(self._tabs()))
+
+    def _tabs(self) -> Iterator[Tab]:
+        for number, name in enumerate(PANELS, start=1):
+            feed = self.desk.feeds[name] if self.desk is not None else None
+            known = feed is not None and feed.snapshot.read_at is not None
+            yield Tab(
+                name,
+                str(number),
+                TITLES[name],
+                str(feed.snapshot.count) if feed is not None and known else "",
+                name in self._shown,
+                name == self.focused_panel,
+                feed is not None and (feed.snapshot.error is not None or str(feed.freshness) in ("stale", "dead")),
+            )
+
+    def _show_hints(self) -> None:
+        note = " · ".join(
+            filter(None, (self.product, f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""))
+        )
+        if self.query("#filter"):
+            self.query_one(Hints).show(FILTER_HINTS, note)
+            return
+        keys = self._settings.keys
+        hints = [
+            Hint(
+                shown_keys(keys.get(each.id, each.keys).split(",")[0]),
+                each.description,
+                each.action,
+                self.why_not(each.id) is not None,
+            )
+            for each in BINDINGS
+            if each.hint
+        ]
+        self.query_one(Hints).show(hints, note)
+
+    def why_not(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+        desk = self.desk
+        able = {
+            "detail": self.table.cursor_key is not None,
+            "copy_cell": self.table.cursor_key is not None,
+            "copy_row": self.table.cursor_key is not None,
+            "sort_reverse": self.table.sort is not None,
+            "product": desk is None or len(desk.settings.product_types) > 1,
+            "profile": len(self._settings.profiles) > 1,
+            "poll_now": desk is not None,
+            "reverse": desk is not None and desk.execution is not None,
+            "lock": desk is not None and desk.execution is not None,
+        }
+        return None if able.get(binding, True) else REASONS[binding]
+
+    def able(self, binding: str) -> bool:
+        """Whether a binding can do something now; says why where it cannot."""
+        reason = self.why_not(binding)
+        if reason is not None:
+            tell(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
+        return reason is None
+
+    # Layout
+
+    def _arrange(self) -> None:
+        width, height = self.app.size
+        placed = arrangement(width, height, self.focused_panel, self._shown, zoomed=self._zoomed)
+        if not self._zoomed and placed.shape == "stack":
+            self._shown = placed.shown
+        for shape in ("single", "stack", "five"):
+            self.set_class(placed.shape == shape, f"-{shape}")
+        self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
+        for name, panel in self.panels.items():
+            panel.display = name in placed.shown
+        for box, names in (("top", PANELS[:2]), ("left", ("orders", "triggers")), ("bottom", PANELS[2:])):
+            self.query_one(f"#{box}").display = any(name in placed.shown for name in names)
+        self._shown = placed.shown
+        self.query_one(PanelTabs).display = placed.shape != "five" and height >= 8
+        self._set_paces()
+        self.call_later(self._paint)
+
+    def _set_paces(self) -> None:
+        if self.desk is None:
+            return
+        from tradetui.desk.feed import Pace
+
+        for name, panel in self.panels.items():
+            self.desk.set_pace(name, Pace.SHOWN if panel.display else Pace.HIDDEN)
+
+    def go_to(self, name: str) -> None:
+        """Focus a panel, bringing it onto the screen where it is not."""
+        self.focused_panel = name
+        self._fresh.add(name)
+        self._arrange()
+        self.table.focus()
+
+    @on(PanelTabs.Chosen)
+    def _tab_chosen(self, event: PanelTabs.Chosen) -> None:
+        self.go_to(event.name)
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        for name, panel in self.panels.items():
+            if panel.table.has_focus and name != self.focused_panel:
+                self.focused_panel = name
+        self._show_tabs()
+        self._show_hints()
+
+    def action_zoom(self) -> None:
+        """One panel over the whole screen, and back."""
+        self._zoomed = not self._zoomed
+        self._arrange()

@@ -1,0 +1,57 @@
+"""The main screen: the five panels, what their keys do, and the two keys of trading."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tradetui.ui.bindings import bindings
+from tradetui.ui.safe import tell
+from tradetui.ui.screens.rows import RowActions
+
+
+class MainScreen(RowActions):
+    """Every binding of the registry that belongs to `main` is an action here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("main")
+
+    def action_reverse(self) -> None:
+        """Open the reversal of the position under the cursor, or say why there is none."""
+        # Numbers that stand still must not be traded on.
+        self.resume()
+        if not self.able("reverse") or self.desk is None or self.desk.execution is None:
+            return
+        from tradetui.ui.dialogs.reversal import ReversalDialog, SymbolDialog
+
+        execution = self.desk.execution
+        record = self.table.cursor_record if self.focused_panel == "positions" else None
+        if record is not None:
+            self.app.push_screen(ReversalDialog(execution, execution.target_of(record)))
+            return
+
+        def ask(symbol: str | None) -> None:
+            if symbol:
+                self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol)))
+
+        self.app.push_screen(SymbolDialog(), ask)
+
+    def action_lock(self) -> None:
+        """Lock trading at once; unlocking asks first."""
+        if not self.able("lock") or self.desk is None or self.desk.execution is None:
+            return
+        desk, execution = self.desk, self.desk.execution
+        if not execution.locked:
+            execution.lock()
+            tell(self.app, "Trading is locked.")
+            self.published(None)
+            return
+        from tradetui.ui.dialogs.confirm import ConfirmDialog
+
+        def unlock(yes: bool | None) -> None:
+            if yes:
+                execution.unlock()
+                self.published(None)
+
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        self.app.push_screen(ConfirmDialog("Unlock trading", question, "Unlock"), unlock)

@@ -1,0 +1,40 @@
+"""Pictures of the running application without a terminal: SVG, or plain text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+SETTLE_S = 0.3
+
+
+async def screenshot(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], file: Path) -> None:
+    """Run for so many seconds, press the keys (Textual's names, `wait:500` waits) and write what is on the screen.
+
+    SVG, or plain text where the file's name ends in .txt; raises OSError where it cannot be written.
+    """
+    drawn = await picture(app, size, after, keys, as_text=file.suffix.lower() == ".txt")
+    await asyncio.to_thread(file.write_text, drawn, encoding="utf-8")
+
+
+async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], *, as_text: bool) -> str:
+    """The same as text."""
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await asyncio.sleep(after)
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+        if keys:
+            await asyncio.sleep(SETTLE_S)
+        await pilot.pause()
+        return screen_text(app) if as_text else app.export_screenshot(title="tradetui", simplify=True)
+
+
+def screen_text(app: App[Any]) -> str:
+    """What is on the screen as lines of plain text."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()) + "\n"

@@ -1,0 +1,102 @@
+"""The terminal's end: signals and a terminal that is gone end the program within a second, the terminal restored."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
+
+GRACE_S: Final = 0.7
+"""How long the polite way out may take, the desk's own ending included."""
+LOOK_EVERY_MS: Final = 500
+SIGNALLED: Final = 128
+RESTORE: Final = (
+    b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
+)
+
+
+class TerminalGuard:
+    """Watches over the terminal while an application runs in it; `ended_by` is the signal that ended it, if one did."""
+
+    def __init__(self, app: TradeApp) -> None:
+        self._app = app
+        self._over = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._attributes = _attributes()
+        self.ended_by: int | None = None
+
+    def __enter__(self) -> TerminalGuard:
+        """Take the signals and begin to watch."""
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            self._loop.add_signal_handler(number, self._end, number)
+        threading.Thread(target=self._watch, name="terminal watch", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the signals to others again."""
+        self._over.set()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            self._loop.remove_signal_handler(number)
+
+    def _end(self, number: int) -> None:
+        """Leave by the polite way, and by the hard one when that takes too long."""
+        if self.ended_by is not None:
+            return
+        self.ended_by = number
+        threading.Thread(target=self._insist, name="terminal end", daemon=True).start()
+        self._app.exit(return_code=SIGNALLED + number)
+
+    def _insist(self) -> None:
+        if self._over.wait(GRACE_S):
+            return
+        # A terminal that takes no bytes must not keep the process: the writing has a tenth of a second.
+        writer = threading.Thread(target=self._restore, daemon=True)
+        writer.start()
+        writer.join(0.1)
+        os._exit(SIGNALLED + (self.ended_by or signal.SIGHUP))
+
+    def _restore(self) -> None:
+        try:
+            os.write(2, RESTORE)
+            if self._attributes is not None:
+                termios.tcsetattr(0, termios.TCSANOW, self._attributes)
+        except (OSError, termios.error):
+            return
+
+    def _watch(self) -> None:
+        """End when the terminal is gone and no signal tells: without a controlling one the kernel sends none."""
+        poller = select.poll()
+        poller.register(0, 0)
+        while not self._over.is_set():
+            hung_up = any(what & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, what in _polled(poller))
+            if hung_up or _gone():
+                self._loop.call_soon_threadsafe(self._end, signal.SIGHUP)
+                return
+
+
+def _polled(poller: select.poll) -> list[tuple[int, int]]:
+    return poller.poll(LOOK_EVERY_MS)
+
+
+def _gone() -> bool:
+    try:
+        os.tcgetpgrp(sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    except OSError as problem:
+        return problem.errno in (errno.EIO, errno.ENXIO, errno.EBADF)
+    return False
+
+
+def _attributes() -> list[Any] | None:
+    try:
+        return termios.tcgetattr(0)
+    except (OSError, termios.error):
+        return None

@@ -1,0 +1,43 @@
+"""Time zones by the names a profile may give: utc, local, or a zone's own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+
+class MachineZone(tzinfo):
+    """This machine's own time, summer time included."""
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """The machine's time of a moment in UTC."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """How far the machine's time is ahead of UTC."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Not told."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str:
+        """Its name on the screen."""
+        return "local"
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone of a name; one that this machine does not know is UTC."""
+    if name == "utc":
+        return UTC
+    if name == "local":
+        return MachineZone()
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def zone_label(zone: tzinfo) -> str:
+    """What the screen calls a zone."""
+    return "UTC" if zone is UTC else str(zone.tzname(None) or zone)
