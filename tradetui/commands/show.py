@@ -72,6 +72,8 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
             async for row in _rows(asked, client, endpoint, requests, progress):
                 writer.write(row)
                 progress.row()
+        except BrokenPipeError:
+            raise
         except Exception as problem:
             failure = problem
         writer.close()

@@ -1,0 +1,172 @@
+"""Positions rebuilt from fills: legs, nets, averages, and what can and cannot be proven."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trading.fills import START_MS, USDT, fill, position
+from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.positions import FromFills, PositionBook, Reported, holdings_of, leg_of, mode_of, reported
+from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import PositionMode
+
+
+def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType = USDT) -> PositionBook:
+    book = PositionBook(product_type, proven_flat=proven)
+    book.extend(fills)
+    return book
+
+
+def sizes(book: PositionBook) -> dict[str, Decimal]:
+    return {each.leg: each.size for each in book.positions()}
+
+
+@pytest.mark.parametrize(
+    ("side", "trade_side", "leg", "opens"),
+    [
+        ("buy", "open", "long", True),
+        ("sell", "open", "short", True),
+        ("buy", "close", "long", False),
+        ("sell", "close", "short", False),
+        ("Sell", "Close", "short", False),
+        ("sell", "burst_close_long", "long", False),
+        ("buy", "reduce_close_short", "short", False),
+        ("buy", "dte_sys_adl_close_long", "long", False),
+    ],
+)
+def test_side_names_the_leg_and_a_suffix_beats_it(side: str, trade_side: str, leg: str, opens: bool) -> None:
+    assert leg_of(fill(side, trade_side, "1")) == (leg, opens)
+
+
+def test_hedge_legs_live_side_by_side() -> None:
+    book = book_of(fill("buy", "open", "3"), fill("sell", "open", "2"), fill("buy", "close", "1"))
+    assert sizes(book) == {"long": Decimal(2), "short": Decimal(2)}
+    assert book.mode is PositionMode.HEDGE
+
+
+def test_one_way_is_one_signed_net_that_may_cross_zero() -> None:
+    book = book_of(
+        fill("buy", "buy_single", "3", mode="one_way_mode"), fill("sell", "sell_single", "5", mode="one_way_mode")
+    )
+    assert sizes(book) == {"short": Decimal(2)}
+
+
+def test_one_way_relies_on_side_alone() -> None:
+    assert sizes(book_of(fill("sell", "open", "2", mode="one_way_mode"))) == {"short": Decimal(2)}
+
+
+def test_a_size_below_zero_proves_missing_opens() -> None:
+    book = book_of(fill("buy", "open", "1"), fill("buy", "close", "3"), fill("buy", "open", "2"), proven=True)
+    (held,) = book.positions()
+    assert held.size == 2
+    assert isinstance(held.source, FromFills)
+    assert held.source.opens_missing
+    assert not held.source.proven
+
+
+def test_a_change_of_mode_proves_flat() -> None:
+    before = [fill("buy", "open", "7")]
+    after = [fill("buy", "buy_single", "2", mode="one_way_mode")]
+    (held,) = book_of(*before, *after).positions()
+    assert held.size == 2
+    assert isinstance(held.source, FromFills)
+    assert held.source.proven
+    assert held.source.since == after[0].c_time
+
+
+def test_without_proof_the_start_is_not_flat() -> None:
+    (held,) = book_of(fill("buy", "open", "1")).positions()
+    assert isinstance(held.source, FromFills)
+    assert not held.source.proven
+
+
+def test_the_same_fill_counts_once() -> None:
+    one = fill("buy", "open", "1")
+    assert sizes(book_of(one, one)) == {"long": Decimal(1)}
+
+
+def test_a_late_older_fill_is_noticed() -> None:
+    book = PositionBook(USDT)
+    book.add(fill("buy", "open", "1", at=START_MS + 10_000_000))
+    book.add(fill("buy", "open", "1", at=START_MS))
+    assert book.disordered
+
+
+def test_average_entry_and_realised_profit() -> None:
+    book = book_of(
+        fill("buy", "open", "1", "100"), fill("buy", "open", "3", "120"), fill("buy", "close", "2", "130", profit="30")
+    )
+    (held,) = book.positions()
+    assert (held.entry, held.realised) == (Decimal(115), Decimal(30))
+
+
+def test_the_average_of_a_coin_margined_leg_is_harmonic() -> None:
+    coin = ProductType.COIN_FUTURES
+    book = book_of(
+        fill("buy", "open", "1", "100", symbol="BTCUSD"),
+        fill("buy", "open", "1", "300", symbol="BTCUSD"),
+        product_type=coin,
+    )
+    (held,) = book.positions()
+    assert held.entry == Decimal(150)
+    assert held.margin_coin == "BTC"
+
+
+@given(st.lists(st.tuples(st.sampled_from(["buy", "sell"]), st.integers(1, 50)), max_size=40))
+def test_a_net_is_the_signed_sum(moves: list[tuple[str, int]]) -> None:
+    fills = [fill(side, f"{side}_single", str(size), mode="one_way_mode") for side, size in moves]
+    expected = sum(size if side == "buy" else -size for side, size in moves)
+    held = holdings_of(book_of(*fills).positions(), USDT, "btcusdt", PositionMode.ONE_WAY)
+    assert held == Net(Decimal(expected))
+
+
+@given(st.data())
+def test_legs_are_the_sums_of_opens_less_closes(data: st.DataObject) -> None:
+    legs = {"long": 0, "short": 0}
+    fills = []
+    for _ in range(data.draw(st.integers(0, 30))):
+        leg = data.draw(st.sampled_from(["long", "short"]))
+        closes = legs[leg] > 0 and data.draw(st.booleans())
+        size = data.draw(st.integers(1, legs[leg] if closes else 40))
+        legs[leg] += -size if closes else size
+        fills.append(fill("buy" if leg == "long" else "sell", "close" if closes else "open", str(size)))
+    held = holdings_of(book_of(*fills).positions(), USDT, "BTCUSDT", PositionMode.HEDGE)
+    assert held == Legs(Decimal(legs["long"]), Decimal(legs["short"]))
+
+
+def test_a_reported_row_reads_as_a_position() -> None:
+    row = ReportedPosition.from_row(
+        {
+            "symbol": "BTCUSDT",
+            "holdSide": "short",
+            "total": "0.5",
+            "posMode": "one_way_mode",
+            "liquidationPrice": "-2797.3",
+            "markPrice": "84000",
+            "takeProfit": "",
+            "marginMode": "cross",
+        }
+    )
+    held = reported(USDT, row)
+    assert (held.leg, held.size, held.mode) == ("short", Decimal("0.5"), PositionMode.ONE_WAY)
+    assert isinstance(held.source, Reported)
+    assert held.liquidation_distance is None, "a negative liquidation price means that there is none"
+    assert held.take_profit is None
+
+
+def order(mode: str) -> PendingOrder:
+    return PendingOrder.from_row({"symbol": "BTCUSDT", "size": "1", "orderId": "1", "side": "buy", "posMode": mode})
+
+
+def test_the_mode_comes_from_positions_then_orders_then_the_newest_fill() -> None:
+    one_way, hedge = order("one_way_mode"), order("hedge_mode")
+    assert mode_of([position("long", "1")], [one_way], None)[0] is PositionMode.HEDGE
+    assert mode_of([], [one_way], fill("buy", "open", "1"))[0] is PositionMode.ONE_WAY
+    assert mode_of([], [], fill("buy", "open", "1"))[0] is PositionMode.HEDGE
+    assert mode_of([], [], None)[0] is None
+    assert mode_of([], [one_way, hedge], None)[0] is None

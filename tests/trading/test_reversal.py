@@ -1,0 +1,144 @@
+"""The reversal plan: the table of rules with its worked cases, and what is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trading.fills import USDT
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
+from tradetui.wire.vocabulary import PositionMode, Side
+
+SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
+
+
+def plan(held: Holdings, side: str | None = None, size: str | None = None, **more: Any) -> ReversalPlan:
+    mode = PositionMode.HEDGE if isinstance(held, Legs) else PositionMode.ONE_WAY
+    wish = Wish(
+        product_type=USDT,
+        symbol="BTCUSDT",
+        margin_coin="USDT",
+        mode=mode,
+        held=held,
+        side=None if side is None else Side(side),
+        size=None if size is None else Decimal(size),
+        **more,
+    )
+    return plan_reversal(wish)
+
+
+def legs(long: str, short: str = "0") -> Legs:
+    return Legs(Decimal(long), Decimal(short))
+
+
+@pytest.mark.parametrize(
+    ("held", "side", "size", "after"),
+    [
+        (legs("20"), "buy", "3", legs("17", "3")),
+        (legs("10"), "buy", "10", legs("0", "10")),
+        (legs("10"), "buy", "11", legs("0", "10")),
+        (legs("20", "5"), "buy", "3", legs("17", "8")),
+        (legs("10"), "buy", None, legs("0", "10")),
+        (legs("0", "20"), "sell", "3", legs("3", "17")),
+        (legs("0", "10"), "sell", "11", legs("10", "0")),
+        (legs("5", "20"), "sell", "3", legs("8", "17")),
+    ],
+)
+def test_hedge_worked_cases(held: Legs, side: str, size: str | None, after: Legs) -> None:
+    made = plan(held, side, size)
+    assert [result.after for result in made.results] == [after]
+    assert not made.uncertain
+
+
+@pytest.mark.parametrize(
+    ("net", "size", "after"),
+    [
+        ("10", None, ["-10"]),
+        ("-10", None, ["10"]),
+        ("10", "3", ["4", "-10"]),
+        ("-10", "3", ["-4", "10"]),
+        ("10", "10", ["-10"]),
+        ("10", "11", ["-10"]),
+    ],
+)
+def test_one_way_worked_cases(net: str, size: str | None, after: list[str]) -> None:
+    made = plan(Net(Decimal(net)), None, size)
+    assert [result.after for result in made.results] == [Net(Decimal(each)) for each in after]
+    assert made.uncertain is (len(after) > 1)
+
+
+def test_hedge_requests_carry_side_trade_side_and_the_whole_size() -> None:
+    fields = plan(legs("2.5"), "buy").request_fields()
+    assert fields == {
+        "symbol": "BTCUSDT",
+        "marginCoin": "USDT",
+        "productType": "USDT-FUTURES",
+        "size": "2.5",
+        "side": "buy",
+        "tradeSide": "Open",
+    }
+
+
+@pytest.mark.parametrize(
+    ("one_way_side", "net", "side"),
+    [
+        ("omit", "1", None),
+        ("held", "1", "buy"),
+        ("held", "-1", "sell"),
+        ("order", "1", "sell"),
+        ("order", "-1", "buy"),
+    ],
+)
+def test_one_way_requests_carry_no_trade_side(one_way_side: str, net: str, side: str | None) -> None:
+    fields = plan(Net(Decimal(net)), None, None, one_way_side=one_way_side).request_fields()
+    assert "tradeSide" not in fields
+    assert "size" not in fields
+    assert fields.get("side") == side
+
+
+@pytest.mark.parametrize(
+    ("held", "side", "size"),
+    [
+        (legs("0", "5"), "buy", None),
+        (legs("5"), "sell", None),
+        (legs("5"), None, None),
+        (Net(), None, None),
+        (legs("5"), "buy", "0"),
+        (Net(Decimal(5)), None, "-1"),
+    ],
+)
+def test_what_cannot_be_reversed_is_refused_before_anything_is_sent(
+    held: Holdings, side: str | None, size: str | None
+) -> None:
+    with pytest.raises(CannotReverse):
+        plan(held, side, size)
+
+
+@given(SIZES, SIZES, SIZES, st.sampled_from(["buy", "sell"]))
+def test_hedge_moves_one_amount_from_one_leg_to_the_other(
+    long: Decimal, short: Decimal, size: Decimal, side: str
+) -> None:
+    made = plan(Legs(long, short), side, str(size))
+    (result,) = made.results
+    assert isinstance(result.after, Legs)
+    assert result.after.long + result.after.short == long + short
+    assert result.after.long >= 0 and result.after.short >= 0
+    assert result.closed == result.opened == min(size, long if side == "buy" else short)
+
+
+@given(SIZES.flatmap(lambda size: st.sampled_from([size, -size])), SIZES)
+def test_one_way_short_mirrors_long(net: Decimal, size: Decimal) -> None:
+    there, mirrored = plan(Net(net), None, str(size)), plan(Net(-net), None, str(size))
+    for one, other in zip(there.results, mirrored.results, strict=True):
+        assert isinstance(one.after, Net) and isinstance(other.after, Net)
+        assert one.after.net == -other.after.net
+
+
+def test_every_uncertainty_is_said() -> None:
+    made = plan(Net(Decimal(10)), None, "3")
+    assert any("does not say" in words for words in made.assumptions)
