@@ -108,7 +108,7 @@ async def raw_server(
         writers.append(writer)
         heads: list[bytes] = []
         raw.requests.append(heads)
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             while not writer.is_closing():
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = next(

@@ -1,0 +1,344 @@
+"""The network side over real loopback connections: bad answers, time-outs, redirects, proxies, TLS, read-only."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bench.cancel import measure
+from tests.exchange.scripted import CREDENTIALS, START_MS, envelope, http, raw_server
+from tradetui.exchange import (
+    Credentials,
+    ExchangeClient,
+    ExchangeError,
+    ExchangeReader,
+    Lane,
+    LoopClock,
+    OutcomeUnknown,
+    Unreachable,
+    UnreadableReply,
+)
+from tradetui.exchange.budget import NoBudget
+from tradetui.exchange.carrier import Origin, Outgoing, Timeouts, origin_of
+from tradetui.exchange.errors import ReadOnly
+from tradetui.exchange.transport import HttpTransport
+from tradetui.wire.requests import InvalidRequest
+
+USDT = "USDT-FUTURES"
+QUICK = Timeouts(connect=0.5, read=0.3, write=0.5, pool=0.5, order_read=0.4)
+Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+def says(*parts: bytes, close: bool = False, pause: float = 0.0) -> Answer:
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        if close:
+            writer.close()
+
+    return answer
+
+
+def reader(base_url: str, **options: Any) -> ExchangeReader:
+    return ExchangeReader(CREDENTIALS, base_url, lane=Lane.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options})
+
+
+def writer_to(base_url: str, **options: Any) -> ExchangeClient:
+    return ExchangeClient(CREDENTIALS, base_url, clock=LoopClock(START_MS), budget=NoBudget(), **options)
+
+
+async def failure_of(call: Awaitable[Any]) -> ExchangeError:
+    with pytest.raises(ExchangeError) as failure:
+        await call
+    return failure.value
+
+
+GOOD = http(envelope([]))
+
+
+async def test_a_reader_over_http_and_one_connection_for_many_reads() -> None:
+    async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
+        for _ in range(5):
+            await client.futures.accounts(product_type=USDT)
+        assert client.link.latency_ms is not None
+    assert [len(connection) for connection in server.requests] == [5]
+    head = server.requests[0][0].decode()
+    assert head.startswith("GET /api/v2/mix/account/accounts?productType=USDT-FUTURES HTTP/1.1\r\n")
+
+
+async def test_values_are_on_the_wire_as_they_were_signed() -> None:
+    async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
+        await client.spot.bills(business_type="USDT contract rewards", coin="U+S&D/T")
+    line = server.requests[0][0].split(b"\r\n")[0]
+    assert line == b"GET /api/v2/spot/account/bills?businessType=USDT%20contract%20rewards&coin=U%2BS%26D%2FT HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (says(close=True), Unreachable, "closed"),
+        (says(b"garbage that is no HTTP\r\n\r\n", close=True), Unreachable, "closed"),
+        (says(http(b'{"code":"00000"', length=500), close=True), Unreachable, "closed"),
+        (says(GOOD[:30], close=True), Unreachable, "closed"),
+        (says(http(b"<html>", kind="text/html")), UnreadableReply, "web page"),
+        (says(http(b"")), UnreadableReply, "empty"),
+        (says(http(b'{"code":"00000","data":[{"marg')), UnreadableReply, "cut off"),
+        (says(http(b"x" * (9 * 1024 * 1024))), UnreadableReply, "8 MiB"),
+        (says(http(b"", length=100), pause=5.0), Unreachable, "no answer in time"),
+        (says(pause=5.0), Unreachable, "no answer in time"),
+        (says(http(b"x", status="302 Found")), UnreadableReply, "redirects"),
+    ],
+)
+async def test_bad_answers_are_errors_and_the_next_call_is_good(
+    answer: Answer, kind: type[ExchangeError], words: str
+) -> None:
+    bad = True
+
+    async def first_bad(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await (answer if bad else says(GOOD))(request, writer)
+
+    async with raw_server(first_bad) as server, reader(server.base_url) as client:
+        failure = await failure_of(client.futures.accounts(product_type=USDT))
+        assert type(failure) is kind
+        assert words in str(failure)
+        bad = False
+        await client.futures.accounts(product_type=USDT)
+
+
+async def test_packed_answers_are_unpacked_within_the_limit() -> None:
+    def packed(body: bytes) -> bytes:
+        squeezed = gzip.compress(body)
+        return http(squeezed).replace(b"\r\n\r\n", b"\r\ncontent-encoding: gzip\r\n\r\n", 1)
+
+    async with raw_server(says(packed(envelope([])))) as server, reader(server.base_url) as client:
+        await client.futures.accounts(product_type=USDT)
+    async with raw_server(says(packed(b" " * (100 * 1024 * 1024)))) as server, reader(server.base_url) as client:
+        assert "8 MiB" in str(await failure_of(client.futures.accounts(product_type=USDT)))
+    lie = GOOD.replace(b"\r\n\r\n", b"\r\ncontent-encoding: gzip\r\n\r\n")
+    async with raw_server(says(lie)) as server, reader(server.base_url) as client:
+        assert "unpacked" in str(await failure_of(client.futures.accounts(product_type=USDT)))
+
+
+async def test_an_answer_that_trickles_is_cut_off_and_the_connections_are_replaced() -> None:
+    trickle = True
+
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        if not trickle:
+            writer.write(GOOD)
+            return
+        with contextlib.suppress(ConnectionError):
+            for byte in GOOD:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(0.1)
+
+    times = Timeouts(connect=0.1, read=0.3, write=0.1, order_read=0.3)  # 2.5 s in all
+    async with raw_server(answer) as server, reader(server.base_url, timeouts=times) as client:
+        begun = time.monotonic()
+        failure = await failure_of(client.futures.accounts(product_type=USDT))
+        assert isinstance(failure, Unreachable)
+        assert time.monotonic() - begun < 3.5
+        trickle = False
+        for _ in range(20):
+            await client.futures.accounts(product_type=USDT)
+
+
+async def test_nobody_there() -> None:
+    async with raw_server(says(GOOD)) as server:
+        base_url = server.base_url
+    async with reader(base_url) as client:
+        failure = await failure_of(client.futures.accounts(product_type=USDT))
+    assert isinstance(failure, Unreachable)
+    assert "no connection" in str(failure)
+    assert client.link.down
+
+
+async def test_redirects_are_not_followed() -> None:
+    async with raw_server(says(GOOD)) as other:
+        moved = f"HTTP/1.1 307 Moved\r\nlocation: {other.base_url}/\r\ncontent-length: 0\r\n\r\n".encode()
+        async with raw_server(says(moved)) as server, writer_to(server.base_url) as client:
+            await failure_of(client.futures.accounts(product_type=USDT))
+            with pytest.raises(OutcomeUnknown):
+                await client.copytrading.create_api_key(passphrase="Passphrase01")
+    assert other.count == 0
+
+
+async def test_the_environments_proxies_and_passwords_are_ignored(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with raw_server(says(GOOD)) as proxy, raw_server(says(GOOD)) as server:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.base_url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login somebody password something\n")
+        monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+        async with reader(server.base_url) as client:
+            await client.futures.accounts(product_type=USDT)
+    assert (proxy.count, server.count) == (0, 1)
+    assert b"authorization" not in server.requests[0][0].lower()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        says(close=True),
+        says(http(b"", length=100), close=True),
+        says(pause=5.0),
+        says(http(envelope(code="429"), status="429 Too Many Requests")),
+        says(http(b"", status="503 Service Unavailable")),
+        says(http(b"<html>", kind="text/html")),
+        says(b"garbage", close=True),
+    ],
+)
+async def test_a_post_is_sent_once_whatever_happens(answer: Answer) -> None:
+    async def script(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await (answer if request.startswith(b"POST") else says(GOOD))(request, writer)
+
+    async with raw_server(script) as server, writer_to(server.base_url, timeouts=QUICK) as client:
+        await failure_of(client.copytrading.create_api_key(passphrase="Passphrase01"))
+        await asyncio.sleep(0.2)
+    heads = [head for connection in server.requests for head in connection]
+    assert sum(head.startswith(b"POST") for head in heads) == 1
+
+
+async def test_every_write_has_a_connection_of_its_own() -> None:
+    done = http(envelope([{"apikey": "k", "secret": "s", "permissions": []}]))
+
+    async def script(request: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(done if request.startswith(b"POST") else GOOD)
+
+    async with raw_server(script) as server, writer_to(server.base_url) as client:
+        for _ in range(3):
+            await client.copytrading.create_api_key(passphrase="Passphrase01")
+    posts = [len(connection) for connection in server.requests if connection and connection[0].startswith(b"POST")]
+    assert posts == [1, 1, 1]
+
+
+async def test_a_transport_built_to_read_refuses_everything_but_get() -> None:
+    async with raw_server(says(GOOD)) as server:
+        transport = HttpTransport(origin_of(server.base_url), read_only=True)
+        for method in ("POST", "PUT", "DELETE", "PATCH"):
+            with pytest.raises(ReadOnly):
+                await transport.send(Outgoing(method, "/", {}, b""))
+        await transport.send(Outgoing("GET", "/", {}))
+        await transport.aclose()
+    assert server.count == 1
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://api.example.com",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+        "http://192.168.1.5",
+        "ftp://127.0.0.1",
+        "api.example.com",
+        "https://",
+        "https://user:hidden@api.example.com",
+        "https://api.example.com/v1",
+        "https://api.example.com?x=1",
+        "https://api.example.com:port",
+        "",
+    ],
+)
+def test_base_urls_that_are_refused(base_url: str) -> None:
+    with pytest.raises(InvalidRequest, match="base_url") as failure:
+        ExchangeReader(CREDENTIALS, base_url)
+    assert "hidden" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "origin"),
+    [
+        ("https://api.example.com", Origin("https", "api.example.com", 443)),
+        ("https://api.example.com/", Origin("https", "api.example.com", 443)),
+        (" https://api.example.com:8443 ", Origin("https", "api.example.com", 8443)),
+        ("http://127.0.0.1:8080", Origin("http", "127.0.0.1", 8080)),
+        ("http://127.9.9.9", Origin("http", "127.9.9.9", 80)),
+        ("http://localhost:1", Origin("http", "localhost", 1)),
+        ("http://[::1]:81", Origin("http", "::1", 81)),
+    ],
+)
+def test_base_urls_that_are_taken(base_url: str, origin: Origin) -> None:
+    assert origin_of(base_url) == origin
+    assert origin_of(origin.url) == origin
+
+
+def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's context with a certificate of its own making for 127.0.0.1."""
+    import ipaddress
+
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "exchange")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = directory / "both.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + made.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context, path
+
+
+async def test_a_certificate_nobody_vouches_for_is_refused_and_one_that_is_trusted_taken(tmp_path: Path) -> None:
+    context, path = certificate(tmp_path)
+    async with raw_server(says(GOOD), tls=context) as server:
+        async with reader(server.base_url) as client:
+            failure = await failure_of(client.futures.accounts(product_type=USDT))
+        assert isinstance(failure, Unreachable)
+        assert "certificate" in str(failure)
+        assert server.count == 0
+        trusting = ssl.create_default_context(cafile=path)
+        async with reader(server.base_url, tls=trusting) as client:
+            await client.futures.accounts(product_type=USDT)
+
+
+async def test_no_context_that_does_not_verify_is_taken() -> None:
+    for careless in (ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)):
+        careless.check_hostname = False
+        careless.verify_mode = ssl.CERT_NONE
+        with pytest.raises(ValueError, match="verified"):
+            HttpTransport(Origin("https", "127.0.0.1", 1), tls=careless)
+
+
+async def test_ten_thousand_callers_stop_waiting_and_twenty_of_twenty_calls_succeed() -> None:
+    stopped, successes, _ = await measure()
+    assert stopped > 9_000
+    assert successes == 20
+
+
+async def test_six_lines_of_a_plain_script() -> None:
+    async with raw_server(says(GOOD)) as server:
+        credentials = Credentials("key", "secret", "passphrase")  # type: ignore[arg-type]
+        async with ExchangeClient(credentials, server.base_url) as client:
+            page = await client.futures.accounts(product_type="USDT-FUTURES")
+    assert page.rows == ()
