@@ -1,0 +1,105 @@
+"""A reversal from end to end: execution, client and the embedded exchange in one process, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+
+from pydantic import SecretStr
+
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.execution import Execution, Progress
+from tradetui.desk.journal import Journal
+from tradetui.desk.preview import Target
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.budget import NoBudget
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.wire.product_types import ProductType
+
+START_MS = 1_793_491_200_000
+USDT = ProductType.USDT_FUTURES
+SYMBOL = "BTCUSDT"
+REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
+
+
+@dataclass
+class Scene:
+    """One account on a still market, and what trades for it."""
+
+    sandbox: Sandbox
+    execution: Execution
+    journal: Journal
+    client: ExchangeClient
+    uid: str
+
+    def hold(self, long: str = "0", short: str = "0") -> None:
+        """Open so much of each leg."""
+        for leg, size in (("long", long), ("short", short)):
+            if Decimal(size):
+                self.sandbox.world.open_position(self.uid, SYMBOL, leg, Decimal(size))
+
+    def held(self) -> Holdings:
+        """What the exchange itself holds."""
+        book = self.sandbox.world.book(self.uid, "USDT-FUTURES")
+        long, short = book.held(SYMBOL, "long"), book.held(SYMBOL, "short")
+        sizes = (long.size if long else Decimal(0), short.size if short else Decimal(0))
+        return Legs(*sizes) if book.mode == "hedge_mode" else Net(sizes[0] - sizes[1])
+
+    @property
+    def posts(self) -> int:
+        """Reversals that arrived at the exchange."""
+        return self.sandbox.counts["POST", REVERSAL_PATH]
+
+    async def reverse(self, target: Target, typed: str = SYMBOL) -> list[Progress]:
+        """Preview, confirm, and follow to the end."""
+        preview = await self.execution.preview(target)
+        sent = await self.execution.confirm(preview, typed)
+        return [progress async for progress in self.execution.follow(sent)]
+
+
+@asynccontextmanager
+async def scene(
+    mode: str = "hedge", *, core_only: bool = False, one_way_size: str = "honour", clear: bool = True, seed: int = 3
+) -> AsyncIterator[Scene]:
+    """An account without positions (unless `clear` is false) on a market that stands still."""
+    clock = LoopClock(START_MS)
+    world = build_world(seed, START_MS)
+    world.still = True
+    options = SandboxOptions(seed=seed, core_only=core_only, limits=False, one_way_size=one_way_size)  # type: ignore[arg-type]
+    sandbox = Sandbox(world, clock.wall_ms, options)
+    key = next(key for key in world.keys if key.name == ("managed" if mode == "hedge" else "broker"))
+    if clear:
+        book = world.book(key.uid, "USDT-FUTURES")
+        for order in list(book.orders):
+            world.cancel_order(key.uid, book.orders[order].spec.symbol, order)
+        for held in list(book.holdings.values()):
+            world.burst(book, held)
+        book.live_triggers.clear()
+        book.fills.clear()
+    random = Random(seed)
+    client = ExchangeClient.in_process(
+        sandbox,
+        Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
+        clock=clock,
+        random=random,
+        budget=NoBudget(),
+    )
+    settings = DeskSettings(
+        name="test", environment=Environment.SANDBOX, product_types=(USDT,), uid=key.uid, read_only=False
+    )
+    journal = Journal(None)
+    ids = (f"tt-{number}" for number in range(1_000_000))
+    execution = Execution(client, settings, clock, journal, InlineDisk(), key.uid, lambda: next(ids))
+    try:
+        yield Scene(sandbox, execution, journal, client, key.uid)
+    finally:
+        await client.aclose()
