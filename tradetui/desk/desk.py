@@ -8,12 +8,22 @@ from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING
 
+from tradetui.desk.alerts import Alert, AlertWatch
+from tradetui.desk.archive import Archive
+from tradetui.desk.disk import Disk, InlineDisk
 from tradetui.desk.feed import Feed, Pace, Reader
+from tradetui.desk.fill_history import FillHistory
+from tradetui.desk.fills_reader import FillsReader
+from tradetui.desk.health import Health, health_of
+from tradetui.desk.identity import AccountIdentity
+from tradetui.desk.keeping import Keeping
 from tradetui.desk.positions_reader import PositionsReader
-from tradetui.desk.readers import AccountsReader, FillsReader, OrdersReader, Tagged, TriggersReader
+from tradetui.desk.readers import AccountsReader, OrdersReader
 from tradetui.desk.scheduler import Scheduler
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.snapshot import Snapshot
+from tradetui.desk.tagged import Tagged
+from tradetui.desk.triggers_reader import TriggersReader
 from tradetui.exchange.budget import Lane
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
@@ -38,7 +48,8 @@ class Totals:
 class Desk:
     """Feeds of one account under one scheduler, and what can be done with it.
 
-    `execution` is None where nothing may be sent: in monitor mode no object exists that could.
+    `execution` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs what
+    blocks (a thread, or in place where time is virtual) and is the caller's to close.
     """
 
     def __init__(
@@ -48,25 +59,35 @@ class Desk:
         clock: Clock,
         random: Random,
         execution: Execution | None = None,
+        *,
+        disk: Disk | None = None,
     ) -> None:
         self.client = client
         self.settings = settings
         self.clock = clock
         self.execution = execution
         polling = client.with_lane(Lane.FEED)
+        disk = disk or InlineDisk()
         product_types = settings.product_types
-        self.positions_reader = PositionsReader(polling, product_types)
+        histories = {each: FillHistory(polling, each, disk) for each in product_types}
+        self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock)
+        self.triggers_reader = TriggersReader(polling, product_types, disk)
         readers: dict[str, Reader] = {
             "accounts": AccountsReader(polling, product_types),
             "positions": self.positions_reader,
             "orders": OrdersReader(polling, product_types),
-            "fills": FillsReader(polling, product_types),
-            "triggers": TriggersReader(polling, product_types),
+            "fills": FillsReader(histories, clock),
+            "triggers": self.triggers_reader,
         }
         self.feeds: Mapping[str, Feed] = {
             name: Feed(name, readers[name], settings.intervals[name], clock) for name in FEEDS
         }
         self.scheduler = Scheduler(self.feeds.values(), random)
+        self.alerts = AlertWatch()
+        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
+        self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known)
+        for feed in self.feeds.values():
+            feed.subscribe(self._feed_changed)
 
     @property
     def access(self) -> Access:
@@ -80,14 +101,45 @@ class Desk:
         """Latency, clock offset, last error and budget."""
         return self.client.link
 
+    @property
+    def health(self) -> Health:
+        """How the session stands with the exchange as a whole."""
+        return health_of(self.link, self.feeds.values())
+
+    @property
+    def account(self) -> AccountIdentity | None:
+        """Whose account this is, once the exchange has answered whether it tells."""
+        return self.keeping.identity
+
+    @property
+    def archive(self) -> Archive | None:
+        """What was seen, beyond this session and the exchange's memory; None until the account is known."""
+        return self.keeping.archive
+
+    @property
+    def position_source(self) -> str | None:
+        """`reported` or `fills`, None until the exchange has said."""
+        return self.positions_reader.source
+
+    @property
+    def live_triggers(self) -> tuple[Tagged, ...] | None:
+        """Trigger orders that still wait, None where the exchange does not tell them."""
+        return self.triggers_reader.live
+
     def start(self) -> None:
         """Begin polling."""
         self.scheduler.start()
+        self.keeping.start()
 
     async def stop(self) -> None:
-        """End polling and close the client."""
+        """End polling, close archive and client."""
         await self.scheduler.stop()
+        await self.keeping.stop()
         await self.client.aclose()
+
+    def subscribe_alerts(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
+        """Call the listener for a new fill, a trigger that ended, a link lost or back; returns what ends it."""
+        return self.alerts.subscribe(listener)
 
     def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""
@@ -110,6 +162,18 @@ class Desk:
     def set_pace(self, name: str, pace: Pace) -> None:
         """Say whether anybody looks at a feed."""
         self.scheduler.set_pace(name, pace)
+
+    def _feed_changed(self, feed: Feed) -> None:
+        self.alerts.feed_changed(feed)
+        health = self.health
+        self.alerts.link_is(health.state, health.sentence)
+
+    def _account_known(self, account: AccountIdentity) -> None:
+        # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
+        if account.info is not None and self.client.budget.account_kind is None:
+            copies = account.info.is_copy_trader
+            if copies is not None:
+                self.client.budget.account_kind = "copy_trader" if copies else "ordinary"
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

@@ -18,12 +18,19 @@ class Disk(Protocol):
         """The result of the work; one piece at a time, in order."""
         ...
 
+    def close(self) -> None:
+        """Take no more work; what was begun runs to its end."""
+        ...
+
 
 class InlineDisk:
     """Runs work at once, for virtual time."""
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return work(*args, **kwargs)
+
+    def close(self) -> None:
+        """Nothing to end."""
 
 
 class ThreadDisk:
@@ -39,3 +46,7 @@ class ThreadDisk:
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of work on the disk's thread, waited for; for threads other than the loop's."""
         return self._thread.submit(lambda: work(*args, **kwargs)).result()
+
+    def close(self) -> None:
+        """Let the thread end once its work is done."""
+        self._thread.shutdown(wait=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from random import Random
+from typing import Any, Final, Protocol
 
 from tradetui.desk.snapshot import FeedError, Freshness, Snapshot, indexed
 from tradetui.exchange.clock import Clock
@@ -18,16 +19,26 @@ class Pace(StrEnum):
     HIDDEN = "hidden"
 
 
-HIDDEN_FACTOR = 4.0
+HIDDEN_FACTOR: Final = 4.0
+SHORTEST_PAUSE_S: Final = 0.1
+JITTER: Final = 0.1
+BACKOFF_FROM_S: Final = 0.5
+BACKOFF_TO_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one poll brought: every row that is to be shown, in order, and how many could not be read."""
+    """What one poll brought: every row that is to be shown, in order, and how many could not be read.
+
+    `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.
+    `server_ms` is the exchange's time of the oldest reply in it.
+    """
 
     rows: Sequence[Any]
     lost: int = 0
     note: str = ""
+    error: Exception | None = None
+    server_ms: int | None = None
 
 
 class Reader(Protocol):
@@ -52,19 +63,32 @@ class Feed:
         self.pace = Pace.SHOWN
         self.snapshot = Snapshot()
         self.failures = 0
+        self.polls = 0
         self.polling = False
         self._clock = clock
         self._listeners: list[Callable[[Feed], None]] = []
 
     @property
     def wait(self) -> float:
-        """Seconds to the next poll by pace; failures do not stretch it, so that recovery is seen within two."""
+        """Seconds from the start of one poll to the next by pace."""
         return self.interval * (HIDDEN_FACTOR if self.pace is Pace.HIDDEN else 1.0)
 
     @property
     def freshness(self) -> Freshness:
         """How far the snapshot can be relied on now."""
         return self.snapshot.freshness(self._clock.monotonic(), self.wait)
+
+    def pause(self, took: float, random: Random) -> float:
+        """Seconds to rest after a poll that took so long.
+
+        After failures the rest is drawn from half a second up to a ceiling that doubles, to 30 s at most, but
+        never beyond one interval: whatever ends the trouble, the next poll begins within one interval and its rows
+        are there within two.
+        """
+        if self.failures:
+            ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval, 2 * BACKOFF_FROM_S))
+            return random.uniform(BACKOFF_FROM_S, ceiling)
+        return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
 
     def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
         """Call the listener whenever the snapshot changed; returns what ends it."""
@@ -76,13 +100,14 @@ class Feed:
         if self.polling:
             return
         self.polling = True
+        self.polls += 1
         try:
             reading = await self.reader.read()
         except Exception as problem:
             self.failures += 1
             self.publish(replace(self.snapshot, error=FeedError.of(problem)))
         else:
-            self.failures = 0
+            self.failures = self.failures + 1 if reading.error is not None else 0
             self.publish(self._taken(reading))
         finally:
             self.polling = False
@@ -94,18 +119,23 @@ class Feed:
             listener(self)
 
     def _taken(self, reading: Reading) -> Snapshot:
-        now = self._clock.monotonic()
-        rows = tuple(reading.rows)
         before = self.snapshot
+        rows = tuple(reading.rows)
         if rows == before.rows:
-            return replace(before, read_at=now, error=None, lost=reading.lost, note=reading.note)
-        keys = tuple(map(self.reader.key, rows))
+            keys, generation, index = before.keys, before.generation, before.index
+            rows = before.rows
+        else:
+            keys = tuple(map(self.reader.key, rows))
+            generation, index = before.generation + 1, indexed(keys)
+        partly = reading.error is not None
         return Snapshot(
             rows=rows,
             keys=keys,
-            generation=before.generation + 1,
-            read_at=now,
+            generation=generation,
+            read_at=before.read_at if partly else self._clock.monotonic(),
+            server_ms=before.server_ms if partly else reading.server_ms,
+            error=FeedError.of(reading.error) if reading.error is not None else None,
             lost=reading.lost,
             note=reading.note,
-            index=indexed(keys),
+            index=index,
         )

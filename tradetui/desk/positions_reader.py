@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Literal
 
+from tradetui.desk.archive import Archive
+from tradetui.desk.disk import Disk, InlineDisk
 from tradetui.desk.feed import Reading
-from tradetui.desk.readers import FillsReader
+from tradetui.desk.fill_history import FillHistory
+from tradetui.desk.product_type_parts import Part, Parts
+from tradetui.desk.snapshot import StillReading
+from tradetui.desk.tagged import id_order
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.positions import Position, PositionBook, reported, with_mark
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.futures import PositionsRequest, ReportedPosition
+from tradetui.wire.futures import FuturesFill, PositionsRequest, ReportedPosition
 from tradetui.wire.product_types import ProductType
+
+PAGES_A_POLL: Final = 8
+"""Pages of older fills read in one poll while positions wait for them."""
+FILLS_STILL_NEW_S: Final = 0.5
+"""Fills that another feed read so recently are not read again for the positions."""
 
 
 class PositionsReader:
-    """Reads all-position; where that is missing or not permitted, every fill the exchange still tells."""
+    """Reads all-position; where that is missing or not permitted, every fill the exchange still tells.
 
-    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
+    Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
+    """
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        product_types: Sequence[ProductType],
+        histories: Mapping[ProductType, FillHistory] | None = None,
+        disk: Disk | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self._client = client
-        self._product_types = product_types
-        self._fills = FillsReader(client, product_types, history=True)
-        self._books: dict[ProductType, PositionBook] = {}
-        self.source: str | None = None
+        self._clock = clock or client.clock
+        self._disk = disk or InlineDisk()
+        self._own = histories is None
+        self._histories = histories or {each: FillHistory(client, each, self._disk) for each in product_types}
+        self._parts = Parts(product_types)
+        self._sums: dict[ProductType, _Sums] = {}
+        self.source: Literal["reported", "fills"] | None = None
 
     def key(self, row: Position) -> str:
         return row.key
@@ -30,42 +58,103 @@ class PositionsReader:
     async def read(self) -> Reading:
         if self.source != "fills":
             try:
-                reading = await self._reported()
+                error = await self._parts.read(self._reported)
             except (EndpointMissing, PermissionRefused):
                 if self.source == "reported":
                     raise
-                self.source = "fills"
             else:
-                self.source = "reported"
-                return reading
-        return await self._from_fills()
+                if error is None or self.source == "reported" or not _refuses(error):
+                    self.source = self.source or (None if error else "reported")
+                    return self._parts.reading(_ordered(self._parts.rows), error)
+                self._parts.last.clear()
+        error = await self._parts.read(self._from_fills)
+        self.source = "fills"
+        return self._parts.reading(
+            _ordered(self._parts.rows), error, "summed from fills; marks are the last fill's price"
+        )
 
-    async def _reported(self) -> Reading:
-        rows: list[Position] = []
-        lost = 0
-        for product_type in self._product_types:
-            reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
-            lost += len(reply.lost)
-            rows += (
-                reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total > 0
-            )
-        return Reading(_ordered(rows), lost)
+    async def _reported(self, product_type: ProductType) -> Part:
+        reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
+        part = Part(
+            [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total > 0]
+        )
+        part.count(reply)
+        return part
 
-    async def _from_fills(self) -> Reading:
-        reading = await self._fills.read()
-        rows: list[Position] = []
-        for product_type in self._product_types:
-            book = self._books.setdefault(product_type, PositionBook(product_type))
-            fills = self._fills.fills(product_type)
-            book.extend(fills)
-            if book.disordered:
-                book = self._books[product_type] = PositionBook(product_type)
-                book.extend(fills)
-            last = {fill.symbol.upper(): fill.price for fill in fills}
-            rows += (with_mark(position, last.get(position.symbol)) for position in book.positions())
-        note = "summed from fills; marks are the last fill's price"
-        return Reading(_ordered(rows), reading.lost, note)
+    async def _from_fills(self, product_type: ProductType) -> Part:
+        history = self._histories[product_type]
+        sums = self._sums.setdefault(product_type, _Sums(product_type))
+        if history.added is None:
+            history.added = deque()
+        now = self._clock.monotonic()
+        if history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
+            await history.read_newest(now)
+        for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
+            if not await history.read_hole():
+                break
+        if history.holes:
+            raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
+        await self._sum_up(history, sums)
+        return Part(list(sums.positions()), len(history.lost), history.server_ms)
+
+    async def _sum_up(self, history: FillHistory, sums: _Sums) -> None:
+        added = history.added
+        assert added is not None
+        archive = history.archive if history.archive is not None and not history.archive.trimmed else None
+        fresh = sorted(added, key=_order)
+        added.clear()
+        if archive is not None and sums.archive is not archive:
+            # What earlier sessions saw comes first; the archive holds what this one has read as well.
+            await self._disk.run(sums.begin, archive)
+        else:
+            sums.add(fresh)
+        if not sums.book.disordered:
+            return
+        if archive is not None:
+            await self._disk.run(sums.begin, archive)
+            return
+        history.forget()
+        sums.reset()
+        raise StillReading("A fill came out of turn; the fills that positions are summed from are read again")
 
 
-def _ordered(rows: list[Position]) -> list[Position]:
+class _Sums:
+    """Positions of one product type as a running sum; `archive` is what it was begun from."""
+
+    def __init__(self, product_type: ProductType) -> None:
+        self.product_type = product_type
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with nothing."""
+        self.book = PositionBook(self.product_type)
+        self.archive: Archive | None = None
+        self._last: dict[str, Decimal] = {}
+
+    def begin(self, archive: Archive) -> None:
+        """Sum up a whole history; blocks."""
+        self.reset()
+        self.archive = archive
+        self.add(archive.fills(self.product_type))
+
+    def add(self, fills: Iterable[FuturesFill]) -> None:
+        """Add fills, oldest first; each costs the same whatever came before."""
+        for fill in fills:
+            if self.book.add(fill):
+                self._last[fill.symbol.upper()] = fill.price
+
+    def positions(self) -> list[Position]:
+        """What is held, at the last price met."""
+        return [with_mark(position, self._last.get(position.symbol)) for position in self.book.positions()]
+
+
+def _refuses(error: Exception) -> bool:
+    return isinstance(error, EndpointMissing | PermissionRefused)
+
+
+def _ordered(rows: Sequence[Position]) -> list[Position]:
     return sorted(rows, key=lambda row: (row.product_type, row.symbol, row.leg))
+
+
+def _order(fill: FuturesFill) -> tuple[datetime, str]:
+    return fill.c_time, id_order(fill.trade_id)

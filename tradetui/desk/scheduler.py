@@ -9,11 +9,13 @@ from random import Random
 
 from tradetui.desk.feed import Feed, Pace
 
-JITTER = 0.1
-
 
 class Scheduler:
-    """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step."""
+    """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
+
+    It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
+    either each feed has at most the one poll that was due.
+    """
 
     def __init__(self, feeds: Iterable[Feed], random: Random) -> None:
         self._feeds = tuple(feeds)
@@ -33,7 +35,7 @@ class Scheduler:
         self._tasks = []
 
     def poll_now(self, name: str | None = None) -> None:
-        """Poll one feed, or all, without waiting for its turn."""
+        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that."""
         for feed in self._feeds:
             if name in (None, feed.name):
                 self._wake[feed.name].set()
@@ -47,10 +49,11 @@ class Scheduler:
                     self._wake[name].set()
 
     async def _run(self, feed: Feed) -> None:
-        wake = self._wake[feed.name]
+        loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
         while True:
+            began = loop.time()
             await feed.poll()
-            pause = feed.wait * (1 - JITTER * self._random.random())
+            pause = feed.pause(loop.time() - began, self._random)
             with suppress(TimeoutError):
                 await asyncio.wait_for(wake.wait(), pause)
             wake.clear()

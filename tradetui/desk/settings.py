@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 from tradetui.wire.product_types import ProductType
@@ -37,12 +38,20 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskSettings:
-    """Settings of one running session; sizes in the base coin, values in the quote coin."""
+    """Settings of one running session; sizes in the base coin, values in the quote coin.
+
+    `base_url`, `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that
+    tells no UID) say whose account it is. Without a `data_dir` nothing outlives the session.
+    """
 
     name: str
     environment: Environment
     product_types: tuple[ProductType, ...]
     uid: str | None = None
+    base_url: str = ""
+    exchange_environment: str = "live"
+    key_stand_in: str = ""
+    data_dir: Path | None = None
     read_only: bool = True
     start_locked: bool = False
     intervals: Mapping[str, float] = field(default_factory=lambda: DEFAULT_INTERVALS)

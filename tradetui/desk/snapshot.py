@@ -22,6 +22,10 @@ class Freshness(StrEnum):
     DEAD = "dead"
 
 
+class StillReading(Exception):
+    """No fault: more has to be read before anything can be shown; the message says how far it has come."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedError:
     """Why the last read failed, in a sentence, and what to do about it."""
@@ -33,6 +37,8 @@ class FeedError:
     @classmethod
     def of(cls, problem: Exception) -> FeedError:
         """The error of anything a read may raise; unforeseen ones are named by their kind only."""
+        if isinstance(problem, StillReading):
+            return cls(str(problem), "It goes on by itself.", None)
         if isinstance(problem, ExchangeError):
             said = problem.message.strip().rstrip(".") or "no reason given"
             code = f" ({problem.code})" if problem.code else ""
@@ -42,7 +48,11 @@ class FeedError:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Rows of one feed. `generation` rises when a row changes; `read_at` is when it was last read well."""
+    """Rows of one feed. `generation` rises when a row changes.
+
+    `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
+    `lost` counts rows that could not be read, `note` says what else is to be known about the rows.
+    """
 
     rows: tuple[Any, ...] = ()
     keys: tuple[str, ...] = ()
@@ -51,6 +61,7 @@ class Snapshot:
     error: FeedError | None = None
     lost: int = 0
     note: str = ""
+    server_ms: int | None = None
     index: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     @property

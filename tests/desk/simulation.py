@@ -1,0 +1,220 @@
+"""A desk on the embedded exchange in virtual time: jitter, faults, and the promises checked while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import SecretStr
+
+from tradetui.desk.desk import Desk
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.feed import Feed
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+from tradetui.wire.product_types import ProductType
+
+START_MS = 1_790_000_000_000
+PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
+WEATHER = {
+    "delay": 0.01,
+    "dropped-before": 0.01,
+    "dropped-after": 0.01,
+    "429": 0.002,
+    "5xx": 0.01,
+    "truncated": 0.005,
+    "non-json": 0.005,
+    "wrong-types": 0.005,
+}
+
+
+class Jitter:
+    """An ASGI application behind a network whose delays are drawn by a seed, one way and back."""
+
+    def __init__(self, app: Any, random: Random, low: float = 0.02, high: float = 0.12) -> None:
+        self._app = app
+        self._random = random
+        self._low, self._high = low, high
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(self._random.uniform(self._low, self._high))
+
+        async def later(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                await asyncio.sleep(self._random.uniform(self._low, self._high))
+            await send(message)
+
+        await self._app(scope, receive, later)
+
+
+@dataclass
+class Simulation:
+    """One run: the exchange, the desk on it, and what was found out on the way."""
+
+    seed: int
+    name: str = "hedge"
+    core_only: bool = False
+    data_dir: Path | None = None
+    jitter: bool = True
+    weather: dict[str, float] = field(default_factory=dict)
+    product_types: Sequence[ProductType] = PRODUCT_TYPES
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.clock = LoopClock(START_MS)
+        options = SandboxOptions(seed=self.seed, faults=dict(self.weather), core_only=self.core_only, **self.options)
+        self.world = build_world(self.seed, START_MS)
+        self.sandbox = Sandbox(self.world, self.clock.wall_ms, options)
+        self.digest = hashlib.sha256()
+        self.polling: set[str] = set()
+        self.steps = 0
+        self.desk = self.open_desk()
+
+    @property
+    def uid(self) -> str:
+        return next(key.uid for key in self.world.keys if key.name == self.name)
+
+    def open_desk(self) -> Desk:
+        """A desk on the same exchange, as a program that was started anew."""
+        key = next(key for key in self.world.keys if key.name == self.name)
+        credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
+        app: Any = Jitter(self.sandbox, Random(f"{self.seed}/network")) if self.jitter else self.sandbox
+        budget = LocalBudget(share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget"))
+        client = ExchangeReader.in_process(
+            app, credentials, clock=self.clock, random=Random(f"{self.seed}/client"), budget=budget
+        )
+        settings = DeskSettings(
+            name=self.name,
+            environment=Environment.SANDBOX,
+            product_types=tuple(self.product_types),
+            base_url="http://in-process",
+            data_dir=self.data_dir,
+        )
+        desk = Desk(client, settings, self.clock, Random(f"{self.seed}/desk"), disk=InlineDisk())
+        desk.subscribe(self._published)
+        for feed in desk.feeds.values():
+            self._watch(feed)
+        return desk
+
+    async def run(self, seconds: float, *, every: float = 1.0, check: Callable[[], None] | None = None) -> None:
+        """Let so much time pass, checking the promises again and again."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while loop.time() < end:
+            await asyncio.sleep(min(every, end - loop.time()))
+            self.check()
+            if check is not None:
+                check()
+
+    def check(self) -> None:
+        """The promises that hold at any moment."""
+        self.steps += 1
+        for name, feed in self.desk.feeds.items():
+            keys = feed.snapshot.keys
+            assert len(set(keys)) == len(keys), f"{name} repeats a row (seed {self.seed})"
+            assert all(feed.snapshot.index[key] == place for place, key in enumerate(keys))
+        self._check_fills()
+
+    def _check_fills(self) -> None:
+        """Between the newest and the oldest fill shown none is missing, unless the feed says that some are."""
+        snapshot = self.desk.feeds["fills"].snapshot
+        if snapshot.note or not snapshot.rows or snapshot.error is not None:
+            return
+        newest = max(row.record.c_time for row in snapshot.rows)
+        oldest = min(row.record.c_time for row in snapshot.rows)
+        low, high = round(oldest.timestamp() * 1000), round(newest.timestamp() * 1000)
+        held = {
+            f"{each}|{row['tradeId']}"
+            for each in self.product_types
+            for row in self.world.rows(self.uid, "fills", each)
+            if low < int(row["cTime"]) < high
+        }
+        lost = held - set(snapshot.keys)
+        assert not lost, f"{len(lost)} fills lost (seed {self.seed})"
+
+    def converged(self) -> None:
+        """Once nothing moves any more, the desk shows what the exchange holds."""
+        feeds, world = self.desk.feeds, self.world
+        orders = {f"{each}|{row['orderId']}": row for each in self.product_types for row in self.held("orders", each)}
+        shown = {row.key: row for row in feeds["orders"].snapshot.rows}
+        assert orders.keys() == shown.keys(), f"orders differ (seed {self.seed})"
+        assert all(str(shown[key].status) == row["status"] for key, row in orders.items())
+        fills = [f"{each}|{row['tradeId']}" for each in self.product_types for row in self.held("fills", each)]
+        assert set(feeds["fills"].snapshot.keys) <= set(fills)
+        count = len(feeds["fills"].snapshot.keys)
+        newest = sorted(
+            (
+                (int(row["cTime"]), f"{each}|{row['tradeId']}")
+                for each in self.product_types
+                for row in self.held("fills", each)
+            ),
+            reverse=True,
+        )[:count]
+        assert {key for _, key in newest[: count // 2]} <= set(feeds["fills"].snapshot.keys)
+        triggers = {
+            f"{each}|{row['orderId']}": row["planStatus"]
+            for each in self.product_types
+            for row in self.held("triggers", each)
+        }
+        seen = {row.key: row.plan_status for row in feeds["triggers"].snapshot.rows}
+        missing = [key for key in triggers if key not in seen]
+        assert len(seen) >= min(500, len(triggers)), f"{len(missing)} triggers missing (seed {self.seed})"
+        assert all(triggers[key] == status for key, status in seen.items())
+        positions = {
+            f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
+            for each in self.product_types
+            for row in world.positions(self.uid, each)
+        }
+        held = {row.key: row.size for row in feeds["positions"].snapshot.rows}
+        if self.desk.position_source == "reported":
+            assert held == positions, f"positions differ (seed {self.seed})"
+        equity = {
+            f"{each}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
+            for each in self.product_types
+            for row in world.futures_accounts(self.uid, each)
+        }
+        assert {row.key: row.account_equity for row in feeds["accounts"].snapshot.rows} == equity
+        for name, feed in feeds.items():
+            assert feed.snapshot.error is None, f"{name}: {feed.snapshot.error} (seed {self.seed})"
+
+    def held(self, book: str, product_type: ProductType) -> Sequence[Any]:
+        """What the exchange holds."""
+        return self.world.rows(self.uid, book, product_type)
+
+    def _watch(self, feed: Feed) -> None:
+        inner = feed.reader.read
+
+        async def read() -> Any:
+            assert feed.name not in self.polling, f"two polls of {feed.name} at once (seed {self.seed})"
+            self.polling.add(feed.name)
+            try:
+                return await inner()
+            finally:
+                self.polling.discard(feed.name)
+
+        feed.reader.read = read  # type: ignore[method-assign]
+
+    def _published(self, feed: Feed) -> None:
+        snapshot = feed.snapshot
+        words = (
+            f"{self.clock.wall_ms()} {feed.name} {snapshot.generation} {snapshot.count} {snapshot.lost} "
+            f"{snapshot.error} {hash_of(snapshot.keys)}\n"
+        )
+        self.digest.update(words.encode())
+
+
+def hash_of(keys: Sequence[str]) -> str:
+    """A short name for a list of keys."""
+    return hashlib.sha256("|".join(keys).encode()).hexdigest()[:12]

@@ -1,0 +1,86 @@
+"""What is worth a bell: a new fill, a trigger order that ended, a link that was lost or came back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from tradetui.desk.feed import Feed
+from tradetui.desk.health import LinkState
+from tradetui.desk.tagged import BEGINNING, Tagged, place
+from tradetui.wire.numbers import plain
+
+
+class AlertKind(StrEnum):
+    """What happened."""
+
+    FILL = "fill"
+    TRIGGER = "trigger"
+    LINK_LOST = "link lost"
+    LINK_BACK = "link back"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One event, as a sentence; `row` is the record it is about."""
+
+    kind: AlertKind
+    sentence: str
+    row: Any = None
+
+
+class AlertWatch:
+    """Watches feeds and link; what was there when the session began is not news."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, tuple[datetime, str]] = {}
+        self._listeners: list[Callable[[Alert], None]] = []
+        self._was = LinkState.STARTING
+
+    def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
+        """Call the listener for every alert; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def feed_changed(self, feed: Feed) -> None:
+        """Look at a feed that has something new."""
+        snapshot = feed.snapshot
+        if feed.name not in ("fills", "triggers") or snapshot.read_at is None:
+            return
+        rows = [row for row in snapshot.rows if isinstance(row, Tagged)]
+        before = self._newest.get(feed.name)
+        if rows:
+            self._newest[feed.name] = max(place(rows[0]), before or place(rows[0]))
+        elif before is None:
+            self._newest[feed.name] = (BEGINNING, "")
+        if before is None:
+            return
+        for row in rows:
+            if place(row) <= before:
+                break
+            self._tell(Alert(*_said(feed.name, row), row))
+
+    def link_is(self, state: LinkState, sentence: str) -> None:
+        """Look at the link."""
+        if state is LinkState.DOWN and self._was is not LinkState.DOWN:
+            self._tell(Alert(AlertKind.LINK_LOST, sentence))
+        elif self._was is LinkState.DOWN and state is not LinkState.DOWN:
+            self._tell(Alert(AlertKind.LINK_BACK, "The exchange answers again"))
+        self._was = state
+
+    def _tell(self, alert: Alert) -> None:
+        for listener in tuple(self._listeners):
+            listener(alert)
+
+
+def _said(name: str, row: Tagged) -> tuple[AlertKind, str]:
+    if name == "fills":
+        what = f"{row.side} {row.trade_side or ''}".strip()
+        return AlertKind.FILL, f"Filled: {row.symbol} {what} {plain(row.base_volume)} at {plain(row.price)}"
+    return (
+        AlertKind.TRIGGER,
+        f"Trigger {row.plan_status or 'ended'}: {row.symbol} {row.plan_type or ''} {row.side or ''}",
+    )

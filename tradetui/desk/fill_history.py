@@ -1,0 +1,200 @@
+"""The fills of one product type: what is known, what is still missing, and how the gap between is closed.
+
+Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
+below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a hole and
+read page by page later; the whole past before the first read is such a hole too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from tradetui.desk.archive import Archive, Hole, Kind
+from tradetui.desk.disk import Disk
+from tradetui.desk.product_type_parts import LostRows
+from tradetui.desk.tagged import Tagged, newest_first, place, time_of
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies import Reply
+
+OVERLAP: Final = timedelta(minutes=1)
+"""Rows this much older than the newest known one are read again: late ones may come in below it."""
+LONGEST_START: Final = timedelta(days=80)
+"""A start of a read may not lie three months back; older ones are left out."""
+PAGES_AT_ONCE: Final = 10
+"""A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
+KEPT: Final = 500
+"""Fills of a product type kept in memory; older ones are in the archive."""
+UNSAVED_AT_MOST: Final = 20_000
+_PAGE: Final = 100
+
+
+class FillHistory:
+    """Fills of one product type, newest in memory, all of them in the archive once one is attached."""
+
+    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
+        self.product_type = product_type
+        self.holes: list[Hole] = []
+        self.lost = LostRows()
+        self.server_ms: int | None = None
+        self.read_at: float | None = None
+        self.pages_read = 0
+        #: Where it is set, every fill met for the first time is put here too; one may come twice.
+        self.added: deque[FuturesFill] | None = None
+        self._client = client
+        self._disk = disk
+        self._archive: Archive | None = None
+        self._rows: dict[str, Tagged] = {}
+        self._newest: Tagged | None = None
+        self._unsaved: dict[str, Tagged] = {}
+        self._holes_kept: list[Hole] = []
+        self._bounded = True
+        self._turn = asyncio.Lock()
+
+    @property
+    def rows(self) -> Iterable[Tagged]:
+        """The newest fills, in no order."""
+        return self._rows.values()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing that the exchange still tells."""
+        return self.read_at is not None and not self.holes
+
+    @property
+    def archive(self) -> Archive | None:
+        """Where older fills are, once it is attached."""
+        return self._archive
+
+    async def attach(self, archive: Archive) -> None:
+        """Take what the archive holds, and from now on keep everything there."""
+        async with self._turn:
+            kept = await self._disk.run(archive.newest, Kind.FILL, self.product_type, KEPT)
+            missing = await self._disk.run(archive.holes, self.product_type)
+            if kept:
+                # What this session has not read of the past ends where the archive begins.
+                until = _ms(time_of(kept[0].record) - OVERLAP)
+                self.holes = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
+            known = {hole.cursor for hole in self.holes}
+            self.holes += [hole for hole in missing if hole.cursor not in known]
+            self._archive = archive
+            unsaved, self._unsaved = list(self._unsaved.values()), {}
+            self._holes_kept = list(self.holes)
+            await self._disk.run(archive.add, Kind.FILL, unsaved, {self.product_type: self._holes_kept})
+            self._remember(kept)
+
+    async def read_newest(self, now: float) -> None:
+        """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
+        async with self._turn:
+            await self._read_newest(now)
+
+    async def read_hole(self) -> bool:
+        """Read one page of what is missing; whether there was anything to read."""
+        async with self._turn:
+            if not self.holes:
+                return False
+            hole = self.holes[0]
+            try:
+                reply = await self._page(self._request(None), hole.cursor)
+            except Rejected:
+                # This cursor will never be answered; what is below it is asked for from the next one up, if any.
+                self.holes = self.holes[1:]
+                raise
+            rows = self._tagged(reply)
+            done = not rows or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
+            rest = [] if done or reply.cursor is None else [Hole(reply.cursor, hole.until)]
+            self.holes = [*rest, *self.holes[1:]]
+            await self._keep(rows)
+            return True
+
+    def forget(self) -> None:
+        """Begin anew, as if nothing had ever been read."""
+        self.holes, self._rows, self._newest, self.read_at = [], {}, None, None
+
+    async def _read_newest(self, now: float) -> None:
+        known = self._newest
+        known_at = time_of(known.record) if known is not None else None
+        until = None if known_at is None else _ms(known_at - OVERLAP)
+        request = self._request(until)
+        came: list[Tagged] = []
+        cursor: str | None = None
+        server_ms: int | None = None
+        for _ in range(PAGES_AT_ONCE if known is not None else 1):
+            try:
+                reply = await self._page(request, cursor)
+            except ExchangeError as problem:
+                if isinstance(problem, Rejected) and request.start_time is not None:
+                    # A managed sub-account may not ask for what was before its binding, not even by a minute.
+                    self._bounded = False
+                await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+                raise
+            if server_ms is None:
+                server_ms = reply.request_time
+            rows = self._tagged(reply)
+            came += rows
+            met = known is not None and any(row.key == known.key for row in came)
+            ended = not rows or reply.cursor in (None, cursor)
+            short = request.start_time is not None and len(rows) < _PAGE
+            if ended or _reaches(rows, until) or (met and short):
+                cursor = None
+                break
+            cursor = reply.cursor
+        await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+        self.read_at, self.server_ms = now, server_ms
+
+    async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
+        asked = request if cursor is None else request.changed(id_less_than=cursor)
+        reply = await self._client.read(endpoint("futures.fills"), asked)
+        self.pages_read += 1
+        self.lost.add(reply.lost)
+        return reply
+
+    def _request(self, until: int | None) -> FuturesFillsRequest:
+        now_ms = self._client.server_clock.now_ms
+        if until is None or not self._bounded or now_ms - until > LONGEST_START.total_seconds() * 1000:
+            return FuturesFillsRequest(product_type=self.product_type)
+        # Only what is new has to be sent and read; where nothing is new that is next to nothing.
+        return FuturesFillsRequest(product_type=self.product_type, start_time=until)
+
+    def _tagged(self, reply: Reply[FuturesFill]) -> list[Tagged]:
+        return [self._rows.get(row.key) or row for row in (Tagged(self.product_type, each) for each in reply.rows)]
+
+    async def _keep(self, rows: Sequence[Tagged], hole: Hole | None = None) -> None:
+        """Keep rows together with the note of what is missing below them."""
+        if hole is not None:
+            self.holes.insert(0, hole)
+        fresh = [row for row in rows if row.key not in self._rows]
+        if self.added is not None:
+            self.added.extend(row.record for row in fresh if isinstance(row.record, FuturesFill))
+        if self._archive is None:
+            self._unsaved.update((row.key, row) for row in fresh)
+            while len(self._unsaved) > UNSAVED_AT_MOST:
+                del self._unsaved[next(iter(self._unsaved))]
+        elif fresh or self.holes != self._holes_kept:
+            self._holes_kept = list(self.holes)
+            holes = {self.product_type: self._holes_kept}
+            await self._disk.run(self._archive.add, Kind.FILL, fresh, holes)
+        self._remember(rows)
+
+    def _remember(self, rows: Iterable[Tagged]) -> None:
+        self._rows.update((row.key, row) for row in rows)
+        if not self._rows:
+            return
+        if len(self._rows) > KEPT:
+            self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
+        self._newest = max(self._rows.values(), key=place)
+
+
+def _reaches(rows: Sequence[Tagged], until: int | None) -> bool:
+    return until is not None and any(_ms(time_of(row.record)) < until for row in rows)
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)

@@ -1,0 +1,57 @@
+"""How the session stands with the exchange as a whole, in one word and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tradetui.desk.feed import Feed
+from tradetui.exchange.link import Link
+
+
+class LinkState(StrEnum):
+    """Whether the exchange answers, and all of it well."""
+
+    STARTING = "starting"
+    CONNECTED = "connected"
+    DEGRADED = "degraded"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """State, the sentence to show (empty while all is well) and what to do about it."""
+
+    state: LinkState
+    sentence: str = ""
+    remedy: str = ""
+
+
+def health_of(link: Link, feeds: Collection[Feed]) -> Health:
+    """Down when nothing gets through, degraded when some of it does not, or the clock or the budget is off."""
+    troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
+    if troubled and (link.down or len(troubled) == len(feeds)):
+        error = troubled[0].snapshot.error
+        return Health(LinkState.DOWN, error.sentence if error else "", error.remedy if error else "")
+    if link.last_reply_at is None:
+        return Health(LinkState.STARTING)
+    if troubled:
+        error = troubled[0].snapshot.error
+        names = ", ".join(feed.name for feed in troubled)
+        return Health(LinkState.DEGRADED, f"{names}: {error.sentence}" if error else "", error.remedy if error else "")
+    if link.clock_warns:
+        offset = link.clock_offset_ms or 0
+        way = "behind" if offset > 0 else "ahead of"
+        return Health(
+            LinkState.DEGRADED,
+            f"This machine's clock is {abs(offset) / 1000:.1f} s {way} the exchange's",
+            "Set the clock; above 5 s nothing is sent.",
+        )
+    if any(usage.halved for usage in link.usage().values()):
+        return Health(
+            LinkState.DEGRADED,
+            "The exchange said too many calls; some reading is slowed down",
+            "It recovers by itself; lower budget_share if other programs use this account.",
+        )
+    return Health(LinkState.CONNECTED)

@@ -1,0 +1,62 @@
+"""Whose account this is: address, environment and UID, which budget, journal, lock and archive belong to."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.spot import AccountInfo
+
+Origin = Literal["exchange", "profile", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class AccountIdentity:
+    """An account; `origin` says who told the UID, and `key` means that a hash of the API key stands in for it."""
+
+    base_url: str
+    environment: str
+    uid: str
+    origin: Origin
+    info: AccountInfo | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether the UID is one."""
+        return self.origin != "key"
+
+    @property
+    def name(self) -> str:
+        """A name for files and rows that does not tell the key."""
+        text = f"{self.base_url}|{self.environment}|{self.uid}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def stand_in(api_key: str) -> str:
+    """What stands in for a UID that nobody told."""
+    return f"key-{hashlib.sha256(api_key.encode()).hexdigest()[:16]}"
+
+
+async def identify(
+    client: ExchangeReader, *, base_url: str, environment: str, uid: str | None, key_stand_in: str
+) -> AccountIdentity:
+    """The account by the exchange where it tells, else by the profile, else by the key.
+
+    Only an answer that it will not tell makes the profile's word count; anything else raises `ExchangeError`, since
+    two sessions of one account must not take it for two.
+    """
+    try:
+        reply = await client.read(endpoint("spot.account_info"))
+    except (EndpointMissing, PermissionRefused, Rejected):
+        info = None
+    else:
+        info = next((row for row in reply.rows if isinstance(row, AccountInfo)), None)
+    if info is not None:
+        return AccountIdentity(base_url, environment, info.user_id, "exchange", info)
+    if uid:
+        return AccountIdentity(base_url, environment, uid, "profile")
+    return AccountIdentity(base_url, environment, key_stand_in, "key")

@@ -1,0 +1,93 @@
+"""Finds out whose account this is, opens its archive, and hands it to what wants to remember."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tradetui.desk.archive import Archive
+from tradetui.desk.disk import Disk
+from tradetui.desk.identity import AccountIdentity, identify
+from tradetui.desk.settings import DeskSettings
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError
+
+AGAIN_S: Final = (1.0, 10.0)
+"""The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
+FILE: Final = "archive.sqlite"
+
+
+def account_dir(data_dir: Path, identity: AccountIdentity) -> Path:
+    """Where everything of an account is kept."""
+    return data_dir / "accounts" / identity.name
+
+
+class Keeping:
+    """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        settings: DeskSettings,
+        disk: Disk,
+        random: Random,
+        attach: Sequence[Callable[[Archive], Awaitable[None]]],
+        known: Callable[[AccountIdentity], None],
+    ) -> None:
+        self.identity: AccountIdentity | None = None
+        self.archive: Archive | None = None
+        self.trouble: str | None = None
+        self._client = client
+        self._settings = settings
+        self._disk = disk
+        self._random = random
+        self._attach = attach
+        self._known = known
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run(), name="keeping")
+
+    async def stop(self) -> None:
+        """End, and close the archive."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self.archive is not None:
+            await self._disk.run(self.archive.close)
+            self.archive = None
+
+    async def _run(self) -> None:
+        self.identity = await self._identify()
+        self._known(self.identity)
+        file = None
+        if self._settings.data_dir is not None:
+            file = account_dir(self._settings.data_dir, self.identity) / FILE
+        try:
+            self.archive = await self._disk.run(Archive, file)
+        except (FileUnusable, OSError, sqlite3.Error) as problem:
+            self.trouble = str(problem)
+            self.archive = await self._disk.run(Archive, None)
+        for attach in self._attach:
+            await attach(self.archive)
+
+    async def _identify(self) -> AccountIdentity:
+        wait, longest = AGAIN_S
+        while True:
+            try:
+                return await identify(
+                    self._client,
+                    base_url=self._settings.base_url,
+                    environment=self._settings.exchange_environment,
+                    uid=self._settings.uid,
+                    key_stand_in=self._settings.key_stand_in or "key-unknown",
+                )
+            except ExchangeError:
+                await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
+                wait = min(longest, wait * 2)
