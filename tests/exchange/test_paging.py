@@ -1,0 +1,363 @@
+"""All pages: no row lost or repeated while rows come in, spans the exchange allows, and always an end."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
+from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
+from tradetui.exchange.budget import NoBudget
+from tradetui.wire.replies import Reply
+
+DAY = 86_400_000
+USDT = "USDT-FUTURES"
+
+
+class Book:
+    """Rows by an id that grows, newest first, paged as the interface says; rows may come in at every request."""
+
+    def __init__(self, numbers: list[int], arriving: list[int] | None = None, with_end: bool = True) -> None:
+        self.numbers = sorted(numbers, reverse=True)
+        self.arriving = list(arriving or [])
+        self.with_end = with_end
+        self.asked = 0
+
+    def page(self, seen: Seen, row: Any, id_name: str) -> tuple[list[Any], str | None]:
+        self.asked += 1
+        below = int(seen.values["idLessThan"]) if "idLessThan" in seen.values else None
+        limit = int(seen.values.get("limit", "100"))
+        rows = [row(number) for number in self.numbers]
+        rows = [each for each in rows if below is None or int(each[id_name]) < below][:limit]
+        for _ in range(self.arriving.pop(0) if self.arriving else 0):
+            self.numbers.insert(0, (self.numbers[0] if self.numbers else 0) + 1)
+        return rows, rows[-1][id_name] if rows and self.with_end else None
+
+
+def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
+    app = Scripted(script)
+    return ExchangeReader.in_process(
+        app, CREDENTIALS, clock=FixedClock(), budget=NoBudget(), random=random.Random(1)
+    ), app
+
+
+class FixedClock:
+    """A clock that stands still."""
+
+    def monotonic(self) -> float:
+        return 1.0
+
+    def wall_ms(self) -> int:
+        return START_MS
+
+
+async def ids(pages: AsyncIterator[Reply[Any]]) -> list[str]:
+    return [row.key async for page in pages for row in page.rows]
+
+
+@given(
+    count=st.integers(0, 60),
+    limit=st.integers(1, 20),
+    arriving=st.lists(st.integers(0, 3), max_size=30),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_row_that_was_there_comes_exactly_once(count: int, limit: int, arriving: list[int]) -> None:
+    book = Book(list(range(count)), arriving)
+
+    def script(seen: Seen) -> Say:
+        rows, end = book.page(seen, fill, "tradeId")
+        return Say(data={"fillList": rows or None, "endId": end})
+
+    async def run() -> list[str]:
+        client, _ = client_of(script)
+        return await ids(client.futures.iter_fills(product_type=USDT, limit=limit))
+
+    found = asyncio.run(run())
+    assert found == [fill(number)["tradeId"] for number in reversed(range(count))]
+
+
+@given(count=st.integers(0, 40), limit=st.integers(1, 15), arriving=st.lists(st.integers(0, 2), max_size=10))
+@settings(max_examples=40, deadline=None)
+def test_lists_without_an_end_id_go_on_from_their_last_row(count: int, limit: int, arriving: list[int]) -> None:
+    def row(number: int) -> dict[str, Any]:
+        return {
+            "cTime": str(START_MS),
+            "coin": "USDT",
+            "groupType": "transfer",
+            "businessType": "x",
+            "size": "1",
+            "balance": "2",
+            "fees": "0",
+            "billId": str(10**18 + number),
+        }
+
+    book = Book(list(range(count)), arriving)
+
+    async def run() -> list[str]:
+        client, _ = client_of(lambda seen: Say(data=book.page(seen, row, "billId")[0]))
+        return await ids(client.spot.iter_bills(limit=limit))
+
+    assert asyncio.run(run()) == [str(10**18 + number) for number in reversed(range(count))]
+
+
+@given(
+    live=st.sets(st.integers(0, 60), max_size=40),
+    partial=st.sets(st.integers(61, 99), max_size=20),
+    limit=st.integers(1, 100),
+)
+@settings(max_examples=40, deadline=None)
+def test_both_states_of_pending_orders_are_merged(live: set[int], partial: set[int], limit: int) -> None:
+    books = {"live": Book(list(live)), "partially_filled": Book(list(partial))}
+
+    def script(seen: Seen) -> Say:
+        assert "startTime" not in seen.values
+        assert "endTime" not in seen.values
+        status = seen.values["status"]
+        rows, end = books[status].page(seen, lambda number: pending(number, status), "orderId")
+        return Say(data={"entrustedList": rows or None, "endId": end})
+
+    async def run() -> list[str]:
+        client, _ = client_of(script)
+        return [order.order_id for order in (await client.futures.open_orders(product_type=USDT)).rows]
+
+    assert asyncio.run(run()) == [pending(n)["orderId"] for n in sorted(live | partial, reverse=True)]
+
+
+async def test_an_order_filled_in_part_between_the_two_readings_is_found_once_as_it_is_now() -> None:
+    def script(seen: Seen) -> Say:
+        return Say(data={"entrustedList": [pending(1, seen.values["status"])], "endId": pending(1)["orderId"]})
+
+    client, _ = client_of(script)
+    (order,) = (await client.futures.open_orders(product_type=USDT)).rows
+    assert order.status == "partially_filled"
+
+
+async def test_an_order_years_old_is_found() -> None:
+    old = pending(1, cTime=str(START_MS - 900 * DAY))
+    client, app = client_of(
+        lambda seen: Say(data={"entrustedList": [old] if seen.values["status"] == "live" else None, "endId": None})
+    )
+    assert len((await client.futures.open_orders(product_type=USDT)).rows) == 1
+    assert len(app.seen) == 2
+
+
+async def test_whole_lists_end_with_a_page_that_is_not_full() -> None:
+    book = Book(list(range(150)))
+
+    def script(seen: Seen) -> Say:
+        rows, end = book.page(seen, pending, "orderId")
+        return Say(data={"entrustedList": rows, "endId": end})
+
+    client, app = client_of(script)
+    found = await ids(client.futures.iter_pending_orders(product_type=USDT))
+    assert len(found) == 150
+    assert len(app.seen) == 2
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [{"fillList": [fill(2), fill(1)], "endId": None}],
+        [{"fillList": [fill(2), fill(1)], "endId": ""}],
+        [{"fillList": [fill(2), fill(1)]}],
+        [{"fillList": [fill(2), fill(1)], "endId": fill(1)["tradeId"]}],  # the same page for ever
+        [{"fillList": [fill(2), fill(1)], "endId": "9"}],  # the same way on for ever
+        [
+            {"fillList": [fill(2), fill(1)], "endId": "7"},
+            {"fillList": None, "endId": None},
+            {"fillList": [fill(0)], "endId": "5"},
+        ],
+    ],
+)
+async def test_it_ends_on_a_missing_or_repeated_end_id(answers: list[Any]) -> None:
+    client, app = client_of(in_turn(*(Say(data=answer) for answer in answers)))
+    found = await ids(client.futures.iter_fills(product_type=USDT))
+    assert found == [fill(2)["tradeId"], fill(1)["tradeId"]]
+    assert len(app.seen) <= 3
+
+
+async def test_it_ends_when_every_way_on_is_new_but_no_row_is() -> None:
+    count = 0
+
+    def script(seen: Seen) -> Say:
+        nonlocal count
+        count += 1
+        row = {**fill(1)}
+        return Say(data={"entrustedList": [{**row, "planType": "normal_plan", "orderId": "1"}], "endId": str(count)})
+
+    client, app = client_of(script)
+    await ids(client.futures.iter_triggers(product_type=USDT, plan_type="normal_plan"))
+    assert len(app.seen) == 2
+
+
+async def test_ids_that_are_no_numbers_page_too() -> None:
+    names = ["zeta", "y-9", "b", "a"]
+
+    def script(seen: Seen) -> Say:
+        below = seen.values.get("idLessThan")
+        rest = names[names.index(below) + 1 :] if below else names
+        rows = [fill(1, tradeId=name) for name in rest[:2]]
+        return Say(data={"fillList": rows, "endId": rows[-1]["tradeId"] if rows else None})
+
+    client, _ = client_of(script)
+    assert await ids(client.futures.iter_fills(product_type=USDT)) == names
+
+
+def transfer(name: str, at: int = START_MS) -> dict[str, Any]:
+    return {
+        "uid": "7",
+        "txId": name,
+        "coin": "USDT",
+        "type": "deposit",
+        "subType": "onchain",
+        "amount": "1",
+        "status": "success",
+        "ts": str(at),
+    }
+
+
+class Times:
+    """An exchange of transfers that keeps to the rules of time and tells what was asked."""
+
+    def __init__(self, moments: list[int]) -> None:
+        self.moments = sorted(moments, reverse=True)
+        self.spans: list[tuple[int, int]] = []
+
+    def __call__(self, seen: Seen) -> Say:
+        start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
+        if end - start > 7 * DAY:
+            return Say(code="00001", status=400)
+        if "idLessThan" in seen.values:  # everything was on the first page
+            return Say(data={"list": [], "endId": None})
+        self.spans.append((start, end))
+        rows = [transfer(f"t{moment}", moment) for moment in self.moments if start <= moment <= end]
+        return Say(data={"list": rows[:100], "endId": None})
+
+
+@given(
+    moments=st.lists(st.integers(START_MS - 40 * DAY, START_MS), max_size=30, unique=True),
+    length=st.integers(0, 40 * DAY),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_long_stretch_is_cut_into_spans_without_losing_a_row_on_their_borders(
+    moments: list[int], length: int
+) -> None:
+    start = START_MS - length
+    exchange = Times([*moments, start + 7 * DAY])
+
+    async def run() -> list[str]:
+        client, _ = client_of(exchange)
+        return await ids(client.broker.iter_transfers(start_time=start, end_time=START_MS))
+
+    expected = [f"t{moment}|7" for moment in exchange.moments if start <= moment <= START_MS]
+    assert asyncio.run(run()) == expected
+
+
+async def test_all_spans_of_a_known_window() -> None:
+    exchange = Times([START_MS - 5 * DAY, START_MS - 80 * DAY, START_MS - 95 * DAY])
+    client, _ = client_of(exchange)
+    found = await ids(client.broker.iter_transfers(all_spans=True))
+    assert len(found) == 2
+    assert len(exchange.spans) == 13
+    assert exchange.spans[0][1] == START_MS
+
+
+async def test_all_spans_without_a_window_end_with_an_empty_one() -> None:
+    spans: list[int] = []
+
+    def script(seen: Seen) -> Say:
+        start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
+        assert end - start <= 90 * DAY
+        spans.append(start)
+        rows = [fill(len(spans))] if len(spans) < 4 and "idLessThan" not in seen.values else []
+        return Say(data={"fillList": rows, "endId": rows[0]["tradeId"] if rows else None})
+
+    client, _ = client_of(script)
+    found = await ids(client.futures.iter_fills(product_type=USDT, all_spans=True))
+    assert len(found) >= 2
+    assert len(spans) < 10
+
+
+async def test_convert_history_needs_no_times_to_be_read_whole() -> None:
+    def script(seen: Seen) -> Say:
+        assert int(seen.values["endTime"]) - int(seen.values["startTime"]) <= 90 * DAY
+        return Say(data={"dataList": [], "endId": None})
+
+    client, app = client_of(script)
+    assert await ids(client.convert.iter_history()) == []
+    assert len(app.seen) == 1
+
+
+async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
+    book = Book(list(range(20)))
+
+    def row(number: int) -> dict[str, Any]:
+        return fill(number, price="no number") if number % 5 == 0 else fill(number)
+
+    def script(seen: Seen) -> Say:
+        rows, end = book.page(seen, row, "tradeId")
+        return Say(data={"fillList": rows, "endId": end})
+
+    client, _ = client_of(script)
+    good = lost = 0
+    async for page in client.futures.iter_fills(product_type=USDT, limit=5):
+        good, lost = good + len(page.rows), lost + len(page.lost)
+    assert (good, lost) == (16, 4)
+
+
+async def test_all_three_plan_types_are_merged_newest_first() -> None:
+    def script(seen: Seen) -> Say:
+        kinds = {"normal_plan": 3, "track_plan": 1, "profit_loss": 2}
+        number = kinds[seen.values["planType"]]
+        row = {
+            "planType": seen.values["planType"],
+            "symbol": "BTCUSDT",
+            "size": "1",
+            "orderId": str(number),
+            "planStatus": "executed",
+            "cTime": str(START_MS + number),
+        }
+        return Say(data={"entrustedList": [] if "idLessThan" in seen.values else [row], "endId": str(number)})
+
+    for everything in (False, True):
+        client, app = client_of(script)
+        reply = await client.futures.trigger_history(product_type=USDT, all_pages=everything)
+        assert [order.order_id for order in reply.rows] == ["3", "2", "1"]
+        assert len(app.seen) == (6 if everything else 3)
+
+
+async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
+    book = Book(list(range(10)))
+
+    def script(seen: Seen) -> Say:
+        if book.asked:
+            return Say(body=b"<html>")
+        rows, end = book.page(seen, fill, "tradeId")
+        return Say(data={"fillList": rows, "endId": end})
+
+    client, _ = client_of(script)
+    found: list[str] = []
+    with pytest.raises(UnreadableReply):
+        async for page in client.futures.iter_fills(product_type=USDT, limit=5):
+            found.extend(row.key for row in page.rows)
+    assert len(found) == 5
+
+
+@pytest.mark.looptime
+async def test_pages_are_read_within_the_budget() -> None:
+    book = Book(list(range(1500)))
+
+    def script(seen: Seen) -> Say:
+        rows, end = book.page(seen, fill, "tradeId")
+        return Say(data={"fillList": rows, "endId": end})
+
+    clock = LoopClock(START_MS)
+    client = ExchangeReader.in_process(Scripted(script, clock.wall_ms), CREDENTIALS, clock=clock)
+    assert len(await ids(client.futures.iter_fills(product_type=USDT))) == 1500
+    assert asyncio.get_running_loop().time() == pytest.approx(3 * 1.002, abs=0.1)
