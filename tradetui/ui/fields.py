@@ -13,7 +13,9 @@ from tradetui.desk.columns import UNKNOWN
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
-DERIVED = "from tradetui"
+DERIVED = "worked out"
+ASKED = "as asked for"
+NOT_SENT = "not sent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +29,23 @@ class Field:
 
 
 def fields_of(row: Any, zone: tzinfo) -> tuple[Field, ...]:
-    """Every field of a row: what is derived first, then the interface's in its order, then what it does not name."""
+    """Every field of a row: what tradetui adds first, then the interface's in its order, then what that does not name.
+
+    A row that was not received but worked out, such as a position from fills, has only what was worked out.
+    """
     return tuple(_fields(row, zone))
 
 
 def _fields(row: Any, zone: tzinfo) -> Iterator[Field]:
-    if dataclasses.is_dataclass(row):
-        for each in dataclasses.fields(row):
-            if each.name != "record":
-                yield Field(each.name, _read(getattr(row, each.name), zone), "", DERIVED)
-    elif getattr(row, "product_type", None) is not None:
-        yield Field("productType", str(row.product_type), "", "asked for")
     record = getattr(row, "record", None)
     if record is None and hasattr(row, "received"):
         record = row
+    if dataclasses.is_dataclass(row):
+        names = [each.name for each in dataclasses.fields(row) if each.name != "record"]
+        for name in names if record is None else ("product_type", "source"):
+            yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
+    elif getattr(row, "product_type", None) is not None:
+        yield Field("product type", str(row.product_type), "", ASKED)
     if record is not None:
         yield from _received(record, zone)
 
@@ -57,7 +62,7 @@ def _received(record: Any, zone: tzinfo) -> Iterator[Field]:
         if name in unreadable:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
-            yield Field(name, _read(value, zone), received, "" if name in raw or value is not None else "not sent")
+            yield Field(name, _read(value, zone), received, "" if name in raw or value is not None else NOT_SENT)
     for name, value in unknown.items():
         yield Field(name, UNKNOWN, _raw(value), EXTRA)
 

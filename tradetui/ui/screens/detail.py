@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from tradetui.desk.columns import Column, Tone
 from tradetui.desk.rows import MemoryRows, RowSource
 from tradetui.ui.bindings import bindings
-from tradetui.ui.fields import Field, fields_of
+from tradetui.ui.fields import EXTRA, UNREADABLE, Field, fields_of
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import plain
 from tradetui.ui.zones import MachineZone
@@ -22,15 +22,19 @@ if TYPE_CHECKING:
     from tradetui.ui.app import TradeApp
 
 
+def _mark_tone(field: Field) -> Tone:
+    return Tone.WARN if field.mark in (UNREADABLE, EXTRA) else Tone.MUTED
+
+
 def _text(name: str, title: str, width: int, *, tone: Any = None) -> Column:
     return Column(name, title, lambda row: getattr(row, name), lambda row, _: str(getattr(row, name)), width, tone=tone)
 
 
 COLUMNS = (
-    _text("name", "Field", 26),
-    _text("value", "Read as", 34),
-    _text("received", "As received", 34),
-    _text("mark", "", 24, tone=lambda row: Tone.WARN if row.mark else Tone.PLAIN),
+    _text("name", "Field", 22),
+    _text("value", "Read as", 29),
+    _text("mark", "Note", 20, tone=_mark_tone),
+    _text("received", "As received", 40),
 )
 
 

@@ -40,7 +40,7 @@ FILTER_HINTS = (
 class FivePanels(Screen[None]):
     """Renders what the desk publishes; what the keys do to rows and to trading stands in the classes made of it."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()

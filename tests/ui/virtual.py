@@ -1,0 +1,86 @@
+"""Textual in the event loop's time, and a screen on the embedded exchange in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from unittest.mock import patch
+
+from textual.pilot import Pilot
+
+from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.desk.desk import Desk
+from tradetui.exchange.clock import LoopClock
+from tradetui.sandbox.app import Sandbox
+from tradetui.ui.app import TradeApp
+from tradetui.ui.settings import ProfileChoice, UiSettings
+
+START_MS = 1_785_585_600_000
+"""2026-08-01 12:00:00 UTC."""
+FRAME_S = 0.05
+
+
+@contextmanager
+def textual_in_loop_time() -> Iterator[None]:
+    """Bind Textual's clock to the running loop, and its waiting for idleness to a frame of that time."""
+
+    async def a_frame(*_: float) -> None:
+        await asyncio.sleep(FRAME_S)
+
+    def now() -> float:
+        return asyncio.get_running_loop().time()
+
+    with (
+        patch("textual._time.get_time", now),
+        patch("textual.app.wait_for_idle", a_frame),
+        patch("textual.pilot.wait_for_idle", a_frame),
+    ):
+        yield
+
+
+class Stage:
+    """An application on a sandbox of its own; `sandbox` is there once a desk is open."""
+
+    def __init__(self, name: str = "hedge", *, seed: int = 7, read_only: bool = False, **settings: object) -> None:
+        self.clock = LoopClock(START_MS)
+        self.seed = seed
+        self.built: Sandbox | None = None
+        names = ("hedge", "one-way", "coin")
+        self.app = TradeApp(
+            UiSettings(
+                environment="SANDBOX",
+                access="MONITOR" if read_only else "TRADE",
+                profiles=[ProfileChoice(each, partial(self._open, each, read_only)) for each in names],
+                chosen=names.index(name),
+                inline_start=True,
+                **settings,  # type: ignore[arg-type]
+            )
+        )
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The embedded exchange."""
+        assert self.built is not None
+        return self.built
+
+    @property
+    def desk(self) -> Desk:
+        """The open desk."""
+        assert self.app.desk is not None
+        return self.app.desk
+
+    def _open(self, name: str, read_only: bool) -> Desk:
+        if self.built is None:
+            self.built = build_sandbox(self.seed, self.clock)
+        return open_demo_desk(self.built, name, read_only=read_only, clock=self.clock)
+
+    @asynccontextmanager
+    async def running(self, size: tuple[int, int] = (200, 60), after: float = 3.0) -> AsyncIterator[Pilot[None]]:
+        """The application running for so many seconds."""
+        with textual_in_loop_time():
+            async with self.app.run_test(size=size, notifications=True) as pilot:
+                await asyncio.sleep(after)
+                await pilot.pause()
+                yield pilot
