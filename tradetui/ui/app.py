@@ -19,6 +19,7 @@ from tradetui.ui.settings import UiSettings
 from tradetui.ui.themes import DEFAULT_THEME, THEMES
 
 if TYPE_CHECKING:
+    from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
 
@@ -50,7 +51,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.failure: str | None = None
         self.chosen = settings.chosen
         self.animation_level = "none"
-        self._end_subscription: Callable[[], None] | None = None
+        self._subscriptions: tuple[Callable[[], None], ...] = ()
         for theme in THEMES:
             self.register_theme(theme)
         names = {theme.name for theme in THEMES}
@@ -91,7 +92,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.failure = None
         self.chosen = chosen
         self.desk = opened
-        self._end_subscription = opened.subscribe(self._published)
+        self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self._alerted))
         if not self.settings.inline_start:
             await opened.client.prepare()
         self.main.opened(opened)
@@ -101,10 +102,14 @@ class TradeApp(App[None], inherit_bindings=False):
         if self.is_running:
             self.main.published(feed)
 
+    def _alerted(self, alert: Alert) -> None:
+        if self.is_running:
+            self.main.alerted(alert)
+
     async def _close_desk(self) -> None:
-        if self._end_subscription is not None:
-            self._end_subscription()
-            self._end_subscription = None
+        for end in self._subscriptions:
+            end()
+        self._subscriptions = ()
         if self.desk is not None:
             desk, self.desk = self.desk, None
             await desk.stop()

@@ -26,6 +26,12 @@ _ACCESS: Final = {
     "LOCKED": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
 }
+_STATES: Final = {
+    "starting": ("○ ", "$quiet"),
+    "connected": ("● ", "$success"),
+    "degraded": ("▲ degraded ", "bold $warn"),
+    "down": ("✗ link down ", "bold $error"),
+}
 _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
 
@@ -62,7 +68,16 @@ class HeaderBar(Widget):
         halved = any(use.halved for use in link.usage().values())
         # What matters is painted at once: whose money it is, what may be done, and what is known for the first time.
         known = (totals.equity is None, totals.unrealised is None, totals.worst_margin_ratio is None)
-        urgent = (desk.access, link.down, link.clock_warns, link.clock_blocks, halved, link.latency_ms is None, *known)
+        urgent = (
+            desk.access,
+            desk.health.state,
+            desk.account,
+            link.clock_warns,
+            link.clock_blocks,
+            halved,
+            link.latency_ms is None,
+            *known,
+        )
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
             return
         shown = Shown(
@@ -96,7 +111,7 @@ def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]
 
 def account_of(desk: Desk) -> str:
     """The account's name and UID."""
-    uid = getattr(desk, "uid", None) or desk.settings.uid
+    uid = desk.account.uid if desk.account is not None else desk.settings.uid
     return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
 
 
@@ -125,7 +140,7 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
     alarm = link.clock_warns or link.clock_blocks
     fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
     return (
-        ("✗ link down " if link.down else "● ", "bold $error" if link.down else "$success"),
+        _STATES.get(str(desk.health.state), _STATES["degraded"]),
         (latency, "$quiet"),
         ("  clock ", "$quiet"),
         (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),

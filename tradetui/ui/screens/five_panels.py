@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tradetui.desk.columns import COLUMNS
-from tradetui.ui.alerts import Alerts
+from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar
 from tradetui.ui.hints import Hint, Hints
 from tradetui.ui.keys import BINDINGS, REASONS, shown_keys
@@ -25,6 +25,7 @@ from tradetui.ui.tabs import PanelTabs, Tab
 from tradetui.ui.zones import MachineZone, zone_label, zone_named
 
 if TYPE_CHECKING:
+    from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
     from tradetui.ui.app import TradeApp
@@ -55,7 +56,7 @@ class FivePanels(Screen[None]):
         self._zoomed = False
         self._fresh: set[str] = set()
         self._painting = False
-        self._alerts = Alerts()
+        self._bell = Bell()
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the panels, the filter's box, hints."""
@@ -114,7 +115,7 @@ class FivePanels(Screen[None]):
             return
         for panel in self.panels.values():
             panel.reset()
-        self._alerts = Alerts()
+        self._bell = Bell()
         self.product = None
         # Until the new desk tells, nothing about it is proven.
         self.query_one(HeaderBar).begin("LIVE", "MONITOR", name)
@@ -138,9 +139,6 @@ class FivePanels(Screen[None]):
             return
         if feed is not None:
             self._fresh.add(feed.name)
-            if self._alerts.rings(feed, desk.clock.monotonic()) and self._settings.bell:
-                self.app.bell()
-        self._watch_link(desk)
         if not self._painting:
             self._painting = True
             self.call_later(self._paint)
@@ -173,14 +171,16 @@ class FivePanels(Screen[None]):
     def _show_header(self, desk: Desk) -> None:
         self.query_one(HeaderBar).show(desk, desk.clock.monotonic())
 
-    def _watch_link(self, desk: Desk) -> None:
-        lost = self._alerts.link(desk.link.down)
-        if lost is None:
+    def alerted(self, alert: Alert) -> None:
+        """Ring; a link that is lost or back is also said, since it concerns every panel."""
+        desk, kind = self.desk, str(alert.kind)
+        about_link = kind.startswith("link")
+        if desk is None:
             return
-        if lost and self._settings.bell:
+        if self._settings.bell and kind != "link back" and self._bell.rings(desk.clock.monotonic(), at_once=about_link):
             self.app.bell()
-        words = "The link is lost; what is shown is as old as the titles say." if lost else "The link is back."
-        tell(self.app, words, severity="warning" if lost else "information")
+        if about_link:
+            tell(self.app, alert.sentence, severity="warning" if kind == "link lost" else "information")
 
     def _show_tabs(self) -> None:
         tabs = self.query_one(PanelTabs)
