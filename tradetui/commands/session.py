@@ -16,10 +16,10 @@ from tradetui.desk.execution import Execution
 from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.desk.sqlite_file import FileUnusable
-from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.shared_budget import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import Flags, LoadedProfile
 from tradetui.profiles.model import DEMO_PRODUCT_TYPES
@@ -70,16 +70,18 @@ def identity_of(loaded: LoadedProfile, credentials: Credentials) -> AccountIdent
 
 def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
     """A client that can only read; raises ConfigurationError."""
-    return ExchangeReader(credentials_of(loaded), **_options(loaded, clock))
+    credentials = credentials_of(loaded)
+    return ExchangeReader(credentials, **_options(loaded, credentials, clock))
 
 
 def open_client(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
     """A client that may also write, or only read where the profile, a flag or the environment says so."""
     kind = ExchangeReader if loaded.read_only else ExchangeClient
-    return kind(credentials_of(loaded), **_options(loaded, clock))
+    credentials = credentials_of(loaded)
+    return kind(credentials, **_options(loaded, credentials, clock))
 
 
-def _options(loaded: LoadedProfile, clock: Clock | None) -> dict[str, Any]:
+def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
     profile = loaded.profile
     kind = None if profile.account_kind == "unknown" else profile.account_kind
     clock = clock or SystemClock()
@@ -90,7 +92,15 @@ def _options(loaded: LoadedProfile, clock: Clock | None) -> dict[str, Any]:
         "locale": profile.locale,
         "clock": clock,
         "random": random,
-        "budget": LocalBudget(share=profile.budget_share, account_kind=kind, clock=clock, random=random),
+        "budget": SharedBudget(
+            loaded.runtime_dir,
+            identity_of(loaded, credentials).name,
+            host=profile.base_url,
+            share=profile.budget_share,
+            account_kind=kind,
+            clock=clock,
+            random=random,
+        ),
     }
 
 

@@ -169,6 +169,7 @@ class Desk:
         self.alerts.link_is(health.state, health.sentence)
 
     def _account_known(self, account: AccountIdentity) -> None:
+        self.client.budget.account = account.name  # two profiles of one account share its limits
         # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
         if account.info is not None and self.client.budget.account_kind is None:
             copies = account.info.is_copy_trader

@@ -66,7 +66,10 @@ class Permit(Protocol):
 class Budget(Protocol):
     """What hands out permits; in this process, in a file shared by the user's processes, or one day further away."""
 
+    account: str
+    """Whose limits these are; may be set again when the UID is learned."""
     account_kind: str | None
+    """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
 
     async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
@@ -120,6 +123,7 @@ class LocalBudget:
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
+        self.account = ""
         self._share = share
         self._account_kind = account_kind
         self._clock = clock or SystemClock()
@@ -318,6 +322,7 @@ class _NoPermit:
 class NoBudget:
     """No limit at all: for measuring against servers that have none."""
 
+    account: str = ""
     account_kind: str | None = None
     _permit = _NoPermit()
 

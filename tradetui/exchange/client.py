@@ -45,7 +45,9 @@ class ExchangeReader:
     """Reads every reading endpoint; nothing in it can send anything else than a GET.
 
     `base_url` is https, or http on loopback. `environment` is "live" or "demo". `lane` says who waits: for a person
-    a read that fails for a passing reason is tried once more. Clock, chance, budget and carrier are arguments.
+    a read that fails for a passing reason is tried once more. Clock, chance, budget and carrier are arguments; the
+    budget, which the client closes, counts this process alone and half of every limit unless another is given
+    (`SharedBudget` counts with all processes of the user).
     """
 
     _may_write = False
@@ -77,7 +79,6 @@ class ExchangeReader:
         random = random or Random()
         self.clock = clock or SystemClock()
         self.server_clock = ServerClock(self.clock)
-        self._own_budget = budget is None
         self.budget: Budget = budget or LocalBudget(share=DEFAULT_SHARE, clock=self.clock, random=random)
         if account_kind is not None:
             self.budget.account_kind = account_kind
@@ -164,10 +165,9 @@ class ExchangeReader:
         return paging.all_spans(self.read, what, asked, now_ms=now, start_ms=start, end_ms=end)
 
     async def aclose(self) -> None:
-        """Close every connection; a write under way is given two seconds to be answered."""
+        """Close every connection and the budget; a write under way is given two seconds to be answered."""
         await self._calls.aclose()
-        if self._own_budget:
-            await self.budget.aclose()
+        await self.budget.aclose()
 
     async def __aenter__(self) -> Self:
         """Enter; nothing is sent yet."""

@@ -98,6 +98,8 @@ class SharedBudget:
 
     async def aclose(self) -> None:
         """Stop handing out and let the file go."""
+        if self._closed:
+            return
         self._closed = True
         for pool in self._pools.values():
             await pool.aclose()
