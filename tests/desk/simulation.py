@@ -132,17 +132,20 @@ class Simulation:
         snapshot = self.desk.feeds["fills"].snapshot
         if snapshot.note or not snapshot.rows or snapshot.error is not None:
             return
-        newest = max(row.record.c_time for row in snapshot.rows)
-        oldest = min(row.record.c_time for row in snapshot.rows)
-        low, high = round(oldest.timestamp() * 1000), round(newest.timestamp() * 1000)
-        held = {
-            f"{each}|{row['tradeId']}"
-            for each in self.product_types
-            for row in self.world.rows(self.uid, "fills", each)
-            if low < int(row["cTime"]) < high
-        }
-        lost = held - set(snapshot.keys)
-        assert not lost, f"{len(lost)} fills lost (seed {self.seed})"
+        for product_type in self.product_types:
+            rows = [row for row in snapshot.rows if row.product_type is product_type]
+            if not rows:
+                continue
+            # Each product type was read at a moment of its own.
+            times = [round(row.record.c_time.timestamp() * 1000) for row in rows]
+            low, high = min(times), max(times)
+            held = {
+                f"{product_type}|{row['tradeId']}"
+                for row in self.world.rows(self.uid, "fills", product_type)
+                if low < int(row["cTime"]) < high
+            }
+            lost = held - set(snapshot.keys)
+            assert not lost, f"{len(lost)} fills lost (seed {self.seed})"
 
     def converged(self) -> None:
         """Once nothing moves any more, the desk shows what the exchange holds."""

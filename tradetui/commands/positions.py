@@ -20,10 +20,13 @@ async def position_rows(
     """What is held, as reported or summed from fills; `source`, `since` and `provenFlat` say which."""
     reader = PositionsReader(client, [request.product_type for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
-    for position in (await reader.read()).rows:
+    reading = await reader.read()
+    for position in reading.rows:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():
             yield position_row(position)
+    if reading.error is not None:
+        raise reading.error
 
 
 def position_row(position: Position) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
@@ -74,10 +74,12 @@ def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeRe
     return ExchangeReader(credentials, **_options(loaded, credentials, clock))
 
 
-def open_client(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
+def open_client(
+    loaded: LoadedProfile, clock: Clock | None = None, credentials: Credentials | None = None
+) -> ExchangeReader:
     """A client that may also write, or only read where the profile, a flag or the environment says so."""
     kind = ExchangeReader if loaded.read_only else ExchangeClient
-    credentials = credentials_of(loaded)
+    credentials = credentials or credentials_of(loaded)
     return kind(credentials, **_options(loaded, credentials, clock))
 
 
@@ -122,6 +124,9 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         environment=environment,
         product_types=tuple(map(ProductType, profile.product_types)),
         uid=profile.uid,
+        base_url=profile.base_url,
+        exchange_environment=profile.environment,
+        data_dir=loaded.data_dir,
         read_only=loaded.read_only,
         start_locked=locked,
         intervals=profile.intervals.model_dump(),
@@ -141,16 +146,17 @@ def open_desk(loaded: LoadedProfile) -> Desk:
         ConfigurationError: the key cannot be fetched, or the journal's file cannot be used.
     """
     clock = SystemClock()
-    client = open_client(loaded, clock)
-    settings = desk_settings(loaded)
+    credentials = credentials_of(loaded)
+    client = open_client(loaded, clock, credentials)
+    identity = identity_of(loaded, credentials)
+    settings = replace(desk_settings(loaded), key_stand_in=identity.uid)
     execution = None
     if isinstance(client, ExchangeClient):
-        identity = identity_of(loaded, credentials_of(loaded))
         disk = ThreadDisk()
         execution = Execution(
             client, settings, clock, open_journal(loaded, identity, disk), disk, identity.name, new_ids(SystemRandom())
         )
-    return Desk(client, settings, clock, Random(), execution)
+    return Desk(client, settings, clock, Random(), execution, disk=ThreadDisk())
 
 
 def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tradetui.desk.feed import Feed
 from tradetui.desk.health import LinkState
-from tradetui.desk.tagged import BEGINNING, Tagged, place
+from tradetui.desk.tagged import BEGINNING, Tagged
 from tradetui.wire.numbers import plain
 
 
@@ -53,13 +53,13 @@ class AlertWatch:
         rows = [row for row in snapshot.rows if isinstance(row, Tagged)]
         before = self._newest.get(feed.name)
         if rows:
-            self._newest[feed.name] = max(place(rows[0]), before or place(rows[0]))
+            self._newest[feed.name] = max(rows[0].place, before or rows[0].place)
         elif before is None:
             self._newest[feed.name] = (BEGINNING, "")
         if before is None:
             return
         for row in rows:
-            if place(row) <= before:
+            if row.place <= before:
                 break
             self._tell(Alert(*_said(feed.name, row), row))
 

@@ -49,7 +49,7 @@ class Desk:
     """Feeds of one account under one scheduler, and what can be done with it.
 
     `execution` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs what
-    blocks (a thread, or in place where time is virtual) and is the caller's to close.
+    blocks on the archive, on a thread or in place where time is virtual; it is closed with the desk.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Desk:
         self.clock = clock
         self.execution = execution
         polling = client.with_lane(Lane.FEED)
-        disk = disk or InlineDisk()
+        self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {each: FillHistory(polling, each, disk) for each in product_types}
         self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock)
@@ -135,6 +135,7 @@ class Desk:
         """End polling, close archive and client."""
         await self.scheduler.stop()
         await self.keeping.stop()
+        self._disk.close()
         await self.client.aclose()
 
     def subscribe_alerts(self, listener: Callable[[Alert], None]) -> Callable[[], None]:

@@ -16,7 +16,7 @@ from typing import Final
 from tradetui.desk.archive import Archive, Hole, Kind
 from tradetui.desk.disk import Disk
 from tradetui.desk.product_type_parts import LostRows
-from tradetui.desk.tagged import Tagged, newest_first, place, time_of
+from tradetui.desk.tagged import Tagged, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.wire.catalogue import endpoint
@@ -189,7 +189,7 @@ class FillHistory:
             return
         if len(self._rows) > KEPT:
             self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
-        self._newest = max(self._rows.values(), key=place)
+        self._newest = max(self._rows.values(), key=lambda row: row.place)
 
 
 def _reaches(rows: Sequence[Tagged], until: int | None) -> bool:

@@ -87,7 +87,8 @@ class PositionsReader:
         if history.added is None:
             history.added = deque()
         now = self._clock.monotonic()
-        if history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
+        # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
+        if self._own or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
             await history.read_newest(now)
         for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
             if not await history.read_hole():

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from tradetui.wire.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.records import Record
 
+_place = attrgetter("place")
 BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 
 
 class Tagged:
     """A record with the product type it was read under, which the interface's rows do not carry."""
 
-    __slots__ = ("key", "product_type", "record")
+    __slots__ = ("_place", "key", "product_type", "record")
 
     def __init__(self, product_type: ProductType, record: Record) -> None:
         self.product_type = product_type
         self.record = record
         self.key = f"{product_type}|{record.key}"
+        self._place: tuple[datetime, str] | None = None
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """What rows are ordered by: time first, then id."""
+        if self._place is None:
+            self._place = (time_of(self.record), id_order(self.record.key))
+        return self._place
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tagged) and self.key == other.key and self.record == other.record
@@ -47,11 +57,6 @@ def id_order(id_: str) -> str:
     return f"{len(id_):04d}{id_}"
 
 
-def place(row: Tagged) -> tuple[datetime, str]:
-    """What rows are ordered by: time first, then id."""
-    return time_of(row.record), id_order(row.record.key)
-
-
 def newest_first(rows: Iterable[Tagged]) -> list[Tagged]:
     """The rows, newest first."""
-    return sorted(rows, key=place, reverse=True)
+    return sorted(rows, key=_place, reverse=True)
