@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Final
 
 MAIN, TABLES = ("main",), ("main", "detail")
@@ -26,7 +25,6 @@ class KeyBinding:
     group: str
     where: tuple[str, ...] = MAIN
     hint: bool = False
-    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class KeyRow:
     when: str = ""
 
 
-_ALL: Final = (
+BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", TABLES, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", TABLES),
@@ -66,9 +64,7 @@ _ALL: Final = (
     KeyBinding(
         "filter", "slash", "filter", "Filter", "rows that match a text or pattern; ! inverts", "Rows", MAIN, True
     ),
-    KeyBinding(
-        "sort", "s", "sort", "Sort", "by the column under the cursor; again for the feed's order", "Rows", MAIN, True
-    ),
+    KeyBinding("sort", "s", "sort", "Sort", "by the column under the cursor; again: as it came", "Rows", MAIN, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows"),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
@@ -77,17 +73,15 @@ _ALL: Final = (
     KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View"),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
-    KeyBinding(
-        "reverse", "R", "reverse", "Reverse", "reverse the position under the cursor", "Trading", MAIN, True, "reversal"
-    ),
-    KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True, "unlock"),
+    KeyBinding("reverse", "R", "reverse", "Reverse", "reverse the position under the cursor", "Trading", MAIN, True),
+    KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
 )
 
 REASONS: Final[Mapping[str, str]] = {
     "detail": "no row under the cursor",
     "copy_cell": "no row under the cursor",
     "copy_row": "no row under the cursor",
-    "sort_reverse": "this panel is in the feed's own order; s sorts it first",
+    "sort_reverse": "nothing is sorted; s does",
     "product": "the profile shows one product type",
     "profile": "there is one profile",
     "poll_now": "still starting",
@@ -97,12 +91,6 @@ REASONS: Final[Mapping[str, str]] = {
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
 
-def _there(binding: KeyBinding) -> bool:
-    """Whether what the binding opens is part of this program: a key without its feature is absent, not dead."""
-    return not binding.needs or find_spec(f"tradetui.ui.dialogs.{binding.needs}") is not None
-
-
-BINDINGS: Final[tuple[KeyBinding, ...]] = tuple(filter(_there, _ALL))
 GROUPS: Final = ("Anywhere", "Panels", "Rows", "View", "Trading")
 
 _NAMES: Final = {

@@ -23,7 +23,7 @@ def _dark(name: str, *, gain: str, loss: str) -> Theme:
         surface="#1a1b26",
         panel="#24283b",
         dark=True,
-        variables={"gain": gain, "loss": loss, "long": gain, "short": loss, "warn": "#e0af68", "quiet": "#565f89"},
+        variables={"gain": gain, "loss": loss, "long": gain, "short": loss, "warn": "#e0af68", "quiet": "#7880a8"},
     )
 
 

@@ -16,7 +16,7 @@ from tradetui.desk.columns import COLUMNS
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar
 from tradetui.ui.hints import Hint, Hints
-from tradetui.ui.keys import BINDINGS, REASONS, shown_keys
+from tradetui.ui.keys import BINDINGS, REASONS, KeyBinding, shown_keys
 from tradetui.ui.layout import HEADER_ONE_LINE, PANELS, arrangement
 from tradetui.ui.panels import TITLES, Panel
 from tradetui.ui.record_table import RecordTable
@@ -36,6 +36,7 @@ FILTER_HINTS = (
     Hint("Esc", "clear it", "back"),
     Hint("↑ ↓", "move in the table", "focus_table"),
 )
+HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
 
 
 class FivePanels(Screen[None]):
@@ -216,10 +217,15 @@ class FivePanels(Screen[None]):
                 each.action,
                 self.why_not(each.id) is not None,
             )
-            for each in BINDINGS
-            if each.hint
+            for each in sorted(BINDINGS, key=self._hint_order)
+            if each.hint and (each.id != "reverse" or self.focused_panel == "positions")
         ]
         self.query_one(Hints).show(hints, note)
+
+    @staticmethod
+    def _hint_order(binding: KeyBinding) -> int:
+        # What does not fit is left out from the end, so what is used most stands first.
+        return HINT_ORDER.index(binding.id) if binding.id in HINT_ORDER else len(HINT_ORDER)
 
     def why_not(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
