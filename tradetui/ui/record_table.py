@@ -28,7 +28,7 @@ GAP = 1
 ELLIPSIS = "…"
 
 
-class RecordTable(ScrollView, can_focus=True):
+class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     """A table of records; see the module."""
 
     DEFAULT_CSS = """
@@ -275,7 +275,6 @@ class RecordTable(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         self._styles.clear()
         self._header = None
-        self._drawn.clear()
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
@@ -287,22 +286,17 @@ class RecordTable(ScrollView, can_focus=True):
                 self._header = self._header_strip()
             return self._header.crop_extend(left, left + width, self._style("table--header"))
         place = y - 1 + int(self.scroll_offset.y)
+        self._drawn[y] = self._state_of(place)
         if place >= self._view.count:
             return Strip.blank(width, self.rich_style)
         return self._row_strip(place).crop_extend(left, left + width, self._row_style(place))
 
-    def on_resize(self) -> None:
-        self._drawn.clear()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self._drawn.clear()
-
-    def on_focus(self) -> None:
-        self._repaint(self._cursor)
-
-    def on_blur(self) -> None:
-        self._repaint(self._cursor)
+    def _state_of(self, place: int) -> tuple[Any, ...]:
+        """Everything a row's line depends on: where two of these are equal, the line looks the same."""
+        record = self._view.row(place) if place < self._view.count else None
+        if record is None:
+            return (place < self._view.count,)
+        return (place == self._cursor, place % 2, *self._row_texts(place, record))
 
     def _header_strip(self) -> Strip:
         style = self._style("table--header")
@@ -420,16 +414,9 @@ class RecordTable(ScrollView, can_focus=True):
         if not self.is_attached or not self.size:
             return
         top = int(self.scroll_offset.y)
-        drawn: dict[int, tuple[Any, ...]] = {}
-        changed: list[int] = []
-        for line in range(1, self.size.height):
-            place = top + line - 1
-            record = self._view.row(place) if place < self._view.count else None
-            now = (place == self._cursor, place % 2, *self._row_texts(place, record)) if record is not None else ()
-            drawn[line] = now
-            if self._drawn.get(line) != now:
-                changed.append(line)
-        self._drawn = drawn
+        changed = [
+            line for line in range(1, self.size.height) if self._drawn.get(line) != self._state_of(top + line - 1)
+        ]
         if len(changed) * 2 > self.size.height:
             self.refresh()
             return

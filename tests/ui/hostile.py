@@ -1,0 +1,96 @@
+"""Text that would style, ring, link or break a terminal, and a screen of five panels full of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import UTC
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from tradetui.desk.columns import COLUMNS
+from tradetui.desk.rows import MemoryRows
+from tradetui.desk.tagged import Tagged
+from tradetui.ui.record_table import RecordTable
+from tradetui.ui.safe import plain, tell
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.records import Record
+
+HOSTILE = (
+    "\x1b[31mred",
+    "\x1b]52;c;aGFja2Vk\x07clip",
+    "\x1b]8;;https://evil.example\x1b\\link",
+    "\x1b[2J\x1b[Hwipe",
+    "\x9b31mc1",
+    "\x07bell\x08\x0d",
+    "‮bidi‏",
+    "zero​width﻿",
+    "[/]",
+    "[@click=app.quit]quit[/]",
+    "[link=https://evil.example]x[/link]",
+    "[bold red]markup",
+)
+ENDPOINTS = {
+    "accounts": "futures.accounts",
+    "orders": "futures.pending_orders",
+    "fills": "futures.fills",
+    "triggers": "futures.triggers",
+}
+NUMBERS = {"size", "price", "baseVolume", "accountEquity", "cTime", "uTime"}
+
+
+def hostile_record(panel: str, text: str, number: int) -> Tagged:
+    """A record of a panel with the text in every text field, unknown ones and broken numbers included."""
+    row = CATALOGUE[ENDPOINTS[panel]].row
+    values: dict[str, Any] = {}
+    for name in row.names():
+        values[name] = "1793491200000" if name in ("cTime", "uTime") else "1" if name in NUMBERS else text
+    values |= {
+        "tradeId": f"{number}{text}",
+        "orderId": f"{number}{text}",
+        "marginCoin": f"{text}{number}",
+        "extra": text,
+    }
+    record: Record = row.from_row(values)
+    return Tagged(ProductType.USDT_FUTURES, record)
+
+
+def hostile_rows(panel: str) -> MemoryRows:
+    rows = [hostile_record(panel, text, number) for number, text in enumerate(HOSTILE)]
+    return MemoryRows(rows, [row.key for row in rows], 1)
+
+
+class HostileApp(App[None]):
+    """Every way for the exchange's words to the screen: cells, titles, messages and the detail view."""
+
+    CSS = "RecordTable { height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: Mapping[str, RecordTable] = {name: RecordTable(COLUMNS[name]) for name in ENDPOINTS}
+
+    def compose(self) -> ComposeResult:
+        yield from self.tables.values()
+        for text in HOSTILE:
+            yield Static(plain(text), markup=False)
+        yield Static("hostile-screen-ready", id="ready")
+
+    def on_mount(self) -> None:
+        for name, table in self.tables.items():
+            table.set_source(hostile_rows(name))
+        for text in HOSTILE:
+            tell(self, text)
+        record = self.tables["fills"].cursor_record
+        self.push_screen(DetailScreen("x", record.key, record, UTC))
+        self.call_after_refresh(self.pop_screen)
+
+
+if __name__ == "__main__":
+    HostileApp().run()
+    sys.exit(0)
