@@ -2,15 +2,273 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.dialogs.help import HelpDialog
+from tradetui.ui.hints import Hints
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 
 
-async def test_starts_on_the_positions() -> None:
+def said(stage: Stage) -> str:
+    """The last words in the corner."""
+    return [each.message for each in stage.app._notifications][-1]
+
+
+async def test_panels_by_number_and_tab() -> None:
     stage = Stage()
-    async with stage.running():
-        assert stage.app.main.focused_panel == "positions"
-        assert stage.app.main.table.shown > 0
+    async with stage.running() as pilot:
+        main = stage.app.main
+        assert main.focused_panel == "positions"
+        for key, name in zip("12345", ("accounts", "positions", "orders", "fills", "triggers"), strict=True):
+            await pilot.press(key)
+            assert main.focused_panel == name
+            assert main.table.has_focus
+        await pilot.press("tab")
+        assert main.focused_panel == "accounts"
+        await pilot.press("shift+tab")
+        assert main.focused_panel == "triggers"
+
+
+async def test_rows_by_arrows_and_letters() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("1")
+        table = stage.app.main.table
+        keys = [table.source.key(place) for place in range(table.shown)]
+        for key, place in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
+            await pilot.press(key)
+            assert table.cursor_key == keys[place], key
+        await pilot.press("pagedown")
+        assert table.cursor_key == keys[-1]
+        await pilot.press("pageup", "g", "right")
+        assert table.cursor_column is table.columns[1]
+        await pilot.press("left")
+        assert table.cursor_column is table.columns[0]
+
+
+async def test_filter_is_text_while_it_has_the_focus_and_escape_clears_it() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        main = stage.app.main
+        everything = main.table.shown
+        await pilot.press("slash", *"btcq")
+        assert stage.app.is_running
+        assert main.query_one("#filter", Input).value == "btcq"
+        assert main.table.shown == 0
+        assert "None of" in screen_text(stage.app)
+        await pilot.press("backspace", "enter")
+        assert not main.query("#filter")
+        assert 0 < main.table.shown < everything
+        assert f"{main.table.shown}/{everything}" in main.panel.caption
+        assert "/btc" in main.panel.caption
+        await pilot.press("escape")
+        assert main.table.shown == everything
+        await pilot.press("slash", *"!btc")
+        assert 0 < main.table.shown < everything
+        await pilot.press("escape")
+        assert main.table.shown == everything
+        assert main.table.has_focus
+
+
+async def test_sort_turns_round_and_ends() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        table = stage.app.main.table
+        await pilot.press("S")
+        assert said(stage) == "Nothing is sorted; s does."
+        await pilot.press("right", "right", "s")
+        assert table.sort is not None
+        assert (table.sort.column, table.sort.reverse) == (table.columns[2].id, False)
+        await pilot.press("S")
+        assert table.sort.reverse
+        await pilot.press("s")
+        assert table.sort is None
+
+
+async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "enter")
+        detail = stage.app.screen
+        assert isinstance(detail, DetailScreen)
+        record = stage.app.main.table.cursor_record.record
+        names = [field.name for field in detail.fields]
+        assert set(record.received) <= set(names)
+        await pilot.press("j", "y")
+        assert said(stage).startswith("Copied ")
+        await pilot.press("q")
+        assert stage.app.screen is stage.app.main
+        await pilot.press("enter", "escape")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_zoom_gives_one_panel_the_screen_and_takes_it_back() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        shown = [panel.display for panel in stage.app.main.panels.values()]
+        await pilot.press("z")
+        assert [name for name, panel in stage.app.main.panels.items() if panel.display] == ["positions"]
+        await pilot.press("3")
+        assert [name for name, panel in stage.app.main.panels.items() if panel.display] == ["orders"]
+        await pilot.press("escape")
+        assert [panel.display for panel in stage.app.main.panels.values()] == shown
+
+
+async def test_copy_says_what_was_copied() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        table = stage.app.main.table
+        await pilot.press("y")
+        assert stage.app.clipboard == (table.cell_text() or "").strip()
+        assert said(stage) == f"Copied {table.cursor_column.title}: {stage.app.clipboard}"
+        await pilot.press("Y")
+        assert stage.app.clipboard.split("\t")[0].strip() == (table.cell_text() or "").strip()
+
+
+async def test_product_goes_round() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        main = stage.app.main
+        everything = main.table.shown
+        parts = []
+        for product in map(str, stage.desk.settings.product_types):
+            await pilot.press("p")
+            assert main.product == product
+            rows = [main.table._view.row(place) for place in range(main.table.shown)]
+            assert {str(row.product_type) for row in rows} <= {product}
+            assert f"{main.table.shown}/{everything} {product.removesuffix('-FUTURES')}" in main.panel.caption
+            parts.append(main.table.shown)
+        assert sum(parts) == everything
+        await pilot.press("p")
+        assert main.product is None
+        assert main.table.shown == everything
+
+
+async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        main = stage.app.main
+        await pilot.press("4", "space")
+        assert main.query_one("#banner").display
+        before = [main.table.source.key(place) for place in range(5)]
+        polls = stage.desk.feeds["fills"].snapshot.generation
+        await asyncio.sleep(20)
+        assert stage.desk.feeds["fills"].snapshot.generation > polls
+        assert [main.table.source.key(place) for place in range(5)] == before
+        await pilot.press("space")
+        assert not main.query_one("#banner").display
+        assert [main.table.source.key(place) for place in range(5)] != before
+
+
+async def test_reversing_resumes_first() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running() as pilot:
+        await pilot.press("space", "R")
+        assert not stage.app.main.paused
+        assert said(stage) == "Monitor mode: nothing can be sent."
+        await pilot.press("L")
+        assert said(stage) == "Monitor mode: there is nothing to lock."
+
+
+async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(timezone="Asia/Tokyo")
+    async with stage.running() as pilot:
+        assert " 21:00:0" in screen_text(stage.app)
+        await pilot.press("T")
+        assert said(stage) == "Times are in UTC."
+        assert " 12:00:0" in screen_text(stage.app)
+        await pilot.press("T")
+        assert " 21:00:0" in screen_text(stage.app)
+
+
+async def test_poll_now_reads_at_once() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("5")
+        polls = stage.desk.feeds["triggers"].polls
+        await pilot.press("u")
+        await asyncio.sleep(0.5)
+        assert stage.desk.feeds["triggers"].polls == polls + 1
+
+
+async def test_profile_is_another_account() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("P")
+        assert isinstance(stage.app.screen, ChoiceDialog)
+        await pilot.press("j", "enter")
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert stage.desk.settings.name == "one-way"
+        assert "one-way · " in screen_text(stage.app).splitlines()[0]
+        assert stage.app.main.table.source is stage.desk.feeds["positions"].snapshot
+
+
+async def test_screens_lists_the_panels() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        await pilot.press("o")
+        stage.app.screen.query_one(OptionList).highlighted = 3
+        await pilot.press("enter")
+        assert stage.app.main.focused_panel == "fills"
+        assert "Fills" in screen_text(stage.app)
+
+
+async def test_help_and_back() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        for key in ("question_mark", "f1"):
+            await pilot.press(key)
+            assert isinstance(stage.app.screen, HelpDialog)
+            await pilot.press("escape")
+            assert stage.app.screen is stage.app.main
+
+
+async def test_palette_runs_an_action() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.press(*"zoom")
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        assert [name for name, panel in stage.app.main.panels.items() if panel.display] == ["positions"]
+
+
+async def test_a_key_is_changed_by_the_profile() -> None:
+    stage = Stage(keys={"zoom": "x"})
+    async with stage.running() as pilot:
+        await pilot.press("z")
+        assert sum(panel.display for panel in stage.app.main.panels.values()) == 5
+        await pilot.press("x")
+        assert sum(panel.display for panel in stage.app.main.panels.values()) == 1
+        assert "x Zoom" in screen_text(stage.app)
+
+
+async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        before = screen_text(stage.app).splitlines()[1:2]
+        await pilot.press("r")
+        assert stage.app.screen is stage.app.main
+        assert screen_text(stage.app).splitlines()[1:2] == before
+        await pilot.click(Hints, offset=(3, 0))
+        await pilot.pause()
+        assert isinstance(stage.app.screen, HelpDialog)
+
+
+async def test_quit() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("q")
+        await pilot.pause()
+        assert stage.app._exit
+        assert stage.app.return_code == 0

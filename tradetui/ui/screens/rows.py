@@ -79,8 +79,9 @@ class RowActions(FivePanels):
         await self._close_filter()
 
     async def _close_filter(self) -> None:
+        # The focus goes first: taken from what is removed it would go to whichever panel comes next.
+        self.set_focus(self.table)
         await self.query("#filter").remove()
-        self.table.focus()
         self.refresh_states()
 
     async def action_back(self) -> None:
@@ -187,6 +188,10 @@ class RowActions(FivePanels):
     def action_help(self) -> None:
         """Every key and what it does."""
         self.trade_app.action_help()
+
+    def action_leave(self) -> None:
+        """Quit."""
+        self.trade_app.action_leave()
 
     def action_profile(self) -> None:
         """Pick another account."""

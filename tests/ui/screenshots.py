@@ -1,0 +1,91 @@
+"""Draws the pictures of `screenshots/` from the embedded exchange in virtual time: the same bytes at each run.
+
+`python -m tests.ui.screenshots [FOLDER]` writes them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import looptime
+from textual.pilot import Pilot
+
+from tests.ui.virtual import Stage
+from tradetui.ui.screenshot import screen_svg
+
+FOLDER = Path(__file__).parents[2] / "screenshots"
+Play = Callable[[Stage, Pilot[None]], Awaitable[None]]
+
+
+async def _as_it_is(stage: Stage, pilot: Pilot[None]) -> None:
+    await asyncio.sleep(0)
+
+
+async def _detail(stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press("3", "enter")
+
+
+async def _help(stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press("question_mark")
+
+
+async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.faults.next("dropped-before", times=1_000_000)
+    await asyncio.sleep(40)
+    await pilot.pause()
+
+
+class Scene:
+    """One picture: a size, how the session is set up, and what happens in it."""
+
+    def __init__(self, size: tuple[int, int], play: Play = _as_it_is, *, read_only: bool = False, after: float = 8.0):
+        self.size = size
+        self.play = play
+        self.read_only = read_only
+        self.after = after
+
+    async def draw(self) -> str:
+        """The picture as SVG."""
+        stage = Stage(read_only=self.read_only)
+        async with stage.running(self.size, self.after) as pilot:
+            await self.play(stage, pilot)
+            await pilot.pause()
+            return screen_svg(stage.app)
+
+
+SCENES = {
+    "main-200x60": Scene((200, 60)),
+    "main-120x36": Scene((120, 36)),
+    "main-80x24": Scene((80, 24)),
+    "monitor": Scene((160, 48), read_only=True),
+    "detail": Scene((120, 36), _detail),
+    "help": Scene((120, 52), _help),
+    "exchange-down": Scene((120, 36), _exchange_down),
+}
+
+
+def drawn(name: str) -> str:
+    """One picture, drawn in a virtual time of its own."""
+    loop = looptime.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        return loop.run_until_complete(SCENES[name].draw())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def main() -> None:
+    """Write every picture."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    folder.mkdir(exist_ok=True)
+    for name in SCENES:
+        (folder / f"{name}.svg").write_text(drawn(name), encoding="utf-8")
+        sys.stdout.write(f"{folder / name}.svg\n")
+
+
+if __name__ == "__main__":
+    main()
