@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from datetime import UTC
-from datetime import UTC
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -16,7 +15,6 @@ from tradetui.desk.rows import MemoryRows
 from tradetui.desk.tagged import Tagged
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import plain, tell
-from tradetui.ui.screens.detail import DetailScreen
 from tradetui.ui.screens.detail import DetailScreen
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
