@@ -7,6 +7,7 @@ One server in another process, budget off, one call after the other, by turns so
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import statistics
 import subprocess
@@ -76,6 +77,8 @@ async def compare(base_url: str) -> dict[str, float]:
     measured: dict[str, list[float]] = {name: [] for name in clients}
     try:
         for turn in range(TURNS + 1):
+            gc.collect()
+            gc.freeze()  # nobody pays for walking the modules of the others
             for name, call in clients.items():
                 start = time.perf_counter()
                 for _ in range(CALLS):

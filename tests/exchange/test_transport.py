@@ -28,7 +28,7 @@ from tradetui.exchange import (
     UnreadableReply,
 )
 from tradetui.exchange.budget import NoBudget
-from tradetui.exchange.carrier import Origin, Outgoing, Timeouts, origin_of
+from tradetui.exchange.carrier import READS_AT_ONCE, CarryFailure, Origin, Outgoing, Timeouts, Trouble, origin_of
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.transport import HttpTransport
 from tradetui.wire.requests import InvalidRequest
@@ -152,6 +152,51 @@ async def test_an_answer_that_trickles_is_cut_off_and_the_connections_are_replac
         trickle = False
         for _ in range(20):
             await client.futures.accounts(product_type=USDT)
+
+
+async def test_connections_that_are_used_up_are_replaced() -> None:
+    """It cannot come to this through the client, which never has more calls under way than there are connections."""
+    slow = True
+
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.4 if slow else 0)
+        writer.write(GOOD)
+
+    times = Timeouts(pool=0.05)
+    async with raw_server(answer) as server:
+        transport = HttpTransport(origin_of(server.base_url), timeouts=times)
+        crowd = [asyncio.create_task(transport.send(Outgoing("GET", "/", {}))) for _ in range(READS_AT_ONCE + 5)]
+        ends = await asyncio.gather(*crowd, return_exceptions=True)
+        used_up = [end for end in ends if isinstance(end, CarryFailure)]
+        assert [(end.trouble, end.sent) for end in used_up] == [(Trouble.POOL, False)] * 5
+        slow = False
+        for _ in range(20):
+            await transport.send(Outgoing("GET", "/", {}))
+        await transport.aclose()
+
+
+async def test_an_idle_connection_that_the_server_closed_is_not_used_again() -> None:
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD)
+        await writer.drain()
+        writer.close()
+
+    async with raw_server(answer) as server, reader(server.base_url) as client:
+        for _ in range(5):
+            await client.futures.accounts(product_type=USDT)
+            await asyncio.sleep(0.02)
+    assert len(server.requests) == 5
+
+
+async def test_a_large_answer_in_many_parts() -> None:
+    rows = [{"marginCoin": f"C{number}", "available": "1" * 30} for number in range(60_000)]
+    body = http(envelope(rows))
+    assert len(body) > 3 * 1024 * 1024
+    async with raw_server(says(*(body[i : i + 100_000] for i in range(0, len(body), 100_000)))) as server:
+        transport = HttpTransport(origin_of(server.base_url))
+        incoming = await transport.send(Outgoing("GET", "/", {}))
+        assert incoming.body == envelope(rows)
+        await transport.aclose()
 
 
 async def test_nobody_there() -> None:

@@ -11,7 +11,16 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from tradetui.exchange.carrier import Carrier, CarryFailure, Origin, Outgoing, Timeouts, Trouble
+from tradetui.exchange.carrier import (
+    READS_AT_ONCE,
+    WRITES_AT_ONCE,
+    Carrier,
+    CarryFailure,
+    Origin,
+    Outgoing,
+    Timeouts,
+    Trouble,
+)
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
 from tradetui.exchange.verdict import Answer, opened, retry_after
 from tradetui.wire.scrub import scrub
@@ -30,9 +39,6 @@ _log = logging.getLogger(__name__)
 BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited with the request's time stamp (ms) after the permit, before the first byte; if it raises, nothing is sent."""
 Connect: TypeAlias = Callable[[], Awaitable[Carrier]]
-
-_READS_AT_ONCE = 16
-_WRITES_AT_ONCE = 4
 
 
 class Calls:
@@ -62,7 +68,7 @@ class Calls:
         self._environment = environment
         self._locale = locale
         self._read_only = read_only
-        self._slots = {False: asyncio.Semaphore(_READS_AT_ONCE), True: asyncio.Semaphore(_WRITES_AT_ONCE)}
+        self._slots = {False: asyncio.Semaphore(READS_AT_ONCE), True: asyncio.Semaphore(WRITES_AT_ONCE)}
         self._connecting: asyncio.Task[Carrier] | None = None
         self._signer: Signer | None = None
         self._running: dict[asyncio.Task[Answer], bool] = {}

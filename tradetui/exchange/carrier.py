@@ -14,6 +14,9 @@ from tradetui.wire.requests import InvalidRequest
 
 LARGEST_BODY = 8 * 1024 * 1024
 """No answer of the interface is larger; what is, is not read to its end."""
+READS_AT_ONCE = 16
+WRITES_AT_ONCE = 4
+"""Calls under way at the same time, each on a connection of its own."""
 
 
 @dataclass(frozen=True, slots=True)

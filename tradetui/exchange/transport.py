@@ -1,4 +1,4 @@
-"""Carries requests over the network. The only file that imports httpx, so that another library is a one-file change."""
+"""Carries requests over the network. The only file that imports httpx, so that another library is a small change."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+import httpcore
+
 from tradetui.exchange.carrier import (
     LARGEST_BODY,
+    READS_AT_ONCE,
+    WRITES_AT_ONCE,
     CarryFailure,
     Incoming,
     Origin,
@@ -22,6 +26,7 @@ from tradetui.exchange.carrier import (
     Trouble,
     refuse_write,
 )
+from tradetui.exchange.sockets import Sockets
 
 _CLI = "httpx._main"
 _spare_the_cli = _CLI not in sys.modules
@@ -37,15 +42,12 @@ finally:
 if find_spec("sniffio") is None:
     sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
-# Loaded on the first connection otherwise, which would hold up the event loop.
-for _name in ("httpcore", "anyio", "anyio._backends._asyncio"):
+# Loaded with the first call otherwise, which would hold up the event loop.
+for _name in ("anyio", "anyio._backends._asyncio"):
     with suppress(ImportError):
         import_module(_name)
 
 _log = logging.getLogger(__name__)
-
-READS_AT_ONCE = 16
-WRITES_AT_ONCE = 4
 
 
 @cache
@@ -173,6 +175,9 @@ class _Connections:
         self.pool = httpx.AsyncHTTPTransport(
             verify=tls, http1=True, http2=False, limits=limits, trust_env=False, retries=0
         )
+        # httpx does not hand this argument of its pool on.
+        pool: httpcore.AsyncConnectionPool = self.pool._pool
+        pool._network_backend = Sockets()
 
 
 def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
