@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -35,7 +36,7 @@ def _palette() -> type[Provider]:
 class TradeApp(App[None], inherit_bindings=False):
     """The screen. It renders what the desk hands it and does no network or disk work itself."""
 
-    CSS_PATH = "tradetui.tcss"
+    CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
     COMMANDS = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,0 +1,30 @@
+"""A screen that fails with a secret at hand; run by the tests as a program."""
+
+from __future__ import annotations
+
+import sys
+
+from tradetui.desk.desk import Desk
+from tradetui.ui.app import TradeApp
+from tradetui.ui.running import run
+from tradetui.ui.settings import ProfileChoice, UiSettings
+
+
+def _no_desk() -> Desk:
+    raise ValueError("there is none")
+
+
+class CrashingApp(TradeApp):
+    """Fails soon after it was painted."""
+
+    def on_mount(self) -> None:
+        """Fail."""
+        self.call_after_refresh(self._fail, "canary-secret")
+
+    def _fail(self, secret: str) -> None:
+        passphrase = f"{secret} canary-passphrase"
+        raise RuntimeError(passphrase)
+
+
+if __name__ == "__main__":
+    sys.exit(run(CrashingApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))))
