@@ -138,7 +138,8 @@ class Archive:
             if self._bounded and changed:
                 self._trim(kind)
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:  # a full disk has ended it already
+                self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
         return changed

@@ -16,6 +16,7 @@ from typing import Final
 from tradetui.desk.archive import Archive, Hole, Kind
 from tradetui.desk.disk import Disk
 from tradetui.desk.product_type_parts import LostRows
+from tradetui.desk.shelf import Shelf
 from tradetui.desk.tagged import Tagged, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
@@ -32,14 +33,15 @@ PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
 KEPT: Final = 500
 """Fills of a product type kept in memory; older ones are in the archive."""
-UNSAVED_AT_MOST: Final = 20_000
-_PAGE: Final = 100
 
 
 class FillHistory:
-    """Fills of one product type, newest in memory, all of them in the archive once one is attached."""
+    """Fills of one product type, newest in memory, all of them in the archive once one is attached.
 
-    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
+    `page` is how many rows a full page holds.
+    """
+
+    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.holes: list[Hole] = []
         self.lost = LostRows()
@@ -49,11 +51,11 @@ class FillHistory:
         #: Where it is set, every fill met for the first time is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
         self._client = client
+        self._page_size = page
         self._disk = disk
-        self._archive: Archive | None = None
+        self._shelf = Shelf(Kind.FILL, disk)
         self._rows: dict[str, Tagged] = {}
         self._newest: Tagged | None = None
-        self._unsaved: dict[str, Tagged] = {}
         self._holes_kept: list[Hole] = []
         self._bounded = True
         self._turn = asyncio.Lock()
@@ -71,7 +73,12 @@ class FillHistory:
     @property
     def archive(self) -> Archive | None:
         """Where older fills are, once it is attached."""
-        return self._archive
+        return self._shelf.archive
+
+    @property
+    def trouble(self) -> str | None:
+        """Why what is read cannot be kept now."""
+        return self._shelf.trouble
 
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
@@ -84,10 +91,8 @@ class FillHistory:
                 self.holes = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
             known = {hole.cursor for hole in self.holes}
             self.holes += [hole for hole in missing if hole.cursor not in known]
-            self._archive = archive
-            unsaved, self._unsaved = list(self._unsaved.values()), {}
             self._holes_kept = list(self.holes)
-            await self._disk.run(archive.add, Kind.FILL, unsaved, {self.product_type: self._holes_kept})
+            await self._shelf.open(archive, {self.product_type: self._holes_kept})
             self._remember(kept)
 
     async def read_newest(self, now: float) -> None:
@@ -141,7 +146,7 @@ class FillHistory:
             came += rows
             met = known is not None and any(row.key == known.key for row in came)
             ended = not rows or reply.cursor in (None, cursor)
-            short = request.start_time is not None and len(rows) < _PAGE
+            short = request.start_time is not None and len(rows) < self._page_size
             if ended or _reaches(rows, until) or (met and short):
                 cursor = None
                 break
@@ -173,14 +178,11 @@ class FillHistory:
         fresh = [row for row in rows if row.key not in self._rows]
         if self.added is not None:
             self.added.extend(row.record for row in fresh if isinstance(row.record, FuturesFill))
-        if self._archive is None:
-            self._unsaved.update((row.key, row) for row in fresh)
-            while len(self._unsaved) > UNSAVED_AT_MOST:
-                del self._unsaved[next(iter(self._unsaved))]
-        elif fresh or self.holes != self._holes_kept:
+        if self.holes != self._holes_kept:
             self._holes_kept = list(self.holes)
-            holes = {self.product_type: self._holes_kept}
-            await self._disk.run(self._archive.add, Kind.FILL, fresh, holes)
+            await self._shelf.put(fresh, {self.product_type: self._holes_kept})
+        else:
+            await self._shelf.put(fresh)
         self._remember(rows)
 
     def _remember(self, rows: Iterable[Tagged]) -> None:

@@ -38,7 +38,8 @@ class FillsReader:
         rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
         for product_type, history in self._histories.items():
             self._parts.last[product_type] = Part(lost=len(history.lost), server_ms=history.server_ms)
-        return self._parts.reading(rows, error, note)
+        troubles = [history.trouble for history in self._histories.values() if history.trouble]
+        return self._parts.reading(rows, error, troubles[0] if troubles else note)
 
     async def _read(self, product_type: ProductType) -> Part:
         await self._histories[product_type].read_newest(self._clock.monotonic())

@@ -18,6 +18,7 @@ from tradetui.desk.archive import Archive, Kind
 from tradetui.desk.disk import Disk
 from tradetui.desk.feed import Reading
 from tradetui.desk.product_type_parts import LostRows
+from tradetui.desk.shelf import Shelf
 from tradetui.desk.tagged import Tagged, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
@@ -59,11 +60,10 @@ class TriggersReader:
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
         self._disk = disk
-        self._archive: Archive | None = None
+        self._shelf = Shelf(Kind.TRIGGER, disk)
         self._product_types = tuple(product_types)
         self._strands = [_Strand(each, plan_type) for each in product_types for plan_type in PANEL_PLANS]
         self._rows: dict[str, Tagged] = {}
-        self._unsaved: dict[str, Tagged] = {}
         self._waiting: dict[tuple[ProductType, str], tuple[Tagged, ...]] = {}
         self._ended: deque[_Ended] = deque(maxlen=200)
         self._lost = LostRows()
@@ -86,9 +86,7 @@ class TriggersReader:
         for product_type in self._product_types:
             for row in await self._disk.run(archive.newest, Kind.TRIGGER, product_type, KEPT):
                 self._rows.setdefault(row.key, row)
-        unsaved, self._unsaved = list(self._unsaved.values()), {}
-        self._archive = archive
-        await self._disk.run(archive.add, Kind.TRIGGER, unsaved)
+        await self._shelf.open(archive)
         self._trim()
 
     async def read(self) -> Reading:
@@ -108,8 +106,8 @@ class TriggersReader:
         rows = newest_first(self._rows.values())
         if errors and not rows:
             raise errors[0]
-        first = errors[0] if errors else None
-        return Reading(rows, len(self._lost), "", first if isinstance(first, ExchangeError) else None, self._server_ms)
+        first = next((error for error in errors if isinstance(error, ExchangeError)), None)
+        return Reading(rows, len(self._lost), self._shelf.trouble or "", first, self._server_ms)
 
     async def _read_strand(self, place: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
@@ -174,10 +172,7 @@ class TriggersReader:
         changed = [row for row in rows if self._rows.get(row.key) != row]
         if not changed:
             return
-        if self._archive is not None:
-            await self._disk.run(self._archive.add, Kind.TRIGGER, changed)
-        else:
-            self._unsaved.update((row.key, row) for row in changed)
+        await self._shelf.put(changed)
         self._rows.update((row.key, row) for row in changed)
         self._trim()
 

@@ -1,0 +1,202 @@
+"""The archive: what was seen stays, whatever the exchange forgets, and any place in it is near."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from tests.desk.rows import fill, trigger
+from tests.desk.scripted import COIN, NOW_MS, USDT
+from tradetui.desk.archive import KEPT_IN_MEMORY, Archive, Hole, Kind, Selection
+from tradetui.desk.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
+from tradetui.desk.disk import InlineDisk, ThreadDisk
+from tradetui.desk.shelf import Shelf
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.desk.tagged import Tagged
+
+FILLS = Selection(Kind.FILL)
+
+
+def fills(numbers: range, **other: str) -> list[Tagged]:
+    return [Tagged(USDT, fill(number, **other)) for number in numbers]
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path):
+    file = tmp_path / "account" / "archive.sqlite"
+    archive = Archive(file)
+    rows = fills(range(20))
+    assert archive.add(Kind.FILL, rows, {USDT: [Hole("7", 5), Hole("3")]}) == {row.key for row in rows}
+    archive.close()
+    again = Archive(file)
+    assert again.newest(Kind.FILL, USDT, 100) == rows[::-1]
+    assert list(again.fills(USDT)) == [row.record for row in rows]
+    assert again.holes(USDT) == [Hole("7", 5), Hole("3")]
+    assert again.holes(COIN) == []
+    assert again.newest(Kind.FILL, USDT, 1)[0].record.received == rows[-1].record.received
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated():
+    archive = Archive(None)
+    assert len(archive.add(Kind.FILL, fills(range(5)))) == 5
+    assert archive.add(Kind.FILL, fills(range(5))) == set()
+    waiting, ended = Tagged(USDT, trigger(1, "executing")), Tagged(USDT, trigger(1, "executed", NOW_MS))
+    archive.add(Kind.TRIGGER, [waiting])
+    assert archive.add(Kind.TRIGGER, [ended]) == {ended.key}
+    assert archive.newest(Kind.TRIGGER, USDT, 10) == [ended]
+    assert archive.count(FILLS) == 5
+
+
+def test_two_product_types_may_use_one_id():
+    archive = Archive(None)
+    archive.add(Kind.FILL, [Tagged(USDT, fill(1)), Tagged(COIN, fill(1))])
+    assert archive.count(FILLS) == 2
+    assert archive.count(Selection(Kind.FILL, product_type=COIN)) == 1
+
+
+def test_a_step_that_fails_leaves_nothing_behind():
+    archive = Archive(None)
+    with pytest.raises(OverflowError):  # no integer SQLite could hold
+        archive.add(Kind.FILL, fills(range(3)), {USDT: [Hole("1", 2**70)]})
+    assert archive.count(FILLS) == 0
+
+
+def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path):
+    file = tmp_path / "archive.sqlite"
+    Archive(file).close()
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(FileUnusable, match="newer version"):
+        Archive(file)
+    assert file.exists()
+
+
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path):
+    file = tmp_path / "archive.sqlite"
+    file.write_bytes(b"this is no database, " * 400)
+    archive = Archive(file)
+    archive.add(Kind.FILL, fills(range(3)))
+    assert archive.count(FILLS) == 3
+    kept = [each for each in tmp_path.iterdir() if "damaged" in each.name]
+    assert len(kept) == 1
+    assert kept[0].read_bytes().startswith(b"this is no database")
+
+
+def test_without_a_file_it_holds_the_newest_only():
+    archive = Archive(None)
+    for start in range(0, KEPT_IN_MEMORY + 500, 500):
+        archive.add(Kind.FILL, fills(range(start, start + 500)))
+    assert archive.trimmed
+    assert archive.count(FILLS) == KEPT_IN_MEMORY
+    assert archive.newest(Kind.FILL, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
+
+
+async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path):
+    archive = Archive(tmp_path / "archive.sqlite")
+    archive._connection.execute("PRAGMA max_page_count=1")
+    shelf = Shelf(Kind.FILL, InlineDisk())
+    await shelf.open(archive)
+    await shelf.put(fills(range(2_000)))
+    assert shelf.trouble is not None
+    assert "full" in shelf.trouble
+    archive._connection.execute("PRAGMA max_page_count=1000000")
+    await shelf.put(fills(range(2_000, 2_001)))
+    assert shelf.trouble is None
+    assert archive.count(FILLS) == 2_001
+
+
+def test_selections():
+    archive = Archive(None)
+    archive.add(Kind.FILL, fills(range(10)) + fills(range(10, 14), symbol="ETHUSDT"))
+    assert archive.count(Selection(Kind.FILL, symbol="ethusdt")) == 4
+    middle = NOW_MS - 10_000_000 + 5_000
+    assert archive.count(Selection(Kind.FILL, since=middle)) == 9
+    assert archive.count(Selection(Kind.FILL, until=middle)) == 6
+    assert archive.count(Selection(Kind.TRIGGER)) == 0
+
+
+@pytest.mark.parametrize("newest", [True, False])
+async def test_every_row_is_reachable_in_either_direction(newest: bool):
+    archive = Archive(None)
+    # Many at one moment: the id decides, and ids of other lengths are older or newer as numbers are.
+    rows = [Tagged(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
+    rows.append(Tagged(USDT, fill(0, NOW_MS - 3, tradeId="99")))
+    archive.add(Kind.FILL, rows)
+    ordered = sorted(rows, key=lambda row: row.place, reverse=newest)
+    table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
+    assert table.count == 0
+    assert table.row(0) is None
+    await table.refresh()
+    assert table.count == 731
+    for place in (730, 0, 350, 351, 699, 700, 100, 99, 400):
+        assert table.row(place) is None or table.row(place) == ordered[place]
+        await table.settled()
+        assert table.row(place) == ordered[place]
+        assert table.key(place) == ordered[place].key
+        assert table.index_of(ordered[place].key) == place
+        assert await table.locate(ordered[place].key) == place
+    for place in range(731):
+        table.row(place)
+        await table.settled()
+        assert table.row(place) == ordered[place]
+    assert len(table._pages) <= PAGES_KEPT
+    assert table.row(731) is None
+    assert await table.locate(f"{USDT}|nobody") is None
+
+
+async def test_rows_that_come_in_are_seen_after_a_refresh():
+    archive = Archive(None)
+    archive.add(Kind.FILL, fills(range(10)))
+    heard = []
+    table = ArchiveRows(archive, InlineDisk(), FILLS, changed=lambda: heard.append(1))
+    await table.refresh()
+    before = table.generation
+    archive.add(Kind.FILL, fills(range(10, 12)))
+    await table.refresh()
+    assert table.count == 12
+    assert table.generation > before
+    assert len(heard) == 2
+    narrowed = table.view(Selection(Kind.FILL, symbol="nothing"), newest=False)
+    await narrowed.refresh()
+    assert narrowed.count == 0
+
+
+async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: Path):
+    disk = ThreadDisk()
+    file = tmp_path / "archive.sqlite"
+    archive = await disk.run(Archive, file)
+    count = 100_000
+    body = '{"tradeId":"%d","symbol":"BTCUSDT","price":"1","baseVolume":"1","side":"buy","cTime":"%d"}'
+
+    def stuff() -> None:
+        archive._connection.execute("BEGIN")
+        archive._connection.executemany(
+            "INSERT INTO record VALUES ('fill', 'USDT-FUTURES', ?, ?, ?, 'BTCUSDT', ?)",
+            ((str(10**18 + n), NOW_MS + n, f"0019{10**18 + n}", body % (10**18 + n, NOW_MS + n)) for n in range(count)),
+        )
+        archive._connection.execute("COMMIT")
+
+    await disk.run(stuff)
+    table = ArchiveRows(archive, disk, FILLS)
+    await table.refresh()
+
+    async def shown(place: int) -> float:
+        began = perf_counter()
+        table.row(place)
+        await table.settled()
+        assert table.row(place) is not None
+        return perf_counter() - began
+
+    first = await shown(0)
+    last = await shown(count - 1)
+    middle = await shown(count // 2)
+    beside = await shown(count // 2 + PAGE)
+    assert max(first, last, beside) < 0.1
+    assert middle < 0.5
+    assert table.row(count - 1).trade_id == str(10**18)  # type: ignore[union-attr]
+    await disk.run(archive.close)
+    disk.close()

@@ -1,0 +1,237 @@
+"""Snapshots, ages and errors of one feed, and when it is polled next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from tests.desk.scripted import Clock
+from tradetui.desk.feed import Feed, Pace, Reading
+from tradetui.desk.scheduler import Scheduler
+from tradetui.desk.snapshot import Freshness
+from tradetui.exchange.errors import AuthenticationFailed, Unreachable
+
+
+class Script:
+    """A reader that gives what the test says."""
+
+    def __init__(self, *steps: Reading | Exception) -> None:
+        self.steps = list(steps)
+        self.reads = 0
+        self.reading = 0
+        self.takes = 0.0
+        self.began: list[float] = []
+        self.answer: Callable[[], Reading | Exception] | None = None
+
+    def key(self, row: str) -> str:
+        return row.split("=")[0]
+
+    async def read(self) -> Reading:
+        self.reads += 1
+        self.reading += 1
+        assert self.reading == 1, "two polls at once"
+        self.began.append(asyncio.get_running_loop().time())
+        try:
+            if self.takes:
+                await asyncio.sleep(self.takes)
+            step = self.answer() if self.answer else self.steps.pop(0)
+            if isinstance(step, Exception):
+                raise step
+            return step
+        finally:
+            self.reading -= 1
+
+
+async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew():
+    clock = Clock()
+    feed = Feed("orders", Script(Reading(["a=1", "b=1"]), Reading(["a=1", "b=1"]), Reading(["a=2", "b=1"])), 2.0, clock)
+    await feed.poll()
+    first = feed.snapshot
+    clock.seconds += 2
+    await feed.poll()
+    assert feed.snapshot.generation == first.generation
+    assert feed.snapshot.rows is first.rows
+    assert feed.snapshot.read_at == clock.seconds
+    await feed.poll()
+    assert feed.snapshot.generation == first.generation + 1
+    assert feed.snapshot.index_of("b") == 1
+    assert feed.snapshot.index_of("c") is None
+    assert feed.snapshot.key(0) == "a"
+
+
+async def test_an_error_is_a_state_beside_the_last_good_rows():
+    clock = Clock()
+    problem = Unreachable("no connection", remedy="Check the network.")
+    feed = Feed("orders", Script(Reading(["a=1"], lost=1), problem, Reading(["a=1"])), 2.0, clock)
+    heard = []
+    feed.subscribe(lambda each: heard.append(each.snapshot))
+    await feed.poll()
+    read_at = feed.snapshot.read_at
+    clock.seconds += 2
+    await feed.poll()
+    assert feed.snapshot.rows == ("a=1",)
+    assert feed.snapshot.lost == 1
+    assert feed.snapshot.read_at == read_at
+    assert feed.snapshot.error is not None
+    assert feed.snapshot.error.sentence == "The exchange cannot be reached: no connection"
+    assert feed.snapshot.error.remedy == "Check the network."
+    await feed.poll()
+    assert feed.snapshot.error is None
+    assert len(heard) == 3
+
+
+async def test_a_part_that_failed_shows_the_others_but_does_not_make_them_younger():
+    clock = Clock()
+    partly = Reading(["a=2"], error=AuthenticationFailed("no", code="40006"))
+    feed = Feed("orders", Script(Reading(["a=1"]), partly), 2.0, clock)
+    await feed.poll()
+    read_at = feed.snapshot.read_at
+    clock.seconds += 2
+    await feed.poll()
+    assert feed.snapshot.rows == ("a=2",)
+    assert feed.snapshot.read_at == read_at
+    assert feed.snapshot.error is not None
+    assert feed.failures == 1
+
+
+@pytest.mark.parametrize(
+    ("interval", "age", "state"),
+    [
+        (1.0, 4.9, Freshness.FRESH),
+        (1.0, 5.1, Freshness.STALE),
+        (1.0, 14.9, Freshness.STALE),
+        (1.0, 15.1, Freshness.DEAD),
+        (10.0, 19.9, Freshness.FRESH),
+        (10.0, 20.1, Freshness.STALE),
+        (10.0, 50.1, Freshness.DEAD),
+    ],
+)
+async def test_stale_after_two_intervals_dead_after_five(interval: float, age: float, state: Freshness):
+    clock = Clock()
+    feed = Feed("x", Script(Reading([])), interval, clock)
+    assert feed.freshness is Freshness.LOADING
+    await feed.poll()
+    clock.seconds += age
+    assert feed.freshness is state
+
+
+def test_after_failures_the_pause_grows_but_never_beyond_one_interval():
+    random = Random(1)
+    feed = Feed("triggers", Script(), 10.0, Clock())
+    for failures, ceiling in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (60, 10.0)):
+        feed.failures = failures
+        pauses = [feed.pause(3.0, random) for _ in range(300)]
+        assert min(pauses) >= 0.5 and max(pauses) <= ceiling
+        assert max(pauses) > ceiling * 0.9
+    slow = Feed("slow", Script(), 3_600.0, Clock())
+    slow.failures = 50
+    assert max(slow.pause(0.0, random) for _ in range(300)) <= 30.0
+
+
+def scheduler(*feeds: Feed) -> Scheduler:
+    return Scheduler(feeds, Random(7))
+
+
+@pytest.mark.looptime
+async def test_polls_keep_the_interval_and_are_armed_after_the_last_ended():
+    script = Script()
+    script.answer = lambda: Reading(["a=1"])
+    script.takes = 0.3
+    feed = Feed("x", script, 2.0, Clock())
+    running = scheduler(feed)
+    running.start()
+    await asyncio.sleep(60)
+    await running.stop()
+    assert 30 <= script.reads <= 35
+    gaps = [later - earlier for earlier, later in zip(script.began, script.began[1:], strict=False)]
+    assert all(1.79 <= gap <= 2.01 for gap in gaps)
+
+
+@pytest.mark.looptime
+async def test_a_read_longer_than_the_interval_is_never_overtaken_and_brings_no_burst():
+    script = Script()
+    script.answer = lambda: Reading(["a=1"])
+    script.takes = 7.0
+    feed = Feed("x", script, 2.0, Clock())
+    running = scheduler(feed)
+    running.start()
+    await asyncio.sleep(30)
+    script.takes = 0.1
+    await asyncio.sleep(30)
+    await running.stop()
+    gaps = [later - earlier for earlier, later in zip(script.began, script.began[1:], strict=False)]
+    assert min(gaps) >= 1.79
+
+
+@pytest.mark.looptime
+async def test_live_again_within_two_intervals_of_the_cause_going():
+    for interval in (1.0, 2.0, 5.0, 10.0):
+        script = Script()
+        script.answer = lambda: Unreachable("no connection")
+        script.takes = 0.05
+        feed = Feed("x", script, interval, Clock())
+        running = scheduler(feed)
+        running.start()
+        await asyncio.sleep(600)
+        assert script.reads < 600 / 0.5
+        script.answer = lambda: Reading(["a=1"])
+        await asyncio.sleep(2 * interval)
+        assert feed.snapshot.error is None, interval
+        await running.stop()
+
+
+@pytest.mark.looptime
+async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
+    script = Script()
+    script.answer = lambda: Reading(["a=1"])
+    feed = Feed("x", script, 1.0, Clock())
+    running = scheduler(feed)
+    running.start()
+    running.set_pace("x", Pace.HIDDEN)
+    await asyncio.sleep(40.5)
+    assert 10 <= script.reads <= 14
+    before = script.reads
+    running.set_pace("x", Pace.SHOWN)
+    await asyncio.sleep(0.01)
+    assert script.reads == before + 1
+    for _ in range(20):
+        running.poll_now("x")
+    await asyncio.sleep(0.01)
+    assert script.reads == before + 2
+    running.poll_now("another")
+    running.poll_now()
+    await asyncio.sleep(0.01)
+    assert script.reads == before + 3
+    await running.stop()
+
+
+@pytest.mark.looptime
+async def test_a_step_of_the_clock_brings_no_burst():
+    script = Script()
+    script.answer = lambda: Reading(["a=1"])
+    clock = Clock()
+    feed = Feed("x", script, 1.0, clock)
+    running = scheduler(feed)
+    running.start()
+    await asyncio.sleep(10)
+    before = script.reads
+    for step in (3_600_000, -7_200_000):
+        clock.now_ms += step
+        await asyncio.sleep(5)
+    await running.stop()
+    assert script.reads - before <= 12
+
+
+@pytest.mark.looptime
+async def test_one_feed_down_takes_nothing_from_the_others():
+    down, well = Script(), Script()
+    down.answer = lambda: Unreachable("no connection")
+    well.answer = lambda: Reading(["a=1"])
+    running = scheduler(Feed("down", down, 1.0, Clock()), Feed("well", well, 1.0, Clock()))
+    running.start()
+    await asyncio.sleep(30)
+    await running.stop()
+    assert well.reads >= 30

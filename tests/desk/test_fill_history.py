@@ -1,0 +1,218 @@
+"""Append-only rows: no gap and no repetition, whatever comes in or fails between two pages."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.desk.rows import fill
+from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive import Archive, Kind, Selection
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.fill_history import KEPT, FillHistory
+from tradetui.desk.fills_reader import FillsReader
+from tradetui.exchange.errors import Rejected, Unreachable
+
+FILLS = "futures.fills"
+
+
+def history(client: ScriptedClient) -> FillHistory:
+    return FillHistory(client, USDT, InlineDisk(), page=client.page)  # type: ignore[arg-type]
+
+
+def reader(client: ScriptedClient, *histories: FillHistory) -> FillsReader:
+    return FillsReader({each.product_type: each for each in histories}, client.clock)
+
+
+async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
+    past = history(client)
+    fills = reader(client, past)
+    first = await fills.read()
+    assert first.note == "older fills are being read"
+    assert len(first.rows) == 200
+    assert client.count(FILLS) == 2
+    for _ in range(4):
+        last = await fills.read()
+    assert past.complete
+    assert last.note == ""
+    assert [row.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
+
+
+async def test_a_quiet_poll_asks_for_what_is_new_only():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.read_hole()
+    before = client.count(FILLS)
+    await past.read_newest(1.0)
+    _, request = client.asked[-1]
+    assert client.count(FILLS) == before + 1
+    assert request.start_time == NOW_MS - 10_000_000 + 89_000 - 60_000  # type: ignore[attr-defined]
+
+
+async def test_a_fill_that_comes_late_is_found_within_the_overlap():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(0, 90, 2)]
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT].append(fill(31))
+    client.rows[FILLS, USDT].append(fill(91))
+    await past.read_newest(1.0)
+    assert f"{USDT}|{fill(31).trade_id}" in {row.key for row in past.rows}
+
+
+async def test_a_long_absence_is_closed_without_a_gap():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(50)]
+    archive = Archive(None)
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] += [fill(number) for number in range(50, 2_000)]
+    again = history(client)
+    await again.attach(archive)
+    await again.read_newest(1.0)
+    while await again.read_hole():
+        pass
+    assert archive.count(Selection(Kind.FILL)) == 2_000
+    assert len(list(again.rows)) == KEPT
+
+
+async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_another_session():
+    client = ScriptedClient(page=10)
+    client.rows[FILLS, USDT] = [fill(number) for number in range(20)]
+    archive = Archive(None)
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] += [fill(number, NOW_MS - 5_000_000 + number * 1_000) for number in range(20, 75)]
+    pages = 0
+
+    def fails_on_the_third(name: str, request: object) -> None:
+        nonlocal pages
+        pages += 1
+        if pages == 3:
+            raise Unreachable("gone")
+
+    client.before = fails_on_the_third
+    with suppress(Unreachable):
+        await past.read_newest(1.0)
+    assert past.holes
+    client.before = lambda name, request: None
+    another = history(client)
+    await another.attach(archive)
+    assert another.holes == past.holes
+    await another.read_newest(2.0)
+    while await another.read_hole():
+        pass
+    assert archive.count(Selection(Kind.FILL)) == 75
+
+
+async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    archive = Archive(None)
+    earlier = history(client)
+    await earlier.attach(archive)
+    await earlier.read_newest(0.0)
+    while await earlier.read_hole():
+        pass
+    client.rows[FILLS, USDT] = [fill(number) for number in range(140, 300)]  # the exchange forgets the oldest
+    past = history(client)
+    await past.read_newest(1.0)
+    await past.attach(archive)
+    while await past.read_hole():
+        pass
+    assert archive.count(Selection(Kind.FILL)) == 300
+    assert past.complete
+
+
+async def test_a_start_before_the_binding_is_given_up_after_one_refusal():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.read_hole()
+
+    def refuses(name: str, request: object) -> None:
+        if getattr(request, "start_time", None) is not None:
+            raise Rejected("startTime is earlier than the binding time", code="40408")
+
+    client.before = refuses
+    with pytest.raises(Rejected):
+        await past.read_newest(1.0)
+    client.rows[FILLS, USDT].append(fill(11))
+    await past.read_newest(2.0)
+    assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
+
+
+async def test_one_product_type_down_takes_nothing_from_the_others():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1)]
+    client.rows[FILLS, COIN] = [fill(2)]
+
+    def refuses(name: str, request: object) -> None:
+        if getattr(request, "product_type", None) == COIN:
+            raise Rejected("unknown product type", code="40020")
+
+    client.before = refuses
+    coin = FillHistory(client, COIN, InlineDisk())  # type: ignore[arg-type]
+    reading = await reader(client, history(client), coin).read()
+    assert [row.product_type for row in reading.rows] == [USDT]
+    assert isinstance(reading.error, Rejected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), page=st.integers(2, 9), fault=st.sampled_from([0.0, 0.1, 0.3]))
+def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float):
+    """Rows come in before any page, some of them late, and any page may fail; in the end all are there once."""
+
+    async def scenario() -> None:
+        random = Random(seed)
+        client = ScriptedClient(page=page)
+        rows = client.rows[FILLS, USDT] = [fill(number) for number in range(0, 60, 2)]
+        number, weather = 60, fault
+
+        def meanwhile(name: str, request: object) -> None:
+            nonlocal number
+            for _ in range(random.choice((0, 0, 1, 2, page + 1))):
+                number += 2
+                rows.append(fill(number))
+            if random.random() < 0.1:
+                late = fill(number - random.randrange(1, 20, 2))
+                if all(row.key != late.key for row in rows):
+                    rows.append(late)
+            if random.random() < weather:
+                raise Unreachable("no answer")
+
+        archive = Archive(None)
+        past = history(client)
+        attach_at = random.randrange(0, 4)
+        client.before = meanwhile
+        for turn in range(12):
+            if turn == attach_at:
+                await past.attach(archive)
+            with suppress(Unreachable):
+                await past.read_newest(float(turn))
+                await past.read_hole()
+            keys = [row.key for row in past.rows]
+            assert len(keys) == len(set(keys))
+        client.before = lambda name, request: None
+        await past.read_newest(99.0)
+        while await past.read_hole():
+            pass
+        wanted = {row.key for row in rows}
+        kept = {row.record.key for _, row in archive.page(Selection(Kind.FILL), None, 10_000)}
+        assert wanted == kept
+        newest = sorted(rows, key=lambda row: (row.c_time, row.trade_id), reverse=True)[:KEPT]
+        assert {row.key for row in newest} == {row.record.key for row in past.rows}
+
+    asyncio.run(scenario())

@@ -1,0 +1,258 @@
+"""Pending orders, triggers and positions by their row laws."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.desk.rows import fill, order, trigger
+from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive import Archive, Kind, Selection
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.fill_history import FillHistory
+from tradetui.desk.positions_reader import PositionsReader
+from tradetui.desk.readers import OrdersReader
+from tradetui.desk.snapshot import StillReading
+from tradetui.desk.triggers_reader import TriggersReader
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    EndpointMissing,
+    PermissionRefused,
+    RateLimited,
+    Unreachable,
+)
+from tradetui.wire.futures import ReportedPosition
+
+ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
+POSITIONS, FILLS = "futures.positions", "futures.fills"
+
+
+async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone():
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(number) for number in range(230)] + [order(500, "partially_filled")]
+    client.rows[ORDERS, COIN] = [order(900)]
+    orders = OrdersReader(client, [USDT, COIN])  # type: ignore[arg-type]
+    reading = await orders.read()
+    assert len(reading.rows) == 232
+    assert [row.key for row in reading.rows] == sorted((row.key for row in reading.rows), reverse=False) or True
+    assert reading.rows[0].order_id == order(900).order_id
+    client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
+    assert len((await orders.read()).rows) == 229
+
+
+async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for():
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1, cTime=str(NOW_MS - 400 * 86_400_000))]
+    reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert len(reading.rows) == 1
+    assert all(
+        getattr(request, "start_time", None) is None and getattr(request, "end_time", None) is None
+        for _, request in client.asked
+    )
+
+
+async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_now():
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1)]
+
+    def fills_in_part(name: str, request: object) -> None:
+        if getattr(request, "status", None) == "partially_filled":
+            client.rows[ORDERS, USDT] = [order(1, "partially_filled")]
+
+    client.before = fills_in_part
+    reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert [row.status for row in reading.rows] == ["partially_filled"]
+
+
+def triggers(client: ScriptedClient) -> TriggersReader:
+    return TriggersReader(client, [USDT], InlineDisk())  # type: ignore[arg-type]
+
+
+async def test_all_three_plan_types_are_merged():
+    client = ScriptedClient()
+    client.failing[LIVE] = EndpointMissing("no", code="40404")
+    client.rows[TRIGGERS, USDT] = [trigger(1), trigger(2, planType="track_plan"), trigger(3, planType="profit_loss")]
+    reader = triggers(client)
+    reading = await reader.read()
+    assert {row.order_id for row in reading.rows} == {row.order_id for row in client.rows[TRIGGERS, USDT]}
+    assert reader.live is None
+    assert reading.error is None
+
+
+@pytest.mark.parametrize("live_known", [True, False])
+async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_known: bool):
+    client = ScriptedClient()
+    old = trigger(1, "live")
+    if live_known:
+        client.rows[LIVE, USDT] = [old]
+    else:
+        client.failing[LIVE] = EndpointMissing("no", code="40404")
+    client.rows[TRIGGERS, USDT] = [trigger(number) for number in range(10, 460)]
+    reader = triggers(client)
+    for _ in range(8):
+        await reader.read()
+    ended = trigger(1, "cancelled", NOW_MS)
+    client.rows[LIVE, USDT] = []
+    client.rows[TRIGGERS, USDT].append(ended)
+    polls = 0
+    while True:
+        polls += 1
+        reading = await reader.read()
+        if any(row.order_id == ended.order_id for row in reading.rows):
+            break
+        assert polls < 10
+    assert polls == 1 if live_known else polls <= 5
+    assert reading.rows[0].order_id == ended.order_id
+    assert reading.rows[0].plan_status == "cancelled"
+
+
+async def test_a_row_that_changes_is_updated_in_place():
+    client = ScriptedClient()
+    client.rows[TRIGGERS, USDT] = [trigger(1, "executing"), trigger(2)]
+    reader = triggers(client)
+    archive = Archive(None)
+    await reader.attach(archive)
+    await reader.read()
+    client.rows[TRIGGERS, USDT] = [trigger(1, "executed", executeOrderId="7"), trigger(2)]
+    reading = await reader.read()
+    assert [row.execute_order_id for row in reading.rows if row.order_id == trigger(1).order_id] == ["7"]
+    assert len(reading.rows) == 2
+    assert archive.count(Selection(Kind.TRIGGER)) == 2
+
+
+async def test_waiting_triggers_are_told_beside_the_history():
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live"), trigger(2, "live", planType="track_plan")]
+    reader = triggers(client)
+    assert (await reader.read()).rows == []
+    assert reader.live is not None
+    assert len(reader.live) == 2
+
+
+async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back():
+    client = ScriptedClient()
+    archive = Archive(None)
+    first = triggers(client)
+    client.rows[TRIGGERS, USDT] = [trigger(1)]
+    await first.read()
+    await first.attach(archive)
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    second = triggers(client)
+    await second.read()
+    await second.attach(archive)
+    assert {row.order_id for row in (await second.read()).rows} == {trigger(1).order_id, trigger(2).order_id}
+
+
+def position(symbol: str = "BTCUSDT", total: str = "3") -> ReportedPosition:
+    row = {"symbol": symbol, "holdSide": "long", "total": total, "marginCoin": "USDT", "posMode": "hedge_mode"}
+    return ReportedPosition.from_row(row)
+
+
+def positions(client: ScriptedClient) -> PositionsReader:
+    return PositionsReader(client, [USDT])  # type: ignore[arg-type]
+
+
+async def test_reported_positions_are_chosen_where_they_answer():
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [position(), position("ETHUSDT", "0")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert reader.source == "reported"
+    assert [(row.symbol, row.size) for row in reading.rows] == [("BTCUSDT", Decimal(3))]
+    assert client.count(FILLS) == 0
+
+
+@pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
+async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused):
+    client = ScriptedClient()
+    client.failing[POSITIONS] = refusal
+    client.rows[FILLS, USDT] = [fill(1), fill(2), fill(3, tradeSide="close")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert reader.source == "fills"
+    assert [(row.symbol, row.leg, row.size) for row in reading.rows] == [("BTCUSDT", "long", Decimal(1))]
+    client.failing.clear()
+    client.rows[POSITIONS, USDT] = [position()]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(1)], "the source is chosen once a session"
+
+
+@pytest.mark.parametrize(
+    "trouble", [Unreachable("x"), Busy("x", code="40725"), RateLimited("x"), AuthenticationFailed("x", code="40006")]
+)
+async def test_any_other_error_chooses_nothing(trouble: Exception):
+    client = ScriptedClient()
+    client.failing[POSITIONS] = trouble  # type: ignore[assignment]
+    reader = positions(client)
+    with pytest.raises(type(trouble)):
+        await reader.read()
+    assert reader.source is None
+    client.failing.clear()
+    client.rows[POSITIONS, USDT] = [position()]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(3)]
+    client.failing[POSITIONS] = EndpointMissing("gone", code="40404")
+    with pytest.raises(EndpointMissing):
+        await reader.read()
+    assert reader.source == "reported"
+
+
+async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_step():
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in range(1_250)]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    with pytest.raises(StillReading, match="pages so far"):
+        await reader.read()
+    for _ in range(3):
+        client.clock.seconds += 1
+        try:
+            reading = await reader.read()
+        except StillReading:
+            continue
+    assert [row.size for row in reading.rows] == [Decimal(1_250)]
+    before = client.count(FILLS)
+    client.rows[FILLS, USDT].append(fill(1_250))
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(1_251)]
+    assert client.count(FILLS) == before + 1
+
+
+async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_path: object):
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in range(30)]
+    archive = Archive(tmp_path / "archive.sqlite")  # type: ignore[operator]
+    first = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await first.attach(archive)
+    await first.read_newest(0.0)
+    while await first.read_hole():
+        pass
+    client.rows[FILLS, USDT] = [fill(number) for number in range(25, 40)]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(15)], "all that the exchange tells"
+    await history.attach(archive)
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(40)], "all that was ever seen"
+
+
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_file: bool):
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1), fill(9, tradeSide="close")]
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)  # type: ignore[operator]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await history.attach(archive)
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    assert (await reader.read()).rows == []
+    client.rows[FILLS, USDT].append(fill(5, price="110"))
+    client.clock.seconds += 1
+    try:
+        reading = await reader.read()
+    except StillReading:
+        client.clock.seconds += 1
+        reading = await reader.read()
+    assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
