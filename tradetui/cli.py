@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from tradetui import __version__
 from tradetui.commands.exit_codes import DONE, INTERRUPTED
-from tradetui.commands.flags import global_flags_into
+from tradetui.commands.flags import global_flags_into, path_of
 
 _MODULES = {None: "interactive", "monitor": "interactive"}
 _OWN_PARSER = frozenset({"show"})
@@ -29,7 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     known.rest = rest
     try:
+        # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.
+        gc.disable()
         module = importlib.import_module(f"tradetui.commands.{_MODULES.get(known.command, known.command)}")
+        gc.freeze()
+        gc.enable()
         code: int = module.run(known)
         sys.stdout.flush()
         return code
@@ -64,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     demo = add("demo", "the whole program on its own embedded exchange: no account, no network")
     demo.add_argument(
-        "--screenshot", type=Path, metavar="FILE", help="run without a terminal; write SVG, or text for .txt"
+        "--screenshot", type=path_of, metavar="FILE", help="run without a terminal; write SVG, or text for .txt"
     )
     demo.add_argument("--size", type=_size, default=(160, 48), metavar="WxH", help="columns and rows (default 160x48)")
     demo.add_argument("--after", type=_seconds, default=3.0, metavar="SECONDS", help="how long to run (default 3)")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tradetui.commands.exit_codes import DONE, USAGE
-from tradetui.commands.interactive import needs_terminal
+from tradetui.commands.saying import needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.running import run as run_app

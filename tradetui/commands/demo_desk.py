@@ -6,7 +6,7 @@ from random import Random
 
 from pydantic import SecretStr
 
-from tradetui.commands.session import new_ids
+from tradetui.commands.intent_ids import new_ids
 from tradetui.desk.desk import Desk
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 
 from tradetui.commands.exit_codes import REFUSED, USAGE
+from tradetui.commands.saying import say
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.wire.requests import InvalidRequest
-from tradetui.wire.scrub import scrub
 
 NO_PROFILE = """tradetui has no configuration yet.
   tradetui demo   runs the whole program on its own exchange: no account, no network
   tradetui init   writes a profile for your account"""
-
-
-def say(text: str) -> None:
-    """Write one message for a person to stderr, free of control characters."""
-    print("\n".join(scrub(line) for line in text.splitlines()), file=sys.stderr)  # noqa: T201
 
 
 def report(problem: Exception) -> int:

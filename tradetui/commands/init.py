@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tradetui.commands.exit_codes import DONE
-from tradetui.commands.failures import say
+from tradetui.commands.saying import say
 from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import profiles_dir

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tradetui.commands.exit_codes import USAGE
-from tradetui.commands.failures import say
+from tradetui.commands.saying import needs_terminal
 from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
 
 if TYPE_CHECKING:
@@ -46,14 +45,6 @@ def run(args: argparse.Namespace) -> int:
         keys=profile.keys,
     )
     return run_app(TradeApp(settings))
-
-
-def needs_terminal() -> bool:
-    """Whether there is a terminal; says what to do where there is none."""
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        return True
-    say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")
-    return False
 
 
 def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> Desk:

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.failures import say
+from tradetui.commands.saying import say
 from tradetui.commands.session import credentials_of, flags_of, identity_of, journal_file
 from tradetui.desk.journal import ENDED, Intent, Journal
 from tradetui.desk.sqlite_file import FileUnusable

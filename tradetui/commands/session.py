@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
+from tradetui.commands.intent_ids import new_ids
 from tradetui.desk.desk import Desk
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution
@@ -172,8 +172,3 @@ def open_journal(loaded: LoadedProfile, identity: AccountIdentity, disk: ThreadD
         raise ConfigurationError(
             problem.reason, place=problem.file, remedy=f"{problem.remedy}. Until then: tradetui monitor."
         ) from None
-
-
-def new_ids(random: Random) -> Callable[[], str]:
-    """Ids for intents: 28 characters that no other program's orders begin with."""
-    return lambda: f"tt-{random.getrandbits(100):025x}"

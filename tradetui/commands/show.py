@@ -11,10 +11,11 @@ from typing import Any
 
 from tradetui.commands import endpoints_table
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.failures import report, say
+from tradetui.commands.failures import report
 from tradetui.commands.flags import global_flags_into
 from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, open_reader
 from tradetui.commands.times import milliseconds
 from tradetui.exchange.client import ExchangeReader

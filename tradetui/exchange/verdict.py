@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from tradetui.exchange.carrier import CarryFailure, Incoming, Trouble
@@ -70,6 +69,8 @@ def retry_after(headers_value: str | None, now_ms: int) -> float | None:
     text = headers_value.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
+    from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
+
     try:
         moment = parsedate_to_datetime(text)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
@@ -37,16 +38,34 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
 def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> World:
     """A world at a moment; the same seed and moment give the same world."""
     world = World(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
-    for name, uid, kind, mode, fills, orders, triggers, lively in _PEOPLE:
-        account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
-        account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
-        world.accounts[uid] = account
+    for person in _PEOPLE:
+        name, uid, kind, mode = person[:4]
+        world.unborn[uid] = partial(_born, seed, now_ms, *person)
         world.keys.append(made_key(seed, name, uid, ALL, mode, kind))
-        _give_past(account, now_ms, fills, orders, triggers)
     owner = world.keys[0]
     world.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
-    _fill_limits(world)
     return world
+
+
+def _born(
+    seed: int,
+    now_ms: int,
+    name: str,
+    uid: str,
+    kind: str,
+    mode: str,
+    fills: tuple[int, int, int],
+    orders: int,
+    triggers: int,
+    lively: bool,
+) -> Account:
+    """One account with what lies behind it."""
+    account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
+    account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
+    _give_past(account, now_ms, fills, orders, triggers)
+    if name == "at-limits":
+        _fill_limits(account)
+    return account
 
 
 def _give_past(account: Account, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int) -> None:
@@ -84,9 +103,8 @@ def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:
     }
 
 
-def _fill_limits(world: World) -> None:
-    """The account that has reached every limit: twenty sub-accounts, ten keys on one, its copy key made."""
-    account = next(account for account in world.accounts.values() if account.name == "at-limits")
+def _fill_limits(account: Account) -> None:
+    """Reach every limit: twenty sub-accounts, ten keys on one, the copy key made."""
     letters = "abcdefghijklmnopqrst"
     account.virtual_subaccounts = [
         {"subAccountUid": f"43000000{number:02d}", "subAccountName": f"limited{letters[number]}", "keys": 1}

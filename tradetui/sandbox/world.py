@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,6 +31,7 @@ class World:
         self.market = Market(seed)
         self.ids = Identifiers()
         self.accounts: dict[str, Account] = {}
+        self.unborn: dict[str, Callable[[], Account]] = {}
         self.keys: list[SandboxKey] = []
         self.still = False
         self.one_way_size_honoured = True
@@ -145,12 +146,15 @@ class World:
     # Reading
 
     def account(self, uid: str) -> Account:
+        """An account, with its past made when it is first asked for."""
+        if uid in self.unborn:
+            self.accounts[uid] = self.unborn.pop(uid)()
         return self.accounts[uid]
 
     def book(self, uid: str, product_type: str) -> FuturesAccount:
         """The futures of an account in a product type; raises Refusal for one that is not traded here."""
         try:
-            return self.accounts[uid].futures[product_type.upper()]
+            return self.account(uid).futures[product_type.upper()]
         except KeyError:
             raise Refusal("40309", f"The product type {product_type} has been removed") from None
 
@@ -159,7 +163,7 @@ class World:
 
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
         """A book's rows, newest first: fills orders triggers live-triggers spot-fills bills converts transfers."""
-        account = self.accounts[uid]
+        account = self.account(uid)
         if name in ("spot-fills", "bills", "converts", "transfers"):
             plain: Sequence[Row] = {
                 "spot-fills": account.spot_fills,
@@ -333,7 +337,7 @@ class World:
         ]
 
     def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
-        account = self.accounts[uid]
+        account = self.account(uid)
         words = {
             "futures-read": "coor",
             "futures-write": "coow",

@@ -1,0 +1,104 @@
+"""Five tables of 100 rows at 200x60, fed from memory once a second; a program to be measured from outside.
+
+Run: python -m tests.bench.tables_program record|data changing|still
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from time import perf_counter
+
+from textual.app import App, ComposeResult
+from textual.containers import Grid
+from textual.widgets import DataTable
+
+from tradetui.desk.columns import Column, number_column, text_column
+from tradetui.desk.rows import MemoryRows
+from tradetui.ui.record_table import RecordTable
+
+ROWS = 100
+WIDTH = 10
+NAMES = ("symbol", "a", "b", "c", "d", "e", "f", "g")
+COLUMNS: Sequence[Column] = (
+    text_column("symbol", "Symbol", WIDTH),
+    *(number_column(name, name.upper(), WIDTH) for name in NAMES[1:]),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of eight fields."""
+
+    symbol: str
+    a: Decimal
+    b: Decimal
+    c: Decimal
+    d: Decimal
+    e: Decimal
+    f: Decimal
+    g: Decimal
+
+
+def rows_at(second: int) -> list[Row]:
+    """A hundred rows; every number differs from the second before."""
+    return [
+        Row(f"SYM{place:03d}USDT", *(Decimal(10_000 + place * 7 + second * 13 + at) / 100 for at in range(7)))
+        for place in range(ROWS)
+    ]
+
+
+class Program(App[None]):
+    """Five tables; the longest stall of the loop each five seconds goes to standard error when it is a file."""
+
+    CSS = "Grid { grid-size: 2 3; } RecordTable, DataTable { height: 1fr; }"
+
+    def __init__(self, kind: str, changing: bool) -> None:
+        super().__init__()
+        self._kind = kind
+        self._changing = changing
+        self._second = 0
+        self._due = 0.0
+        self.longest_stall = 0.0
+
+    def compose(self) -> ComposeResult:
+        with Grid():
+            for _ in range(5):
+                yield RecordTable(COLUMNS) if self._kind == "record" else DataTable(cell_padding=0)
+
+    def on_mount(self) -> None:
+        for table in self.query(DataTable):
+            for name in NAMES:
+                table.add_column(name, key=name, width=WIDTH)
+            for row in rows_at(0):
+                table.add_row(*(str(getattr(row, name)) for name in NAMES), key=row.symbol)
+        self._feed()
+        if self._changing:
+            self.set_interval(1.0, self._feed)
+        self._due = perf_counter() + 0.01
+        self.set_interval(0.01 if "stall" in sys.argv else 3600, self._watch)
+
+    def _feed(self) -> None:
+        rows = rows_at(self._second)
+        keys = [row.symbol for row in rows]
+        self._second += 1
+        for table in self.query(RecordTable):
+            table.set_source(MemoryRows(rows, keys, self._second))
+        for data_table in self.query(DataTable):
+            for row in rows:
+                for name in NAMES[1:]:
+                    data_table.update_cell(row.symbol, name, str(getattr(row, name)))
+
+    def _watch(self) -> None:
+        now = perf_counter()
+        self.longest_stall = max(self.longest_stall, now - self._due)
+        self._due = now + 0.01
+
+
+if __name__ == "__main__":
+    program = Program(sys.argv[1], sys.argv[2] == "changing")
+    program.run()
+    if "stall" in sys.argv:
+        sys.stdout.write(f"longest stall {program.longest_stall * 1000:.1f} ms\n")
