@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.desk.columns import UNKNOWN
+from tradetui.ui.zones import zone_label
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
@@ -71,13 +72,18 @@ def _read(value: object, zone: tzinfo) -> str:
     if value is None:
         return UNKNOWN
     if isinstance(value, datetime):
-        return value.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
+        local = value.astimezone(zone)
+        return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {zone_label(zone)}"
     if isinstance(value, Decimal):
         from tradetui.wire.numbers import plain
 
         return plain(value)
     if isinstance(value, tuple | list):
-        return ", ".join(_read(each, zone) for each in value) or UNKNOWN
+        return "; ".join(_read(each, zone) for each in value) or UNKNOWN
+    parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
+    if parts and not isinstance(value, str):
+        given = {name: part for name, part in parts.items() if part is not None}
+        return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in given.items())
     return str(value)
 
 

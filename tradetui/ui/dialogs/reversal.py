@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -67,6 +69,7 @@ class ReversalDialog(ModalScreen[None]):
             yield Static(plain(account), classes=style, markup=False)
             with VerticalScroll():
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
+            yield Input(id="size", placeholder="size: the whole position; type a number and Enter for a part of it")
             yield Input(id="typed", placeholder=f"type {self._target.symbol} to confirm")
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
@@ -130,6 +133,28 @@ class ReversalDialog(ModalScreen[None]):
         button.disabled = not enabled
         words = "\n".join(reasons) if reasons else "" if self._armed else "arming …"
         self.query_one("#reason", Static).update(plain(words))
+
+    @on(Input.Changed, "#size")
+    def _size_changing(self) -> None:
+        if not self._sending and not self._over:
+            self._disarm("Enter takes the size.")
+
+    @on(Input.Submitted, "#size")
+    def _size_taken(self, event: Input.Submitted) -> None:
+        """Plan again with another size; nothing typed is the whole position."""
+        text = event.value.strip()
+        size: Decimal | None = None
+        if text:
+            try:
+                size = Decimal(text)
+            except InvalidOperation:
+                size = Decimal(0)
+            if not size.is_finite() or size <= 0:
+                self._disarm(f"{text} is no size: give a number above zero, or nothing for the whole position.")
+                return
+        self._target = replace(self._target, size=size)
+        self.query_one("#cancel").focus()
+        self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
 
     @on(Input.Changed, "#typed")
     def _typed(self) -> None:
@@ -229,7 +254,8 @@ class ReversalDialog(ModalScreen[None]):
             return
         self.query_one("#body", Static).update(body)
         self.query_one("#reason", Static).update("")
-        self.query_one("#typed", Input).display = False
+        for name in ("#typed", "#size"):
+            self.query_one(name, Input).display = False
         self.query_one("#confirm", Button).display = False
         button = self.query_one("#cancel", Button)
         button.label, button.disabled = "Acknowledge", False

@@ -1,0 +1,87 @@
+"""The registry of bindings: every one complete, none twice, each an action of its screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tradetui.ui.app import TradeApp
+from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, unknown_ids
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.main import MainScreen
+
+SCREENS = {"main": MainScreen, "detail": DetailScreen, "app": TradeApp}
+
+
+@pytest.mark.parametrize("binding", BINDINGS, ids=lambda each: each.id)
+def test_every_binding_is_complete(binding: object) -> None:
+    each = binding
+    assert each.description and each.tooltip and each.group in GROUPS  # type: ignore[attr-defined]
+    action = each.action.partition("(")[0]  # type: ignore[attr-defined]
+    for name in each.where:  # type: ignore[attr-defined]
+        assert hasattr(SCREENS[name], f"action_{action}"), f"{name} has no {action}"
+
+
+def test_no_id_and_no_key_twice() -> None:
+    assert max(Counter(each.id for each in BINDINGS).values()) == 1
+    for screen in SCREENS:
+        keys = [key for each in BINDINGS if screen in each.where for key in each.keys.split(",")]
+        assert max(Counter(keys).values()) == 1
+
+
+def test_the_keys_are_the_designed_ones() -> None:
+    keys = {key for row in key_table() for key in row.keys.split()}
+    for key in [
+        "?",
+        "/",
+        "Esc",
+        "q",
+        "Tab",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "o",
+        "↑",
+        "↓",
+        "←",
+        "→",
+        "j",
+        "k",
+        "g",
+        "G",
+        "PgUp",
+        "PgDn",
+        "Enter",
+        "s",
+        "S",
+        "z",
+        "y",
+        "Y",
+        "p",
+        "P",
+        "u",
+        "Space",
+        "R",
+        "L",
+        "T",
+        "Ctrl+P",
+    ]:
+        assert key in keys, key
+    assert "r" not in keys
+
+
+def test_nothing_needs_ctrl() -> None:
+    assert [each.id for each in BINDINGS if all("ctrl" in key for key in each.keys.split(","))] == ["palette"]
+
+
+def test_reasons_belong_to_bindings() -> None:
+    assert set(REASONS) <= {each.id for each in BINDINGS}
+
+
+def test_own_keys_are_shown_and_unknown_ids_named() -> None:
+    assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
+    assert unknown_ids(["zoom", "zum"]) == ["zum"]
+    assert shown_keys("question_mark,f1") == "? F1"

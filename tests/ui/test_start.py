@@ -1,0 +1,34 @@
+"""The shell is painted before anything heavy is loaded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+HEAVY = (
+    "httpx",
+    "pydantic",
+    "sqlite3",
+    "ssl",
+    "tradetui.exchange.client",
+    "tradetui.desk.desk",
+    "tradetui.sandbox.app",
+)
+
+
+def loaded(statement: str) -> set[str]:
+    """Modules that a statement loads, in a process of its own."""
+    program = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_the_screen_loads_nothing_heavy() -> None:
+    statement = "import tradetui.ui.running, tradetui.commands.demo"
+    assert loaded(statement) & set(HEAVY) == set()
+
+
+def test_the_key_table_loads_no_textual() -> None:
+    modules = loaded("import tradetui.ui.keys; tradetui.ui.keys.key_table()")
+    assert {"textual", "rich", "pydantic"} & modules == set()
