@@ -47,7 +47,10 @@ BUSINESS_TYPES: Final = (
     "system lock",
     "user lock",
 )
-LIVE_BUSINESS_TYPES: Final = {word: word.upper().replace("-", "_").replace(" ", "_") for word in BUSINESS_TYPES}
+LIVE_BUSINESS_TYPES: Final = {
+    **{word: word.upper().replace("-", "_").replace(" ", "_") for word in BUSINESS_TYPES},
+    "deduction of handling fee": "DEDUCTION_HANDLING_FEE",
+}
 PLAN_TYPES: Final = frozenset({"normal_plan", "track_plan", "profit_loss"})
 PLAN_STATUSES: Final = frozenset({"executed", "fail_execute", "cancelled"})
 
