@@ -10,7 +10,6 @@ HEAVY = (
     "httpx",
     "pydantic",
     "sqlite3",
-    "ssl",
     "tradetui.exchange.client",
     "tradetui.desk.desk",
     "tradetui.sandbox.app",

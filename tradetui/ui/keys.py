@@ -42,8 +42,8 @@ BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", TABLES, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", TABLES),
-    KeyBinding("quit", "q", "leave", "Quit", "end the program; asks while an order is in doubt", "Anywhere", TABLES),
-    KeyBinding("screens", "o", "screens", "Screens", "list of everything that can be opened", "Anywhere", MAIN, True),
+    KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", TABLES),
+    KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", MAIN, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels"),
     KeyBinding("previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels"),
     KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "focus the accounts", "Panels"),
@@ -51,7 +51,7 @@ BINDINGS: Final = (
     KeyBinding("orders", "3", "panel('orders')", "Orders", "focus the pending orders", "Panels"),
     KeyBinding("fills", "4", "panel('fills')", "Fills", "focus the fills", "Panels"),
     KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "focus the trigger history", "Panels"),
-    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel over the whole screen, and back", "Panels", MAIN, True),
+    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", MAIN, True),
     KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", TABLES),
     KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", TABLES),
     KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", TABLES),
@@ -61,10 +61,8 @@ BINDINGS: Final = (
     KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", TABLES),
     KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", TABLES),
     KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", MAIN, True),
-    KeyBinding(
-        "filter", "slash", "filter", "Filter", "rows that match a text or pattern; ! inverts", "Rows", MAIN, True
-    ),
-    KeyBinding("sort", "s", "sort", "Sort", "by the column under the cursor; again: as it came", "Rows", MAIN, True),
+    KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", MAIN, True),
+    KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", MAIN, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows"),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
@@ -73,7 +71,7 @@ BINDINGS: Final = (
     KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View"),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
-    KeyBinding("reverse", "R", "reverse", "Reverse", "reverse the position under the cursor", "Trading", MAIN, True),
+    KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
 )
 

@@ -9,28 +9,36 @@ from textual.theme import Theme
 DEFAULT_THEME: Final = "tradetui-dark"
 
 
-def _dark(name: str, *, gain: str, loss: str) -> Theme:
+def _dark(name: str, *, gain: str, loss: str, good: str = "#9ece6a", bad: str = "#f7768e") -> Theme:
     return Theme(
         name=name,
         primary="#7aa2f7",
         secondary="#9d7cd8",
         accent="#7dcfff",
         warning="#e0af68",
-        error=loss,
-        success=gain,
+        error=bad,
+        success=good,
         foreground="#c0caf5",
         background="#16161e",
         surface="#1a1b26",
         panel="#24283b",
         dark=True,
-        variables={"gain": gain, "loss": loss, "long": gain, "short": loss, "warn": "#e0af68", "quiet": "#7880a8"},
+        variables={
+            "gain": gain,
+            "loss": loss,
+            "long": gain,
+            "short": loss,
+            "warn": "#e0af68",
+            "quiet": "#7880a8",
+            "frame": "#3b4261",
+        },
     )
 
 
 THEMES: Final = (
     _dark(DEFAULT_THEME, gain="#9ece6a", loss="#f7768e"),
     _dark("tradetui-red-up", gain="#f7768e", loss="#9ece6a"),
-    _dark("tradetui-colour-blind", gain="#56b4e9", loss="#e69f00"),
+    _dark("tradetui-colour-blind", gain="#56b4e9", loss="#e69f00", good="#56b4e9", bad="#e69f00"),
     Theme(
         name="tradetui-light",
         primary="#2e5aac",
@@ -51,6 +59,7 @@ THEMES: Final = (
             "short": "#b42318",
             "warn": "#9a6700",
             "quiet": "#6e7781",
+            "frame": "#c3cbd5",
         },
     ),
     Theme(
@@ -73,6 +82,7 @@ THEMES: Final = (
             "short": "ansi_red",
             "warn": "ansi_yellow",
             "quiet": "ansi_bright_black",
+            "frame": "ansi_bright_black",
         },
     ),
 )

@@ -25,7 +25,11 @@ NOTES = (
 class HelpDialog(ModalScreen[None]):
     """The key table, generated from the bindings."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,q,question_mark,f1", "dismiss", "Close"),
+        ("j", "scroll(1)", "Down"),
+        ("k", "scroll(-1)", "Up"),
+    ]
 
     def __init__(self, changed: Mapping[str, str], why_not: Callable[[str], str | None] = lambda _: None) -> None:
         super().__init__(classes="dialog")
@@ -38,6 +42,10 @@ class HelpDialog(ModalScreen[None]):
             box.border_subtitle = "Esc closes"
             with VerticalScroll():
                 yield Static(self._table(), markup=False)
+
+    def action_scroll(self, lines: int) -> None:
+        """Move by lines, as the rows of a table do."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def _table(self) -> Content:
         lines: list[Content] = []
@@ -52,4 +60,4 @@ class HelpDialog(ModalScreen[None]):
         keys = shown_keys(self._changed.get(binding.id, binding.keys))
         reason = self._why_not(binding.id)
         about = (f"now off: {reason}", "$warn") if reason else (binding.tooltip, "$quiet")
-        return Content.assemble((f"  {keys:<12}", "bold $accent"), (f"{binding.description:<16}", ""), about)
+        return Content.assemble((f"  {keys:<11}", "bold $accent"), (f"{binding.description:<16}", ""), about)
