@@ -280,8 +280,9 @@ async def test_writes_of_the_other_areas() -> None:
     assert made.rows[0].apikey
     await asyncio.sleep(2)  # clients of their own do not share a budget
     client = setting.client("copy-new")
-    with pytest.raises(Rejected, match=r"You have already created a Copy API Key\."):
+    with pytest.raises(Rejected) as again:
         await client.copytrading.create_api_key(passphrase="Passphrase01")
+    assert again.value.message == "You have already created a Copy API Key."
     created = await setting.client("broker").broker.create_subaccount(subaccount_name="new@example.com")
     email = await setting.client("broker").broker.subaccount_email(sub_uid=created.rows[0].sub_uid)
     assert email.rows[0].sub_uid == created.rows[0].sub_uid
