@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
+from tradetui.desk.disk import InlineDisk
 from tradetui.exchange.clock import LoopClock
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.app import TradeApp
@@ -74,7 +75,7 @@ class Stage:
     def _open(self, name: str, read_only: bool) -> Desk:
         if self.built is None:
             self.built = build_sandbox(self.seed, self.clock)
-        return open_demo_desk(self.built, name, read_only=read_only, clock=self.clock)
+        return open_demo_desk(self.built, name, read_only=read_only, clock=self.clock, disk=InlineDisk())
 
     @asynccontextmanager
     async def running(self, size: tuple[int, int] = (200, 60), after: float = 3.0) -> AsyncIterator[Pilot[None]]:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from tradetui.commands.intent_ids import new_ids
 from tradetui.desk.desk import Desk
-from tradetui.desk.disk import ThreadDisk
+from tradetui.desk.disk import InlineDisk, ThreadDisk
 from tradetui.desk.execution import Execution
 from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
@@ -31,7 +31,14 @@ def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
     return Sandbox(build_world(seed, clock.wall_ms()), clock.wall_ms, options)
 
 
-def open_demo_desk(sandbox: Sandbox, name: str, *, read_only: bool, clock: Clock | None = None) -> Desk:
+def open_demo_desk(
+    sandbox: Sandbox,
+    name: str,
+    *,
+    read_only: bool,
+    clock: Clock | None = None,
+    disk: ThreadDisk | InlineDisk | None = None,
+) -> Desk:
     """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
     clock = clock or SystemClock()
     key = next(key for key in sandbox.world.keys if key.name == name)
@@ -60,6 +67,6 @@ def open_demo_desk(sandbox: Sandbox, name: str, *, read_only: bool, clock: Clock
     execution = None
     if isinstance(client, ExchangeClient):
         # The demonstration's journal is in memory: it begins anew with its exchange.
-        disk = ThreadDisk()
+        disk = disk or ThreadDisk()
         execution = Execution(client, settings, clock, disk.now(Journal, None), disk, key.uid, new_ids(random))
     return Desk(client, settings, clock, random, execution)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tradetui.desk.preview import Preview, Target
 
 LABEL = 18
+READING_S = 1.0
 
 
 class SymbolDialog(ModalScreen[str | None]):
@@ -258,7 +259,14 @@ class ReversalDialog(ModalScreen[None]):
             self.query_one(name, Input).display = False
         self.query_one("#confirm", Button).display = False
         button = self.query_one("#cancel", Button)
-        button.label, button.disabled = "Acknowledge", False
+        button.label, button.disabled = "Acknowledge", True
+        self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
+
+    async def _arm_acknowledgement(self) -> None:
+        """Let the end be read: Enter pressed once too often must not close it unseen."""
+        await asyncio.sleep(READING_S)
+        button = self.query_one("#cancel", Button)
+        button.disabled = False
         button.focus()
 
     # Drawing

@@ -1,0 +1,178 @@
+"""The reversal dialog: nothing is sent by accident, and what became of it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input
+
+from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.reversal import ReversalDialog, SymbolDialog
+from tradetui.ui.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+PATH = "/api/v2/mix/order/click-backhand"
+
+
+def posts(stage: Stage) -> int:
+    return stage.sandbox.counts["POST", PATH]
+
+
+async def still(stage: Stage, pilot: Pilot[None]) -> None:
+    """Stop the market, so that a preview stays true."""
+    stage.sandbox.world.still = True
+    await asyncio.sleep(3)
+    await pilot.pause()
+
+
+async def opened(stage: Stage, pilot: Pilot[None]) -> ReversalDialog:
+    await still(stage, pilot)
+    await pilot.press("R")
+    await asyncio.sleep(1.5)
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, ReversalDialog)
+    return dialog
+
+
+async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        text = screen_text(stage.app)
+        for words in ("SANDBOX · hedge", "held now", "held afterwards", "sent size", "sent tradeSide", "margin needed"):
+            assert words in text, words
+        assert posts(stage) == 0
+
+
+async def test_enter_cancels_and_escape_cancels() -> None:
+    for key in ("enter", "escape"):
+        stage = Stage()
+        async with stage.running() as pilot:
+            await opened(stage, pilot)
+            await pilot.press(key)
+            assert not isinstance(stage.app.screen, ReversalDialog)
+            assert posts(stage) == 0
+
+
+async def test_keys_typed_ahead_confirm_nothing() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await still(stage, pilot)
+        await pilot.press("R", "tab", "enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 0
+
+
+async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        await pilot.press("tab", "enter", *["enter"] * 8)
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert posts(stage) == 1
+        text = screen_text(stage.app)
+        assert "Settled: reversed" in text
+        assert "Acknowledge" in text
+        assert not stage.desk.execution.unsettled()  # type: ignore[union-attr]
+
+
+async def test_another_outcome_is_an_alarm() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("closed-only")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(8)
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert "Settled: closed only" in text
+        assert "This is not what was previewed" in text
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_a_changed_position_is_shown_instead_of_sent() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        target = dialog._target
+        uid = stage.desk.settings.uid or ""
+        stage.sandbox.world.open_position(uid, target.symbol, "long", Decimal("0.5"))
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert posts(stage) == 0
+        assert "Nothing was sent. Changed since the preview" in " ".join(screen_text(stage.app).split())
+
+
+async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
+    stage = Stage("one-way")
+    async with stage.running((140, 64)) as pilot:
+        dialog = await opened(stage, pilot)
+        box = dialog.query_one("#size", Input)
+        box.focus()
+        for key in ("0", "full_stop", "0", "1"):
+            await pilot.press(key)
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert "one of the two" in screen_text(stage.app)
+        assert dialog.query_one("#confirm", Button).disabled
+        typed = dialog.query_one("#typed", Input)
+        assert typed.display
+        typed.value = dialog._target.symbol
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_a_size_that_is_none_is_said() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        dialog.query_one("#size", Input).focus()
+        await pilot.press("x", "enter")
+        await pilot.pause()
+        assert "x is no size" in screen_text(stage.app)
+        assert posts(stage) == 0
+
+
+async def test_elsewhere_it_asks_for_the_symbol() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("4", "R")
+        assert isinstance(stage.app.screen, SymbolDialog)
+        await pilot.press(*"btcusdt", "enter")
+        await asyncio.sleep(1)
+        assert isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_lock_is_one_key_and_unlocking_asks() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await pilot.press("L")
+        assert stage.desk.execution is not None
+        assert stage.desk.execution.locked
+        await opened(stage, pilot)
+        assert "Trading is locked" in screen_text(stage.app)
+        await pilot.press("escape", "L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("enter")
+        assert stage.desk.execution.locked, "Enter presses Cancel"
+        await pilot.press("L", "tab", "enter")
+        await pilot.pause()
+        assert not stage.desk.execution.locked
+
+
+async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running() as pilot:
+        await pilot.press("R", "L")
+        assert not isinstance(stage.app.screen, ReversalDialog | SymbolDialog | ConfirmDialog)
+        assert stage.desk.execution is None
+        assert all(method == "GET" for method, _ in stage.sandbox.counts)
