@@ -12,6 +12,7 @@ from pathlib import Path
 
 import looptime
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from tests.ui.virtual import Stage
 from tradetui.ui.screenshot import screen_svg
@@ -38,10 +39,41 @@ async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+async def _reversal(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.world.still = True
+    await asyncio.sleep(3)
+    await pilot.press("R")
+    await asyncio.sleep(2)
+
+
+async def _reversal_uncertain(stage: Stage, pilot: Pilot[None]) -> None:
+    await _reversal(stage, pilot)
+    dialog = stage.app.screen
+    dialog.query_one("#size", Input).focus()
+    await pilot.press("0", "full_stop", "0", "5", "enter")
+    await asyncio.sleep(2)
+
+
+async def _reversal_outcome(stage: Stage, pilot: Pilot[None]) -> None:
+    await _reversal(stage, pilot)
+    stage.sandbox.faults.next("closed-only")
+    await pilot.press("tab", "enter")
+    await asyncio.sleep(8)
+
+
 class Scene:
     """One picture: a size, how the session is set up, and what happens in it."""
 
-    def __init__(self, size: tuple[int, int], play: Play = _as_it_is, *, read_only: bool = False, after: float = 8.0):
+    def __init__(
+        self,
+        size: tuple[int, int],
+        play: Play = _as_it_is,
+        *,
+        account: str = "hedge",
+        read_only: bool = False,
+        after: float = 8.0,
+    ):
+        self.account = account
         self.size = size
         self.play = play
         self.read_only = read_only
@@ -49,7 +81,7 @@ class Scene:
 
     async def draw(self) -> str:
         """The picture as SVG."""
-        stage = Stage(read_only=self.read_only)
+        stage = Stage(self.account, read_only=self.read_only)
         async with stage.running(self.size, self.after) as pilot:
             await self.play(stage, pilot)
             await pilot.pause()
@@ -63,6 +95,10 @@ SCENES = {
     "monitor": Scene((160, 48), read_only=True),
     "detail": Scene((120, 36), _detail),
     "help": Scene((120, 52), _help),
+    "reversal-hedge": Scene((120, 52), _reversal),
+    "reversal-one-way": Scene((120, 52), _reversal, account="one-way"),
+    "reversal-uncertain": Scene((120, 56), _reversal_uncertain, account="one-way"),
+    "reversal-outcome": Scene((120, 36), _reversal_outcome),
     "exchange-down": Scene((120, 36), _exchange_down),
 }
 
