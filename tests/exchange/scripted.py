@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from tradetui.exchange import Credentials
 
 KEY, SECRET, PASSPHRASE = "bg_canary_key_0001", "canary-secret-0002", "CanaryPass0003"
-CREDENTIALS = Credentials(KEY, SECRET, PASSPHRASE)  # type: ignore[arg-type]
+CREDENTIALS = Credentials(KEY, SECRET, PASSPHRASE)
 START_MS = 1_790_000_000_000
 
 Message = MutableMapping[str, Any]

@@ -197,7 +197,7 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Lane,
     key = next(key for key in setting.world.keys if key.name == "hedge")
     client = ExchangeClient.in_process(
         far_away,
-        Credentials(key.api_key, key.secret, key.passphrase),  # type: ignore[arg-type]
+        Credentials(key.api_key, key.secret, key.passphrase),
         clock=setting.clock,
         budget=LocalBudget(share=1.0, clock=setting.clock, random=chance),
         random=chance,
@@ -300,7 +300,7 @@ async def test_over_real_http() -> None:
     server = asyncio.create_task(serving(sandbox, "127.0.0.1", 0, ready.set_result, stop))
     base_url = await ready
     key = next(key for key in world.keys if key.name == "hedge")
-    credentials = Credentials(key.api_key, key.secret, key.passphrase)  # type: ignore[arg-type]
+    credentials = Credentials(key.api_key, key.secret, key.passphrase)
     async with ExchangeClient(credentials, base_url, clock=clock) as client:
         assert len(whole(await client.futures.open_orders(product_type=USDT)).rows) >= 20
         for fault in ("dropped-before", "dropped-after", "truncated", "5xx"):

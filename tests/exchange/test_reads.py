@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import random
@@ -15,11 +16,13 @@ from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_
 from tradetui.exchange import (
     AuthenticationFailed,
     Busy,
+    Credentials,
     EndpointMissing,
     ExchangeError,
     ExchangeReader,
     Lane,
     LoopClock,
+    NotSent,
     PermissionRefused,
     RateLimited,
     Rejected,
@@ -59,6 +62,28 @@ async def test_a_request_is_signed_as_it_is_on_the_wire() -> None:
     assert seen.headers["content-type"] == "application/json"
     assert stamp == str(START_MS)
     assert "paptrading" not in seen.headers
+
+
+async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding
+
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ).decode()
+    app = Scripted(lambda seen: Say(data=[]))
+    client = ExchangeReader.in_process(app, Credentials(KEY, pem, PASSPHRASE, rsa=True), clock=LoopClock(START_MS))
+    await client.futures.accounts(product_type=USDT)
+    (seen,) = app.seen
+    message = prehash(seen.headers["access-timestamp"], "GET", seen.path, seen.query)
+    signature = base64.b64decode(seen.headers["access-sign"])
+    key.public_key().verify(signature, message, padding.PKCS1v15(), hashes.SHA256())
+    wrong = ExchangeReader.in_process(app, Credentials(KEY, "no key", PASSPHRASE, rsa=True), clock=LoopClock(START_MS))
+    with pytest.raises(NotSent, match="RSA private key cannot be read"):
+        await wrong.futures.accounts(product_type=USDT)
+    assert len(app.seen) == 1
 
 
 async def test_demo_says_so_in_a_header_that_is_not_signed() -> None:

@@ -97,4 +97,4 @@ def test_credentials_show_nothing() -> None:
     )
     assert SECRET not in str(vars(Outgoing).values()) + repr(Outgoing("GET", "/", {"ACCESS-PASSPHRASE": SECRET}))
     assert CREDENTIALS.masked(f"{KEY}/{SECRET}/{PASSPHRASE}") == "***/***/***"
-    assert Credentials("k", "s", "p").masked("ask") == "ask"  # type: ignore[arg-type]
+    assert Credentials("k", "s", "p").masked("ask") == "ask"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
+import os
 import ssl
 import time
 from collections.abc import Awaitable, Callable
@@ -199,6 +200,20 @@ async def test_a_large_answer_in_many_parts() -> None:
         await transport.aclose()
 
 
+async def test_failures_leave_no_descriptor_and_no_task_behind() -> None:
+    async with raw_server(says(http(b"", length=100), close=True)) as server, reader(server.base_url) as client:
+        for _ in range(5):
+            await failure_of(client.futures.accounts(product_type=USDT))
+        await asyncio.sleep(0.1)
+        before = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+        for _ in range(200):
+            await failure_of(client.futures.accounts(product_type=USDT))
+        await asyncio.sleep(0.1)
+        after = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+    assert after[0] <= before[0] + 2
+    assert after[1] <= before[1] + 2
+
+
 async def test_nobody_there() -> None:
     async with raw_server(says(GOOD)) as server:
         base_url = server.base_url
@@ -383,7 +398,7 @@ async def test_ten_thousand_callers_stop_waiting_and_twenty_of_twenty_calls_succ
 
 async def test_six_lines_of_a_plain_script() -> None:
     async with raw_server(says(GOOD)) as server:
-        credentials = Credentials("key", "secret", "passphrase")  # type: ignore[arg-type]
+        credentials = Credentials("key", "secret", "passphrase")
         async with ExchangeClient(credentials, server.base_url) as client:
             page = await client.futures.accounts(product_type="USDT-FUTURES")
     assert page.rows == ()

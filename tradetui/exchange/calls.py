@@ -24,7 +24,7 @@ from tradetui.exchange.carrier import (
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
 from tradetui.exchange.verdict import Answer, opened, retry_after
 from tradetui.wire.scrub import scrub
-from tradetui.wire.signing import decoded_query, encoded_query, signed_headers
+from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_query, signed_headers
 
 if TYPE_CHECKING:
     from tradetui.exchange.budget import Budget, Lane, Permit
@@ -39,6 +39,9 @@ _log = logging.getLogger(__name__)
 BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited with the request's time stamp (ms) after the permit, before the first byte; if it raises, nothing is sent."""
 Connect: TypeAlias = Callable[[], Awaitable[Carrier]]
+
+_PATIENCE_S = 5.0
+"""How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
 
 
 class Calls:
@@ -94,11 +97,11 @@ class Calls:
         if self._closed:
             raise NotSent("the connection is closed", endpoint=endpoint.name)
         carrier = await self._carrier()
-        seconds = self._timeouts.total(writes=endpoint.writes)
-        permit = await self._budget.acquire(endpoint, lane, hold_s=seconds + self._timeouts.pool + 1.0)
+        hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
+        permit = await self._budget.acquire(endpoint, lane, hold_s=hold_s)
         slots = self._slots[endpoint.writes]
         try:
-            async with asyncio.timeout(self._timeouts.pool + seconds if slots.locked() else None):
+            async with asyncio.timeout(_PATIENCE_S if slots.locked() else None):
                 await slots.acquire()
         except TimeoutError:
             permit.unused()
@@ -132,11 +135,21 @@ class Calls:
             await carrier.aclose()
 
     async def _carrier(self) -> Carrier:
-        if self._connecting is None or (self._connecting.done() and self._connecting.exception() is not None):
-            self._connecting = asyncio.ensure_future(self._connect())
-        if self._connecting.done():
-            return self._connecting.result()
-        return await asyncio.shield(self._connecting)
+        connecting = self._connecting
+        if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception() is not None)):
+            connecting = self._connecting = asyncio.ensure_future(self._begin())
+        if connecting.done():
+            return connecting.result()
+        return await asyncio.shield(connecting)
+
+    async def _begin(self) -> Carrier:
+        credentials = self._credentials
+        if credentials is not None:
+            try:  # an RSA key needs a large library
+                self._signer = await asyncio.to_thread(credentials.signer) if credentials.rsa else credentials.signer()
+            except SigningUnavailable as problem:
+                raise NotSent(str(problem)) from None
+        return await self._connect()
 
     async def _run(
         self,
@@ -201,10 +214,8 @@ class Calls:
         on_the_wire = encoded_query(query)
         headers = {"Content-Type": "application/json", "locale": self._locale}
         if endpoint.signed:
-            if self._credentials is None:
+            if self._credentials is None or self._signer is None:
                 raise NotSent("an API key is needed", endpoint=endpoint.name, remedy="Give credentials to the client.")
-            if self._signer is None:
-                self._signer = self._credentials.signer()
             headers = signed_headers(
                 self._signer,
                 api_key=self._credentials.api_key,

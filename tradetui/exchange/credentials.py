@@ -15,21 +15,20 @@ if TYPE_CHECKING:
 MASK = "***"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Credentials:
     """An API key. Secret and passphrase may be given as text; `rsa` says that the secret is a private key (PEM)."""
 
     api_key: str = field(repr=False)
     secret: SecretStr
     passphrase: SecretStr
-    rsa: bool = False
+    rsa: bool
 
-    def __post_init__(self) -> None:
-        """Wrap what was given as text."""
-        for name in ("secret", "passphrase"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                object.__setattr__(self, name, SecretStr(value))
+    def __init__(self, api_key: str, secret: SecretStr | str, passphrase: SecretStr | str, rsa: bool = False) -> None:
+        object.__setattr__(self, "api_key", api_key)
+        object.__setattr__(self, "secret", _wrapped(secret))
+        object.__setattr__(self, "passphrase", _wrapped(passphrase))
+        object.__setattr__(self, "rsa", rsa)
 
     def signer(self) -> Signer:
         """What signs this key's requests; raises `SigningUnavailable` for an RSA key that cannot be used."""
@@ -41,3 +40,7 @@ class Credentials:
             if len(value) >= 4 and value in text:
                 text = text.replace(value, MASK)
         return text
+
+
+def _wrapped(value: SecretStr | str) -> SecretStr:
+    return value if isinstance(value, SecretStr) else SecretStr(value)
