@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tradetui.exchange import paging
+from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.catalogue import Endpoint, endpoint
 from tradetui.wire.product_types import ProductType
@@ -45,6 +46,7 @@ class ScriptedClient:
         self.asked: list[tuple[str, Request]] = []
         self.before: Callable[[str, Request], None] = lambda name, request: None
         self.page = page
+        self.capabilities = Capabilities(self.clock)
 
     async def read(self, what: Endpoint | str, request: Any = None) -> Reply[Any]:
         name = what if isinstance(what, str) else what.name

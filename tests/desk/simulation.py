@@ -18,9 +18,11 @@ from tradetui.desk.disk import InlineDisk
 from tradetui.desk.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.carrier import Carrier
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.in_process import InProcessTransport
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
@@ -71,6 +73,7 @@ class Simulation:
     weather: dict[str, float] = field(default_factory=dict)
     product_types: Sequence[ProductType] = PRODUCT_TYPES
     options: dict[str, Any] = field(default_factory=dict)
+    carry: Callable[[Carrier], Carrier] = field(default=lambda carrier: carrier)
 
     def __post_init__(self) -> None:
         self.clock = LoopClock(START_MS)
@@ -92,8 +95,13 @@ class Simulation:
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         app: Any = Jitter(self.sandbox, Random(f"{self.seed}/network")) if self.jitter else self.sandbox
         budget = LocalBudget(share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget"))
-        client = ExchangeReader.in_process(
-            app, credentials, clock=self.clock, random=Random(f"{self.seed}/client"), budget=budget
+        self.carrier = self.carry(InProcessTransport(app, read_only=True))
+        client = ExchangeReader(
+            credentials,
+            carrier=self.carrier,
+            clock=self.clock,
+            random=Random(f"{self.seed}/client"),
+            budget=budget,
         )
         settings = DeskSettings(
             name=self.name,
@@ -181,8 +189,7 @@ class Simulation:
             for row in world.positions(self.uid, each)
         }
         held = {row.key: row.size for row in feeds["positions"].snapshot.rows}
-        if self.desk.position_source == "reported":
-            assert held == positions, f"positions differ (seed {self.seed})"
+        assert held == positions, f"positions differ (seed {self.seed})"
         equity = {
             f"{each}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
             for each in self.product_types

@@ -58,6 +58,7 @@ class FillHistory:
         self._newest: Tagged | None = None
         self._holes_kept: list[Hole] = []
         self._bounded = True
+        self._dropped = False
         self._turn = asyncio.Lock()
 
     @property
@@ -88,7 +89,8 @@ class FillHistory:
             if kept:
                 # What this session has not read of the past ends where the archive begins.
                 until = _ms(time_of(kept[0].record) - OVERLAP)
-                self.holes = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
+                ended = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
+                self.holes = [hole for hole in ended if not self._below(hole)]
             known = {hole.cursor for hole in self.holes}
             self.holes += [hole for hole in missing if hole.cursor not in known]
             self._holes_kept = list(self.holes)
@@ -119,9 +121,25 @@ class FillHistory:
             await self._keep(rows)
             return True
 
+    def follow(self) -> deque[FuturesFill]:
+        """From now on `added` gets every fill that comes, beginning with all that are known."""
+        if self.added is None:
+            self.added = deque(row.record for row in self._rows.values() if isinstance(row.record, FuturesFill))
+            if self._dropped and (self.archive is None or self.archive.trimmed):
+                self.forget()  # older ones have left memory and are nowhere else
+        return self.added
+
     def forget(self) -> None:
         """Begin anew, as if nothing had ever been read."""
         self.holes, self._rows, self._newest, self.read_at = [], {}, None, None
+        self._dropped = False
+        if self.added is not None:
+            self.added.clear()
+
+    def _below(self, hole: Hole) -> bool:
+        """Whether a hole begins where it ends already."""
+        row = self._rows.get(f"{self.product_type}|{hole.cursor}")
+        return row is not None and _reaches([row], hole.until)
 
     async def _read_newest(self, now: float) -> None:
         known = self._newest
@@ -190,6 +208,7 @@ class FillHistory:
         if not self._rows:
             return
         if len(self._rows) > KEPT:
+            self._dropped = True
             self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
         self._newest = max(self._rows.values(), key=lambda row: row.place)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -74,6 +73,9 @@ class PositionsReader:
         )
 
     async def _reported(self, product_type: ProductType) -> Part:
+        if self.source == "reported":
+            # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
+            self._client.capabilities.answered(endpoint("futures.positions"))
         reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
         part = Part(
             [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total > 0]
@@ -83,9 +85,7 @@ class PositionsReader:
 
     async def _from_fills(self, product_type: ProductType) -> Part:
         history = self._histories[product_type]
-        sums = self._sums.setdefault(product_type, _Sums(product_type))
-        if history.added is None:
-            history.added = deque()
+        history.follow()
         now = self._clock.monotonic()
         # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
         if self._own or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
@@ -95,27 +95,28 @@ class PositionsReader:
                 break
         if history.holes:
             raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
-        await self._sum_up(history, sums)
+        sums = await self._sum_up(history)
         return Part(list(sums.positions()), len(history.lost), history.server_ms)
 
-    async def _sum_up(self, history: FillHistory, sums: _Sums) -> None:
-        added = history.added
-        assert added is not None
+    async def _sum_up(self, history: FillHistory) -> _Sums:
+        product_type = history.product_type
+        sums = self._sums.get(product_type) or _Sums(product_type)
+        added = history.follow()
         archive = history.archive if history.archive is not None and not history.archive.trimmed else None
-        fresh = sorted(added, key=_order)
-        added.clear()
         if archive is not None and sums.archive is not archive:
             # What earlier sessions saw comes first; the archive holds what this one has read as well.
-            await self._disk.run(sums.begin, archive)
-        else:
-            sums.add(fresh)
+            sums = await self._disk.run(_Sums.of, product_type, archive)
+        fresh = sorted(added, key=_order)
+        added.clear()
+        sums.add(fresh)
+        self._sums[product_type] = sums
         if not sums.book.disordered:
-            return
+            return sums
+        del self._sums[product_type]
         if archive is not None:
-            await self._disk.run(sums.begin, archive)
-            return
+            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive)
+            return sums
         history.forget()
-        sums.reset()
         raise StillReading("A fill came out of turn; the fills that positions are summed from are read again")
 
 
@@ -124,19 +125,17 @@ class _Sums:
 
     def __init__(self, product_type: ProductType) -> None:
         self.product_type = product_type
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin with nothing."""
-        self.book = PositionBook(self.product_type)
+        self.book = PositionBook(product_type)
         self.archive: Archive | None = None
         self._last: dict[str, Decimal] = {}
 
-    def begin(self, archive: Archive) -> None:
-        """Sum up a whole history; blocks."""
-        self.reset()
-        self.archive = archive
-        self.add(archive.fills(self.product_type))
+    @classmethod
+    def of(cls, product_type: ProductType, archive: Archive) -> _Sums:
+        """The sum of a whole history; blocks."""
+        sums = cls(product_type)
+        sums.archive = archive
+        sums.add(archive.fills(product_type))
+        return sums
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
         """Add fills, oldest first; each costs the same whatever came before."""

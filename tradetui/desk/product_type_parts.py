@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tradetui.desk.feed import Reading
-from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies import LostRow, Reply
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -35,9 +37,9 @@ class Parts:
         self.product_types = tuple(product_types)
         self.last: dict[ProductType, Part] = {}
 
-    async def read(self, read_one: Callable[[ProductType], Awaitable[Part]]) -> ExchangeError | None:
+    async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, Part]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
-        results = await asyncio.gather(*map(read_one, self.product_types), return_exceptions=True)
+        results = await side_by_side([read_one(each) for each in self.product_types])
         errors: list[ExchangeError] = []
         for product_type, result in zip(self.product_types, results, strict=True):
             if isinstance(result, ExchangeError):
@@ -60,6 +62,35 @@ class Parts:
     def rows(self) -> list[Any]:
         """The rows of all parts, in the order of the product types."""
         return [row for each in self.product_types if each in self.last for row in self.last[each].rows]
+
+
+async def side_by_side(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+    """Run reads at the same time; gives the result or the exception of each, in order.
+
+    Once one is told that there were too many calls, those still waiting for a permit are given up: going on would
+    only make the pause longer, and the poll that follows it is what brings everything back.
+    """
+    tasks = [asyncio.ensure_future(read) for read in reads]
+    limited: RateLimited | None = None
+    try:
+        waiting: set[asyncio.Future[T]] = set(tasks)
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                if not task.cancelled() and isinstance(problem := task.exception(), RateLimited):
+                    limited = limited or problem
+            if limited is not None:
+                for task in waiting:
+                    task.cancel()
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    if limited is None:
+        return results
+    return [limited if isinstance(each, asyncio.CancelledError) else each for each in results]
 
 
 class LostRows:

@@ -8,7 +8,6 @@ is gone from there has ended just now, and is asked for by its id.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Final
 from tradetui.desk.archive import Archive, Kind
 from tradetui.desk.disk import Disk
 from tradetui.desk.feed import Reading
-from tradetui.desk.product_type_parts import LostRows
+from tradetui.desk.product_type_parts import LostRows, side_by_side
 from tradetui.desk.shelf import Shelf
 from tradetui.desk.tagged import Tagged, newest_first
 from tradetui.exchange.client import ExchangeReader
@@ -92,11 +91,8 @@ class TriggersReader:
     async def read(self) -> Reading:
         self._turn += 1
         self._server_ms = None
-        results = await asyncio.gather(
-            self._read_live(),
-            *(self._read_strand(place, strand) for place, strand in enumerate(self._strands)),
-            return_exceptions=True,
-        )
+        strands = [self._read_strand(place, strand) for place, strand in enumerate(self._strands)]
+        results = await side_by_side([self._read_live(), *strands])
         errors = [result for result in results if isinstance(result, BaseException)]
         for error in errors:
             if not isinstance(error, ExchangeError):

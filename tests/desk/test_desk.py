@@ -1,0 +1,133 @@
+"""The desk as a whole on the embedded exchange: what it knows at once, keeps, tells and never lets grow."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.desk.simulation import PRODUCT_TYPES, Simulation
+from tradetui.desk.alerts import Alert, AlertKind
+from tradetui.desk.archive import Kind, Selection
+from tradetui.desk.fill_history import KEPT
+from tradetui.desk.keeping import account_dir
+from tradetui.wire.product_types import ProductType
+
+pytestmark = pytest.mark.looptime
+USDT = ProductType.USDT_FUTURES
+
+
+async def test_five_feeds_come_up_and_the_header_has_its_totals():
+    simulation = Simulation(seed=1)
+    desk = simulation.desk
+    changed: set[str] = set()
+    end = desk.subscribe(lambda feed: changed.add(feed.name))
+    desk.start()
+    await asyncio.sleep(6)
+    assert changed == set(desk.feeds)
+    end()
+    totals = desk.totals()
+    equity = sum(
+        Decimal(str(row["usdtEquity"]))
+        for each in PRODUCT_TYPES
+        for row in simulation.world.futures_accounts(simulation.uid, each)
+    )
+    assert totals.equity is not None
+    assert abs(totals.equity - equity) < equity / 100
+    assert totals.worst_margin_ratio is not None
+    assert desk.link.latency_ms is not None
+    assert desk.account is not None
+    assert (desk.account.uid, desk.account.origin) == (simulation.uid, "exchange")
+    assert desk.client.budget.account_kind == "ordinary"
+    assert desk.live_triggers
+    assert all(feed.snapshot.server_ms is not None for feed in desk.feeds.values())
+    await desk.stop()
+
+
+async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path):
+    simulation = Simulation(seed=2, data_dir=tmp_path)
+    simulation.desk.start()
+    await simulation.run(90)
+    archive = simulation.desk.archive
+    assert archive is not None
+    fills, triggers = archive.count(Selection(Kind.FILL)), archive.count(Selection(Kind.TRIGGER))
+    assert fills >= 2_000
+    assert triggers >= 300
+    await simulation.desk.stop()
+    before = simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"]
+    desk = simulation.desk = simulation.open_desk()
+    desk.start()
+    await simulation.run(3)
+    assert desk.feeds["fills"].snapshot.count == KEPT
+    assert desk.feeds["fills"].snapshot.note == "", "nothing is missing in between"
+    assert simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"] - before <= 12
+    assert desk.archive is not None
+    assert desk.archive.count(Selection(Kind.FILL)) >= fills
+    await desk.stop()
+    assert desk.account is not None
+    assert account_dir(tmp_path, desk.account).is_dir()
+
+
+@pytest.mark.parametrize("name", ["hedge", "one-way"])
+async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str):
+    simulation = Simulation(seed=3, name=name, core_only=True)
+    desk = simulation.desk
+    desk.start()
+    await simulation.run(40)
+    assert desk.position_source == "fills"
+    simulation.world.still = True
+    await simulation.run(10)
+    held = {
+        f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
+        for each in PRODUCT_TYPES
+        for row in simulation.world.positions(simulation.uid, each)
+    }
+    assert {row.key: row.size for row in desk.feeds["positions"].snapshot.rows} == held
+    assert desk.live_triggers is None
+    await desk.stop()
+
+
+async def test_memory_holds_the_newest_only():
+    simulation = Simulation(seed=4, jitter=False)
+    simulation.desk.start()
+    await simulation.run(120)
+    assert simulation.desk.feeds["fills"].snapshot.count == KEPT
+    assert simulation.desk.feeds["triggers"].snapshot.count <= 500
+    await simulation.desk.stop()
+
+
+async def test_alerts_for_what_happens_and_not_for_what_was_there():
+    simulation = Simulation(seed=5, jitter=False)
+    simulation.world.still = True
+    desk = simulation.desk
+    heard: list[Alert] = []
+    desk.subscribe_alerts(heard.append)
+    desk.start()
+    await asyncio.sleep(30)
+    assert heard == [], "neither history nor what comes of it from page to page is news"
+    simulation.world.advance(simulation.clock.wall_ms())
+    simulation.world.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
+    await asyncio.sleep(3)
+    assert [alert.kind for alert in heard] == [AlertKind.FILL]
+    assert "BTCUSDT" in heard[0].sentence
+    assert "0.01" in heard[0].sentence
+    simulation.sandbox.faults.rates["dropped-before"] = 1.0
+    await asyncio.sleep(20)
+    simulation.sandbox.faults.heal()
+    await asyncio.sleep(20)
+    assert [alert.kind for alert in heard[1:]] == [AlertKind.LINK_LOST, AlertKind.LINK_BACK]
+    await desk.stop()
+
+
+async def test_no_task_and_no_call_is_left_after_the_end():
+    before = asyncio.all_tasks()
+    simulation = Simulation(seed=6)
+    simulation.desk.start()
+    await asyncio.sleep(5.05)
+    await simulation.desk.stop()
+    calls = sum(simulation.sandbox.counts.values())
+    await asyncio.sleep(30)
+    assert sum(simulation.sandbox.counts.values()) - calls <= 2
+    assert asyncio.all_tasks() == before

@@ -1,0 +1,170 @@
+"""Bad input and bad weather: each is a sentence with its remedy beside the last good data, and passes by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.desk.simulation import Simulation
+from tradetui.desk.health import LinkState
+from tradetui.exchange.carrier import Carrier, CarryFailure, Incoming, Outgoing, Trouble
+
+pytestmark = pytest.mark.looptime
+
+Weather = Callable[[Outgoing], Incoming]
+JSON = {"content-type": "application/json"}
+
+
+def says(code: str, msg: str, status: int = 400) -> Weather:
+    body = {"code": code, "msg": msg, "requestTime": 1_790_000_100_000, "data": None}
+    return lambda outgoing: Incoming(status, JSON, json.dumps(body).encode())
+
+
+def fails(trouble: Trouble, sentence: str) -> Weather:
+    def weather(outgoing: Outgoing) -> Incoming:
+        raise CarryFailure(trouble, sentence, sent=False)
+
+    return weather
+
+
+WEATHERS: dict[str, tuple[Weather, str]] = {
+    "wrong key": (says("40006", "Invalid ACCESS_KEY"), "does not accept the key"),
+    "wrong secret": (says("40009", "sign signature error"), "does not accept the key"),
+    "wrong passphrase": (says("40012", "apikey/password is incorrect"), "does not accept the key"),
+    "wrong clock": (says("40008", "Request timestamp expired"), "does not accept the key"),
+    "missing permission": (says("40014", "Incorrect permissions, need future order read"), "may not do this"),
+    "unified account": (says("40085", "You are in Unified Account mode"), "may not do this"),
+    "demo key on live": (says("40099", "exchange environment is incorrect"), "key"),
+    "unknown symbol": (says("40034", "Parameter ABCUSDT does not exist"), "refused the request"),
+    "unreachable host": (fails(Trouble.CONNECT, "no route to host"), "cannot be reached"),
+    "TLS failure": (fails(Trouble.TLS, "the certificate is not trusted"), "cannot be reached"),
+    "HTML": (
+        lambda outgoing: Incoming(200, {"content-type": "text/html"}, b"<html><body>Please log in</body></html>"),
+        "cannot be read",
+    ),
+    "half a reply": (lambda outgoing: Incoming(200, JSON, b'{"code":"00000","data":{"fillLi'), "cannot be read"),
+    "maintenance": (says("40725", "service return an error", 503), "busy"),
+    "429 storm": (says("429", "Too Many Requests", 429), "Too many calls"),
+}
+
+
+class Sky:
+    """A carrier over another one, with weather where the test says so."""
+
+    def __init__(self, inner: Carrier) -> None:
+        self.read_only = inner.read_only
+        self.weather: Weather | None = None
+        self.only = ""
+        self.inner = inner
+
+    async def send(self, outgoing: Outgoing) -> Incoming:
+        if self.weather is not None and self.only in outgoing.target:
+            await asyncio.sleep(0.05)
+            return self.weather(outgoing)
+        return await self.inner.send(outgoing)
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+@pytest.mark.parametrize("name", WEATHERS)
+async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str):
+    weather, sentence = WEATHERS[name]
+    simulation = Simulation(seed=11, jitter=False, carry=Sky)
+    sky = simulation.carrier
+    assert isinstance(sky, Sky)
+    desk = simulation.desk
+    desk.start()
+    await simulation.run(15)
+    assert desk.health.state is LinkState.CONNECTED, desk.health
+    before = {each: feed.snapshot for each, feed in desk.feeds.items()}
+    sky.weather = weather
+    await simulation.run(40)
+    for each, feed in desk.feeds.items():
+        snapshot = feed.snapshot
+        assert snapshot.error is not None, each
+        assert sentence in snapshot.error.sentence, snapshot.error
+        assert snapshot.error.remedy, each
+        assert snapshot.rows, "the last good data stay"
+        assert snapshot.read_at is not None
+        assert snapshot.read_at < (before[each].read_at or 0) + 12
+        assert feed.freshness.value in ("stale", "dead")
+    assert desk.health.state is LinkState.DOWN
+    assert desk.health.sentence
+    sky.weather = None
+    healed = asyncio.get_running_loop().time()
+    waiting = dict(desk.feeds)
+    while waiting:
+        await asyncio.sleep(0.05)
+        since = asyncio.get_running_loop().time() - healed
+        for each, feed in list(waiting.items()):
+            if feed.snapshot.error is None:
+                del waiting[each]
+            else:
+                # After a 429 the budget gives its permits back one by one, and no feed overrules that.
+                grace = 4.0 if name == "429 storm" else 0.0
+                assert since <= 2 * feed.interval + grace, f"{each} after {since:.1f} s of {name}"
+    assert desk.health.state in (LinkState.CONNECTED, LinkState.DEGRADED)
+    await simulation.run(15)
+    assert desk.health.state is LinkState.CONNECTED
+    assert desk.position_source == "reported"
+    await desk.stop()
+
+
+@pytest.mark.parametrize(
+    ("path", "feed_name"),
+    [
+        ("mix/account/accounts", "accounts"),
+        ("position/all-position", "positions"),
+        ("orders-pending", "orders"),
+        ("order/fills", "fills"),
+        ("orders-plan-history", "triggers"),
+    ],
+)
+async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_name: str):
+    simulation = Simulation(seed=12, jitter=False, carry=Sky)
+    sky = simulation.carrier
+    assert isinstance(sky, Sky)
+    desk = simulation.desk
+    desk.start()
+    await simulation.run(15)
+    sky.only, sky.weather = path, fails(Trouble.BROKEN, "the connection was closed")
+    await simulation.run(60)
+    now = desk.clock.monotonic()
+    for name, feed in desk.feeds.items():
+        age = feed.snapshot.age(now)
+        assert age is not None
+        if name == feed_name:
+            assert feed.snapshot.error is not None
+            assert age > 50
+        else:
+            assert feed.snapshot.error is None
+            assert age <= max(2 * feed.interval, 5.0)
+    # No answer at all to the last call counts as a link that is down, any other as one that is only partly well.
+    assert desk.health.state in (LinkState.DEGRADED, LinkState.DOWN)
+    sky.weather = None
+    await asyncio.sleep(2 * desk.feeds[feed_name].interval)
+    assert desk.feeds[feed_name].snapshot.error is None
+    await desk.stop()
+
+
+async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns():
+    simulation = Simulation(seed=13, jitter=False, carry=Sky)
+    sky = simulation.carrier
+    assert isinstance(sky, Sky)
+    desk = simulation.desk
+    sky.weather = fails(Trouble.CONNECT, "no such host")
+    desk.start()
+    await asyncio.sleep(120)
+    assert all(feed.freshness.value == "loading" for feed in desk.feeds.values())
+    assert desk.health.state is LinkState.DOWN
+    assert desk.account is None
+    sky.weather = None
+    await asyncio.sleep(20)
+    assert all(feed.snapshot.error is None and feed.snapshot.rows for feed in desk.feeds.values())
+    assert desk.account is not None
+    assert desk.account.origin == "exchange"
+    await desk.stop()

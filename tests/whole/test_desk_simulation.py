@@ -1,0 +1,71 @@
+"""A simulated stretch of the desk's life on the embedded exchange, in jitter and faults, held to its promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.desk.simulation import WEATHER, Simulation
+
+pytestmark = pytest.mark.looptime
+
+
+async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: Path | None = None) -> Simulation:
+    """Bad weather for so long, then none, and a market that stands still: what is shown must be what is held."""
+    simulation = Simulation(seed=seed, weather=dict(WEATHER), core_only=core_only, data_dir=data_dir)
+    simulation.desk.start()
+    await simulation.run(seconds)
+    simulation.sandbox.faults.heal()
+    simulation.world.still = True
+    await simulation.run(60)
+    simulation.converged()
+    simulation.world.check_books()
+    await simulation.desk.stop()
+    return simulation
+
+
+async def test_five_minutes_in_bad_weather(tmp_path: Path):
+    simulation = await live(300, seed=7, data_dir=tmp_path)
+    assert simulation.steps >= 360
+
+
+async def test_two_minutes_with_the_thirteen_endpoints_alone():
+    await live(120, seed=8, core_only=True)
+
+
+async def test_the_same_seed_gives_the_same_bytes():
+    digests = []
+    for seed in (9, 9, 10):
+        simulation = Simulation(seed=seed, weather=dict(WEATHER))
+        simulation.desk.start()
+        await simulation.run(30)
+        await simulation.desk.stop()
+        digests.append(simulation.digest.hexdigest())
+    assert digests[0] == digests[1]
+    assert digests[0] != digests[2]
+
+
+async def test_in_good_weather_the_limits_are_never_met():
+    simulation = Simulation(seed=11)
+    refused = 0
+    answer = simulation.sandbox.answer
+
+    def counting(*args: object) -> object:
+        nonlocal refused
+        given = answer(*args)  # type: ignore[arg-type]
+        refused += given.status == 429
+        return given
+
+    simulation.sandbox.answer = counting  # type: ignore[method-assign,assignment]
+    simulation.desk.start()
+    await simulation.run(120)
+    await simulation.desk.stop()
+    assert refused == 0
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(1, 9))
+async def test_an_hour_in_bad_weather(seed: int):
+    simulation = await live(3_600, seed=seed, core_only=seed % 4 == 0)
+    print(f"seed {seed}: {simulation.steps} steps, {sum(simulation.sandbox.counts.values())} calls")  # noqa: T201
