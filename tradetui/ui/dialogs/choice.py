@@ -32,7 +32,7 @@ class ChoiceDialog(ModalScreen[int | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = self._heading
+            box.border_title = plain(self._heading)
             yield OptionList(*(plain(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:

@@ -28,7 +28,7 @@ class ConfirmDialog(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = self._heading
+            box.border_title = plain(self._heading)
             yield Static(plain(self._question), markup=False)
             with Horizontal(classes="buttons"):
                 yield Button("Cancel", id="cancel")

@@ -66,7 +66,7 @@ class ReversalDialog(ModalScreen[None]):
         style = "live" if str(settings.environment) == "LIVE" else "calm"
         account = f"{settings.environment} · {settings.name} · {settings.uid or 'uid not known'}"
         with Vertical() as box:
-            box.border_title = f"Reverse {self._target.symbol}"
+            box.border_title = plain(f"Reverse {self._target.symbol}")
             yield Static(plain(account), classes=style, markup=False)
             with VerticalScroll():
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
