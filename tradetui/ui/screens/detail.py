@@ -43,8 +43,10 @@ class DetailScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 
-    def __init__(self, title: str, key: str, record: Any, zone: tzinfo) -> None:
+    def __init__(self, title: str, key: str, record: Any, zone: tzinfo, feed_name: str = "") -> None:
         super().__init__(classes="dialog -tall")
+        self.feed_name = feed_name
+        self._gone = False
         self._heading = title
         self._key = key
         self._record = record
@@ -59,9 +61,8 @@ class DetailScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show the row as it was chosen."""
-        box = self.query_one(Vertical)
-        box.border_title = plain(f"{self._heading}: every field")
-        box.border_subtitle = plain("y copy value · Y copy line · T UTC/local · Esc back")
+        self._entitle()
+        self.query_one(Vertical).border_subtitle = plain("y copy value · Y copy line · T UTC/local · Esc back")
         self._fill()
         self.table.move_column(1)
         self.table.focus()
@@ -71,17 +72,23 @@ class DetailScreen(ModalScreen[None]):
         """What is shown."""
         return fields_of(self._record, self._zone)
 
-    def follow(self, snapshot: RowSource) -> None:
-        """Show the row as it is now, and say when it is gone."""
-        if not self.is_mounted or not snapshot.count:
+    def follow(self, feed_name: str, snapshot: RowSource) -> None:
+        """Show the row as it is now, or say that its panel no longer has it."""
+        if feed_name != self.feed_name or not self.is_mounted:
             return
         place = snapshot.index_of(self._key)
-        if place is None:
-            return
-        record = snapshot.row(place)
-        if record is not self._record and record != self._record:
+        gone = place is None
+        if gone != self._gone:
+            self._gone = gone
+            self._entitle()
+        record = snapshot.row(place) if place is not None else None
+        if record is not None and record != self._record:
             self._record = record
             self._fill()
+
+    def _entitle(self) -> None:
+        gone = " · gone from the panel, as last seen" if self._gone else ""
+        self.query_one(Vertical).border_title = plain(f"{self._heading}: every field{gone}")
 
     def _fill(self) -> None:
         fields = self.fields

@@ -43,7 +43,8 @@ class RowActions(FivePanels):
     def _selected(self, event: RecordTable.RowSelected) -> None:
         from tradetui.ui.screens.detail import DetailScreen
 
-        self.app.push_screen(DetailScreen(TITLES[self.focused_panel], event.key, event.record, self.zone))
+        name = self.focused_panel
+        self.app.push_screen(DetailScreen(TITLES[name], event.key, event.record, self.zone, name))
 
     def published(self, feed: Feed | None) -> None:
         """As the panels do; an open detail view follows its row."""
@@ -52,7 +53,7 @@ class RowActions(FivePanels):
             from tradetui.ui.screens.detail import DetailScreen
 
             if isinstance(self.app.screen, DetailScreen):
-                self.app.screen.follow(feed.snapshot)
+                self.app.screen.follow(feed.name, feed.snapshot)
 
     # Filter
 

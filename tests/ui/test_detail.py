@@ -1,0 +1,74 @@
+"""The detail view shows every field, marks what is unusual, and follows its row."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
+import pytest
+from textual.containers import Vertical
+
+from tests.ui.virtual import Stage
+from tradetui.desk.tagged import Tagged
+from tradetui.ui.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.wire.futures import PendingOrder
+from tradetui.wire.product_types import ProductType
+
+ROW = {
+    "symbol": "BTCUSDT",
+    "size": "0.10",
+    "orderId": "12",
+    "cTime": "1785585600123",
+    "side": "buy",
+    "status": "live",
+    "price": "1",
+    "presetStopLossPrice": "not a number",
+    "fee": "",
+    "brandNew": {"a": [1, "x"]},
+}
+
+
+def test_every_field_is_there_with_what_is_unusual() -> None:
+    row = Tagged(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
+    fields = {field.name: field for field in fields_of(row, UTC)}
+    assert (fields["product type"].value, fields["product type"].mark) == ("USDT-FUTURES", ASKED)
+    assert (fields["size"].value, fields["size"].received, fields["size"].mark) == ("0.10", "0.10", "")
+    assert (
+        fields["presetStopLossPrice"].value,
+        fields["presetStopLossPrice"].received,
+        fields["presetStopLossPrice"].mark,
+    ) == ("—", "not a number", UNREADABLE)
+    assert (fields["fee"].value, fields["fee"].received) == ("—", '""')
+    assert fields["brandNew"].mark == EXTRA
+    assert '"a"' in fields["brandNew"].received
+    assert fields["leverage"].mark == NOT_SENT
+    assert fields["cTime"].value == "2026-08-01 12:00:00.123 UTC"
+    assert set(PendingOrder.names()) <= set(fields)
+
+
+def test_times_are_in_the_zone() -> None:
+    row = Tagged(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
+    fields = {field.name: field for field in fields_of(row, ZoneInfo("Asia/Tokyo"))}
+    assert fields["cTime"].value.startswith("2026-08-01 21:00:00.123 ")
+
+
+@pytest.mark.looptime
+async def test_a_position_names_its_source_and_follows() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("enter")
+        detail = stage.app.screen
+        assert isinstance(detail, DetailScreen)
+        fields = {field.name: field for field in detail.fields}
+        assert (fields["source"].value, fields["source"].mark) == ("reported", DERIVED)
+        mark = fields["markPrice"].value
+        await asyncio.sleep(10)
+        await pilot.pause()
+        assert {field.name: field for field in detail.fields}["markPrice"].value != mark
+        empty = type(stage.desk.snapshot("positions"))(read_at=1.0)
+        detail.follow("orders", empty)
+        assert "gone" not in str(detail.query_one(Vertical).border_title)
+        detail.follow("positions", empty)
+        assert "gone from the panel" in str(detail.query_one(Vertical).border_title)

@@ -1,0 +1,79 @@
+"""The header bar: what stands in it, what is unknown, and how seldom it is painted."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from tests.ui.virtual import Stage
+from tradetui.desk.alerts import Alert, AlertKind
+from tradetui.desk.desk import Totals
+from tradetui.ui.alerts import Bell
+from tradetui.ui.header import HeaderBar, worth_of
+from tradetui.ui.screenshot import screen_text
+
+
+@pytest.mark.looptime
+async def test_badges_account_worth_and_link() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((200, 60)):
+        line = screen_text(stage.app).splitlines()[0]
+        assert line.startswith("  SANDBOX   MONITOR   hedge · 41")
+        for word in ("equity ", "unrealised ", "margin ratio ", " ms", "clock ", "budget "):
+            assert word in line
+        assert "—" not in line
+
+
+def test_what_is_unknown_is_a_dash() -> None:
+    words = "".join(text for text, _ in worth_of(SimpleNamespace(totals=Totals)))  # type: ignore[arg-type]
+    assert words == "equity — USDT   unrealised —   margin ratio —"
+
+
+@pytest.mark.looptime
+async def test_what_merely_fluctuates_is_painted_every_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running((200, 60), after=10):
+        painted: list[float] = []
+        render = HeaderBar.render
+        loop = asyncio.get_running_loop()
+
+        def counted(self: HeaderBar) -> object:
+            painted.append(loop.time())
+            return render(self)
+
+        monkeypatch.setattr(HeaderBar, "render", counted)
+        await asyncio.sleep(60)
+        assert 2 <= len(painted) <= 13
+
+
+@pytest.mark.looptime
+async def test_two_lines_where_one_is_too_narrow() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)):
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert "SANDBOX" in first and "budget" in first
+        assert second.strip().startswith("equity ")
+
+
+def test_the_bell_rings_once_for_what_comes_together() -> None:
+    bell = Bell()
+    rung = [moment for moment in range(12) if bell.rings(float(moment), at_once=False)]
+    assert rung == [0, 5, 10]
+    assert bell.rings(10.5, at_once=True)
+
+
+@pytest.mark.looptime
+async def test_fills_and_a_lost_link_ring_when_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wanted in (True, False):
+        stage = Stage(bell=wanted)
+        async with stage.running((120, 36)) as pilot:
+            rung: list[int] = []
+            monkeypatch.setattr(stage.app, "bell", lambda rung=rung: rung.append(1))
+            stage.app.main.alerted(Alert(AlertKind.LINK_LOST, "Gone [/] \x1b[31m"))
+            stage.app.main.alerted(Alert(AlertKind.LINK_BACK, "Back"))
+            assert len(rung) == wanted
+            await pilot.pause()
+            told = [each.message for each in stage.app._notifications]
+            assert told[-2:] == ["Gone [/] \ufffd[31m", "Back"]
