@@ -10,7 +10,6 @@ from tradetui.commands.intent_ids import new_ids
 from tradetui.desk.desk import Desk
 from tradetui.desk.disk import InlineDisk, ThreadDisk
 from tradetui.desk.execution import Execution
-from tradetui.desk.journal import Journal
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
@@ -65,8 +64,7 @@ def open_demo_desk(
         read_only=read_only,
     )
     execution = None
+    disk = disk or ThreadDisk()
     if isinstance(client, ExchangeClient):
-        # The demonstration's journal is in memory: it begins anew with its exchange.
-        disk = disk or ThreadDisk()
-        execution = Execution(client, settings, clock, disk.now(Journal, None), disk, key.uid, new_ids(random))
-    return Desk(client, settings, clock, random, execution)
+        execution = Execution(client, settings, clock, None, disk, key.uid, new_ids(random))
+    return Desk(client, settings, clock, random, execution, disk=disk)

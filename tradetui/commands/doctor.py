@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import credentials_of, flags_of, identity_of, journal_file, open_reader
+from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
+from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.journal import Journal
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeReader
@@ -34,7 +35,8 @@ class Check:
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, flags_of(args))
-    checks = [_configuration(loaded), _account(loaded), _journal(loaded), _terminal()]
+    account = identity_of(loaded)
+    checks = [_configuration(loaded), _account(account), _journal(loaded, account), _terminal()]
     checks += asyncio.run(_online(loaded))
     if args.json:
         rows = [{"check": c.name, "ok": c.ok, "found": c.found, "remedy": c.remedy} for c in checks]
@@ -52,10 +54,9 @@ def _configuration(loaded: LoadedProfile) -> Check:
     return Check("configuration", True, f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
 
 
-def _account(loaded: LoadedProfile) -> Check:
-    identity = identity_of(loaded, credentials_of(loaded))
-    if identity.known:
-        return Check("account", True, f"uid {identity.uid}")
+def _account(account: AccountIdentity) -> Check:
+    if account.known:
+        return Check("account", True, f"uid {account.uid}, told by the {account.origin}")
     return Check(
         "account",
         True,
@@ -63,8 +64,8 @@ def _account(loaded: LoadedProfile) -> Check:
     )
 
 
-def _journal(loaded: LoadedProfile) -> Check:
-    file = journal_file(loaded, identity_of(loaded, credentials_of(loaded)))
+def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
+    file = journal_file(loaded, account)
     if not file.exists():
         return Check("journal", True, f"none yet; it will be {file}")
     try:

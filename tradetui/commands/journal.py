@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.saying import say
-from tradetui.commands.session import credentials_of, flags_of, identity_of, journal_file
+from tradetui.commands.session import flags_of, identity_of, journal_file
 from tradetui.desk.journal import ENDED, Intent, Journal
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.profiles.errors import ConfigurationError
@@ -21,7 +21,7 @@ from tradetui.wire.scrub import scrub
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled."""
     loaded = load(os.environ, flags_of(args))
-    file = journal_file(loaded, identity_of(loaded, credentials_of(loaded)))
+    file = journal_file(loaded, identity_of(loaded))
     intents: list[Intent] = []
     if file.exists():
         try:

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
-from dataclasses import dataclass, replace
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
 from tradetui.commands.intent_ids import new_ids
-from tradetui.desk.desk import Desk
+from tradetui.desk.desk import JOURNAL_FILE, Desk
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution
-from tradetui.desk.journal import Journal
+from tradetui.desk.identity import AccountIdentity, Origin, identify, stand_in
+from tradetui.desk.keeping import account_dir
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.shared_budget import SharedBudget
-from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import Flags, LoadedProfile
 from tradetui.profiles.model import DEMO_PRODUCT_TYPES
 from tradetui.profiles.secrets import fetch
 from tradetui.wire.product_types import ProductType
-
-
-@dataclass(frozen=True, slots=True)
-class AccountIdentity:
-    """An account is address, environment and UID; `known` says whether the UID is one or a stand-in from the key."""
-
-    base_url: str
-    environment: str
-    uid: str
-    known: bool
-
-    @property
-    def name(self) -> str:
-        """A name for files and rows that does not tell the key."""
-        text = f"{self.base_url}|{self.environment}|{self.uid}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def flags_of(args: argparse.Namespace) -> Flags:
@@ -61,11 +45,34 @@ def credentials_of(loaded: LoadedProfile) -> Credentials:
     return Credentials(material.api_key.get_secret_value(), material.secret, material.passphrase, material.rsa)
 
 
-def identity_of(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
-    """The account by what is known without asking: the profile's uid, else a hash of the key."""
+def identity_of(loaded: LoadedProfile) -> AccountIdentity:
+    """The account: by the exchange where it answers, else by the profile's uid, else by a hash of the key."""
+    credentials = credentials_of(loaded)
+    told = asyncio.run(_told_identity(loaded, stand_in(credentials.api_key)))
+    return told or presumed_identity(loaded, credentials)
+
+
+def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
+    """The account as far as it is known before the exchange was asked."""
     profile = loaded.profile
-    stand_in = f"key-{hashlib.sha256(credentials.api_key.encode()).hexdigest()[:16]}"
-    return AccountIdentity(profile.base_url, profile.environment, profile.uid or stand_in, profile.uid is not None)
+    origin: Origin = "profile" if profile.uid else "key"
+    uid = profile.uid or stand_in(credentials.api_key)
+    return AccountIdentity(profile.base_url, profile.environment, uid, origin)
+
+
+async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
+    profile = loaded.profile
+    async with open_reader(loaded) as client:
+        try:
+            return await identify(
+                client,
+                base_url=profile.base_url,
+                environment=profile.environment,
+                uid=profile.uid,
+                key_stand_in=key,
+            )
+        except ExchangeError:
+            return None
 
 
 def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
@@ -96,7 +103,7 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
         "random": random,
         "budget": SharedBudget(
             loaded.runtime_dir,
-            identity_of(loaded, credentials).name,
+            presumed_identity(loaded, credentials).name,
             host=profile.base_url,
             share=profile.budget_share,
             account_kind=kind,
@@ -140,35 +147,18 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
 
 
 def open_desk(loaded: LoadedProfile) -> Desk:
-    """A desk on a profile, not yet polling.
-
-    Raises:
-        ConfigurationError: the key cannot be fetched, or the journal's file cannot be used.
-    """
-    clock = SystemClock()
-    credentials = credentials_of(loaded)
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched."""
+    clock, credentials = SystemClock(), credentials_of(loaded)
     client = open_client(loaded, clock, credentials)
-    identity = identity_of(loaded, credentials)
-    settings = replace(desk_settings(loaded), key_stand_in=identity.uid)
+    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    disk = ThreadDisk()
     execution = None
     if isinstance(client, ExchangeClient):
-        disk = ThreadDisk()
-        execution = Execution(
-            client, settings, clock, open_journal(loaded, identity, disk), disk, identity.name, new_ids(SystemRandom())
-        )
-    return Desk(client, settings, clock, Random(), execution, disk=ThreadDisk())
+        # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
+        execution = Execution(client, settings, clock, None, disk, "", new_ids(SystemRandom()))
+    return Desk(client, settings, clock, Random(), execution, disk=disk)
 
 
 def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
     """Where the intents of an account are kept; profiles of one account share it."""
-    return loaded.data_dir / "accounts" / identity.name / "journal.sqlite"
-
-
-def open_journal(loaded: LoadedProfile, identity: AccountIdentity, disk: ThreadDisk) -> Journal:
-    """The account's journal, opened on the disk's own thread; raises ConfigurationError."""
-    try:
-        return disk.now(Journal, journal_file(loaded, identity))
-    except FileUnusable as problem:
-        raise ConfigurationError(
-            problem.reason, place=problem.file, remedy=f"{problem.remedy}. Until then: tradetui monitor."
-        ) from None
+    return account_dir(loaded.data_dir, identity) / JOURNAL_FILE

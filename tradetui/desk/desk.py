@@ -16,7 +16,7 @@ from tradetui.desk.fill_history import FillHistory
 from tradetui.desk.fills_reader import FillsReader
 from tradetui.desk.health import Health, health_of
 from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.keeping import Keeping
+from tradetui.desk.keeping import Keeping, account_dir
 from tradetui.desk.positions_reader import PositionsReader
 from tradetui.desk.readers import AccountsReader, OrdersReader
 from tradetui.desk.scheduler import Scheduler
@@ -33,6 +33,7 @@ from tradetui.wire.futures import FuturesAccount
 if TYPE_CHECKING:
     from tradetui.desk.execution import Execution
 
+JOURNAL_FILE = "journal.sqlite"
 FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
 
 
@@ -84,7 +85,7 @@ class Desk:
         }
         self.scheduler = Scheduler(self.feeds.values(), random)
         self.alerts = AlertWatch()
-        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
+        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
         self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known)
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
@@ -135,6 +136,8 @@ class Desk:
         """End polling, close archive and client."""
         await self.scheduler.stop()
         await self.keeping.stop()
+        if self.execution is not None:
+            await self.execution.stop()
         self._disk.close()
         await self.client.aclose()
 
@@ -176,6 +179,14 @@ class Desk:
             copies = account.info.is_copy_trader
             if copies is not None:
                 self.client.budget.account_kind = "copy_trader" if copies else "ordinary"
+
+    async def _journal_for(self, archive: Archive) -> None:
+        """Give the execution the journal of the account, which is known by now."""
+        account, execution = self.keeping.identity, self.execution
+        if account is None or execution is None:
+            return
+        folder = self.settings.data_dir
+        await execution.open_journal(account.name, folder and account_dir(folder, account) / JOURNAL_FILE)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

@@ -213,3 +213,9 @@ def burst_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:
     """Whether the system closed something of the symbol by force since a moment."""
     since = datetime.fromtimestamp(stamp_ms / 1000, UTC)
     return any(fill.c_time >= since and (fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+
+
+def filled_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:
+    """Whether anything of the symbol was filled since a moment."""
+    since = datetime.fromtimestamp(stamp_ms / 1000, UTC)
+    return any(fill.c_time >= since for fill in fills)

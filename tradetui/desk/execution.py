@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from tradetui.desk.disk import Disk
-from tradetui.desk.evidence import Evidence, Held, burst_since
+from tradetui.desk.evidence import Evidence, Held, burst_since, filled_since
 from tradetui.desk.guards import Situation, why_not
-from tradetui.desk.journal import AlreadyOpen, Journal, State
+from tradetui.desk.journal import AlreadyOpen, Intent, Journal, State, WrongStep
 from tradetui.desk.outcome import Outcome, matched_result, name_outcome
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
-from tradetui.trading.holdings import Holdings
+from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import Position, holdings_of
-from tradetui.trading.reversal import ReversalPlan, plan_reversal
+from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
 from tradetui.wire.futures import Contract
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
@@ -30,6 +34,9 @@ LOOK_EVERY_S = 0.4
 STEADY_S = 2.0
 ABSENCE_MS = 35_000
 FOLLOW_S = 60.0
+AGAIN_S = 10.0
+WATCH_S = 0.7
+OTHERS_AT_WORK_MS = 30_000
 
 
 class NotConfirmed(Exception):
@@ -70,11 +77,12 @@ class Execution:
         client: ExchangeClient,
         settings: DeskSettings,
         clock: Clock,
-        journal: Journal,
+        journal: Journal | None,
         disk: Disk,
         account: str,
         new_id: Callable[[], str],
     ) -> None:
+        """`journal` is None until it is known whose account this is; nothing is sent before `open_journal`."""
         self._client = client
         self._settings = settings
         self._clock = clock
@@ -86,9 +94,77 @@ class Execution:
         self._contracts: dict[str, Contract | None] = {}
         self._open: dict[str, str] = {}
         self._busy: set[str] = set()
-        self._locked = settings.start_locked
-        self._trouble: str | None = None
-        self.account = account
+        self._locked_here = settings.start_locked
+        self._locked_everywhere = False
+        self._trouble: str | None = None if journal is not None else "whose account this is is not known yet"
+        self._following: set[asyncio.Task[None]] = set()
+
+    # The journal
+
+    async def open_journal(self, account: str, file: Path | None) -> None:
+        """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
+        self._account = account
+        try:
+            self._journal = await self._disk.run(Journal, file)
+        except FileUnusable as problem:
+            self._trouble = f"{problem.reason}. {problem.remedy}"
+            return
+        self._trouble = None
+        await self.look_at_journal()
+        for work in (self._take_up(), self._watch_journal()):
+            task = asyncio.create_task(work)
+            self._following.add(task)
+            task.add_done_callback(self._following.discard)
+
+    async def _watch_journal(self) -> None:
+        """See within a second what other processes of the account lock, begin or settle."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            await self.look_at_journal()
+
+    async def stop(self) -> None:
+        """End following; what is open stays open in the journal."""
+        for task in tuple(self._following):
+            task.cancel()
+        await asyncio.gather(*self._following, return_exceptions=True)
+
+    async def _take_up(self) -> None:
+        journal = self._ready_journal()
+        for intent in await self._disk.run(journal.open_intents, self._account):
+            age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
+            if intent.kind != KIND:
+                continue
+            if intent.state in (State.INTENDED, State.SENT) and age_ms < OTHERS_AT_WORK_MS:
+                # Another process may be in the middle of it; its own next step would be spoilt by ours.
+                await asyncio.sleep((OTHERS_AT_WORK_MS - age_ms) / 1000)
+                intent = await self._disk.run(journal.intent, intent.id)
+            with suppress(WrongStep):
+                await self._take_up_one(intent)
+
+    async def _take_up_one(self, intent: Intent) -> None:
+        if intent.state is State.INTENDED:
+            await self._step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+            await self.look_at_journal()
+            return
+        if intent.state is State.SENT:
+            await self._step(intent.id, State.UNKNOWN, {"why": "the program ended before the reply was written down"})
+        elif intent.state not in (State.ACKNOWLEDGED, State.UNKNOWN):
+            return
+        state = State.ACKNOWLEDGED if intent.state is State.ACKNOWLEDGED else State.UNKNOWN
+        words = "taken up from the journal"
+        while True:
+            sent = Sent(intent.id, plan_of(intent), int(intent.told["stamp_ms"]), Progress(state, words))
+            async for progress in self.follow(sent):
+                if progress.outcome is not None:
+                    await self.look_at_journal()
+                    return
+            state = State.UNKNOWN
+            await asyncio.sleep(AGAIN_S)
+
+    def _ready_journal(self) -> Journal:
+        if self._journal is None:
+            raise NotConfirmed((f"The journal cannot be used: {self._trouble}.",))
+        return self._journal
 
     # The lock
 
@@ -99,8 +175,8 @@ class Execution:
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked in this session."""
-        return self._locked
+        """Whether trading is locked: in this session, or by hand in any process of the account."""
+        return self._locked_here or self._locked_everywhere
 
     def lock(self) -> None:
         """Lock trading at once, here and for every process of the account."""
@@ -111,7 +187,9 @@ class Execution:
         self._set_lock(False)
 
     def _set_lock(self, locked: bool) -> None:
-        self._locked = locked
+        self._locked_here = self._locked_everywhere = locked
+        if self._journal is None:
+            return
         task = asyncio.ensure_future(
             self._disk.run(self._journal.set_trading_lock, self._account, locked, self._clock.wall_ms())
         )
@@ -120,18 +198,19 @@ class Execution:
     def _lock_written(self, task: asyncio.Future[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
             self._trouble = "the lock could not be written"
-            self._locked = True
+            self._locked_here = True
 
     async def look_at_journal(self) -> None:
         """Take over what other processes wrote: the trading lock and intents that are not settled."""
+        if self._journal is None:
+            return
         try:
             locked = await self._disk.run(self._journal.trading_locked, self._account)
             intents = await self._disk.run(self._journal.open_intents, self._account)
         except sqlite3.Error as problem:
             self._trouble = f"it cannot be read ({problem})"
             return
-        if locked is not None:
-            self._locked = locked
+        self._locked_everywhere = bool(locked)
         self._open = {intent.lock_key: f"{intent.id}, {intent.state}" for intent in intents}
 
     def unsettled(self) -> tuple[str, ...]:
@@ -164,7 +243,7 @@ class Execution:
         situation = Situation(
             settings=self._settings,
             link=self._client.link,
-            locked=self._locked,
+            locked=self.locked,
             open_intent=self._open.get(lock_key(product_type, symbol)) if product_type else None,
             journal_trouble=self._trouble,
             contract=self._contracts.get(symbol),
@@ -209,7 +288,8 @@ class Execution:
         async def before_send(stamp_ms: int) -> None:
             nonlocal stamp
             stamp = stamp_ms
-            if self._locked:
+            locked = await self._disk.run(self._ready_journal().trading_locked, self._account)
+            if locked or self._locked_here:
                 raise NotSent("trading was locked before it was sent")
             await self._step(intent, State.SENT, {"stamp_ms": stamp_ms})
 
@@ -241,7 +321,9 @@ class Execution:
             "mode": str(plan.wish.mode),
         }
         try:
-            await self._disk.run(self._journal.begin, intent, self._account, key, KIND, told, self._clock.wall_ms())
+            await self._disk.run(
+                self._ready_journal().begin, intent, self._account, key, KIND, told, self._clock.wall_ms()
+            )
         except AlreadyOpen as problem:
             self._open[key] = f"{problem.intent}, {problem.state}"
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
@@ -251,7 +333,7 @@ class Execution:
         self._open[key] = f"{intent}, intended"
 
     async def _step(self, intent: str, state: State, told: dict[str, Any]) -> None:
-        await self._disk.run(self._journal.step, intent, state, told, self._clock.wall_ms())
+        await self._disk.run(self._ready_journal().step, intent, state, told, self._clock.wall_ms())
 
     async def _step_unless_sent(self, intent: str, state: State, told: dict[str, Any], key: str) -> None:
         await self._step(intent, state, told)
@@ -278,7 +360,8 @@ class Execution:
             outcome = name_outcome(plan, now, liquidated=burst_since(held.fills, sent.stamp_ms))
             if (now, outcome) != last:
                 steady_since, last = self._clock.monotonic(), (now, outcome)
-            positive = acknowledged or (order is not None and order is not False) or outcome is not Outcome.UNCHANGED
+            moved = outcome is not Outcome.UNCHANGED and filled_since(held.fills, sent.stamp_ms)
+            positive = acknowledged or (order is not None and order is not False) or moved
             steady = self._clock.monotonic() - steady_since >= STEADY_S
             if outcome is Outcome.UNCHANGED:
                 past = self._client.server_clock.now_ms - sent.stamp_ms > ABSENCE_MS
@@ -321,3 +404,24 @@ class Execution:
 def lock_key(product_type: ProductType, symbol: str) -> str:
     """What one open intent locks."""
     return f"{product_type}|{symbol.upper()}"
+
+
+def plan_of(intent: Intent) -> ReversalPlan:
+    """The plan of an intent, made again from what the journal tells of it."""
+    told = intent.told
+    request, before = told["request"], told["before"]
+    held: Holdings = Net(Decimal(before["net"])) if "net" in before else _legs(before)
+    wish = Wish(
+        product_type=ProductType(request["productType"]),
+        symbol=request["symbol"],
+        margin_coin=request["marginCoin"],
+        mode=PositionMode(told["mode"]),
+        held=held,
+        side=Side(request["side"]) if "side" in request and "tradeSide" in request else None,
+        size=Decimal(request["size"]) if "size" in request else None,
+    )
+    return plan_reversal(wish, client_oid=intent.id)
+
+
+def _legs(before: Mapping[str, str]) -> Legs:
+    return Legs(Decimal(before["long"]), Decimal(before["short"]))

@@ -75,7 +75,10 @@ class Keeping:
             self.trouble = str(problem)
             self.archive = await self._disk.run(Archive, None)
         for attach in self._attach:
-            await attach(self.archive)
+            try:
+                await attach(self.archive)
+            except (sqlite3.Error, OSError) as problem:
+                self.trouble = str(problem)
 
     async def _identify(self) -> AccountIdentity:
         wait, longest = AGAIN_S

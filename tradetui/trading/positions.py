@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Literal
 
 from tradetui.trading.holdings import Holdings, Legs, Net
@@ -15,6 +16,8 @@ from tradetui.wire.product_types import ProductType, margin_coin
 from tradetui.wire.vocabulary import PositionMode
 
 LegName = Literal["long", "short"]
+IDS_KEPT = 20_000
+"""Fills by whose ids a repetition is known; only the newest can come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ class PositionBook:
         self._since: datetime | None = None
         self._proven = proven_flat
         self._symbols: dict[str, _Symbol] = {}
-        self._seen: set[str] = set()
+        self._seen: dict[str, None] = {}
         self._newest: tuple[datetime, str] | None = None
         self._disordered = False
 
@@ -162,7 +165,11 @@ class PositionBook:
         if self._newest is not None and fill.c_time < self._newest[0]:
             self._disordered = True
         self._newest = moment
-        self._seen.add(fill.trade_id)
+        self._seen[fill.trade_id] = None
+        if len(self._seen) > IDS_KEPT:
+            # Memory does not grow with history; a fill this old that came again would show as out of order.
+            for old in list(islice(self._seen, IDS_KEPT // 2)):
+                del self._seen[old]
         self._since = self._since or fill.c_time
         mode = fill.position_mode
         if mode is not None and self.mode is not None and mode is not self.mode:
