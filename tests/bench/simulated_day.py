@@ -1,0 +1,82 @@
+"""A simulated day of the desk: what it adds in memory, descriptors and tasks.
+
+Run: python -m tests.bench.simulated_day [--hours 24] [--seed 7]. The exchange lives in the same process, so it is made
+to forget what is old every minute, as a real one does after its window; the figures are those of the whole process.
+Growth is counted from the end of the second hour, when every cache is full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ctypes
+import gc
+import os
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from tests.bench.virtual_loop import run
+from tests.desk.simulation import Simulation
+
+MOST_MIB = 5.0
+WARM_HOURS = 2
+KEPT_BY_THE_EXCHANGE = 2_500
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_mib() -> float:
+    """Memory of this process, after what is free was given back."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES / 1024 / 1024
+
+
+def descriptors() -> int:
+    """Open descriptors of this process."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def forget(simulation: Simulation) -> None:
+    """Let the exchange drop what is old."""
+    for account in simulation.world.accounts.values():
+        for book in account.futures.values():
+            del book.fills[:-KEPT_BY_THE_EXCHANGE]
+            del book.triggers[:-KEPT_BY_THE_EXCHANGE]
+            for order_id in list(book.done)[:-KEPT_BY_THE_EXCHANGE]:
+                del book.done[order_id]
+
+
+async def day(seed: int, hours: int, directory: Path) -> int:
+    """Run it and print each hour's figures; 1 where something grew."""
+    simulation = Simulation(seed=seed, data_dir=directory, jitter=False, checked=False)
+    simulation.desk.start()
+    figures: list[tuple[float, int, int]] = []
+    began = perf_counter()
+    for hour in range(1, hours + 1):
+        await simulation.run(3_600.0, every=60.0, check=lambda: forget(simulation))
+        memory, tasks = resident_mib(), len(asyncio.all_tasks())
+        figures.append((memory, descriptors(), tasks))
+        words = f"hour {hour:2}: {memory:6.1f} MiB, {figures[-1][1]} descriptors, {tasks} tasks"
+        print(f"{words}, {perf_counter() - began:.0f} s", flush=True)
+    await simulation.desk.stop()
+    first, last = figures[min(WARM_HOURS, len(figures)) - 1], figures[-1]
+    grown, opened, tasks = last[0] - first[0], last[1] - first[1], last[2] - first[2]
+    print(f"grown by {grown:.1f} MiB (at most {MOST_MIB:.0f}), by {opened} descriptors, by {tasks} tasks")
+    # A poll that happens to be under way has tasks of its own.
+    return 0 if grown <= MOST_MIB and opened == 0 and abs(tasks) <= 24 else 1
+
+
+def main() -> int:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--hours", type=int, default=24)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        return run(day(options.seed, options.hours, Path(directory)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

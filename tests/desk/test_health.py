@@ -1,0 +1,66 @@
+"""One word for how the session stands with the exchange."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from tests.desk.scripted import Clock
+from tradetui.desk.feed import Feed
+from tradetui.desk.health import LinkState, health_of
+from tradetui.desk.snapshot import FeedError
+from tradetui.exchange.budget import Usage
+
+
+def link(**other: Any) -> Any:
+    usual = {
+        "down": False,
+        "last_reply_at": 1.0,
+        "clock_warns": False,
+        "clock_offset_ms": 3,
+        "usage": lambda: {"futures.fills": Usage(1, 5)},
+    }
+    return SimpleNamespace(**usual | other)
+
+
+def feeds(*broken: str) -> list[Feed]:
+    made = [Feed(name, None, 1.0, Clock()) for name in ("fills", "orders")]  # type: ignore[arg-type]
+    for feed in made:
+        if feed.name in broken:
+            feed.failures = 1
+            feed.snapshot = replace(feed.snapshot, error=FeedError("It is not there", "Look for it."))
+    return made
+
+
+def test_before_the_first_reply_it_is_starting():
+    assert health_of(link(last_reply_at=None), feeds()).state is LinkState.STARTING
+
+
+def test_all_well():
+    health = health_of(link(), feeds())
+    assert (health.state, health.sentence) == (LinkState.CONNECTED, "")
+
+
+def test_one_feed_in_trouble_is_named_with_the_remedy():
+    health = health_of(link(), feeds("orders"))
+    assert health.state is LinkState.DEGRADED
+    assert health.sentence == "orders: It is not there"
+    assert health.remedy == "Look for it."
+
+
+def test_nothing_gets_through():
+    assert health_of(link(), feeds("orders", "fills")).state is LinkState.DOWN
+    assert health_of(link(down=True), feeds("orders")).state is LinkState.DOWN
+    assert health_of(link(last_reply_at=None), feeds("orders", "fills")).state is LinkState.DOWN
+
+
+def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said():
+    ahead = health_of(link(clock_warns=True, clock_offset_ms=-2_300), feeds())
+    assert ahead.state is LinkState.DEGRADED
+    assert "2.3 s ahead of" in ahead.sentence
+    behind = health_of(link(clock_warns=True, clock_offset_ms=2_300), feeds())
+    assert "2.3 s behind" in behind.sentence
+    halved = health_of(link(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)}), feeds())
+    assert halved.state is LinkState.DEGRADED
+    assert "budget_share" in halved.remedy

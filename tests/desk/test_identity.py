@@ -1,0 +1,65 @@
+"""Whose account it is: the exchange's word first, then the profile's, then a stand-in made of the key."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.desk.scripted import ScriptedClient
+from tradetui.desk.identity import AccountIdentity, identify, stand_in
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.spot import AccountInfo
+
+INFO = "spot.account_info"
+
+
+async def asked(client: ScriptedClient, uid: str | None) -> AccountIdentity:
+    return await identify(
+        client,  # type: ignore[arg-type]
+        base_url="https://api.example.com",
+        environment="live",
+        uid=uid,
+        key_stand_in=stand_in("bg_key"),
+    )
+
+
+def telling() -> ScriptedClient:
+    client = ScriptedClient()
+    info = AccountInfo.from_row({"userId": "42", "traderType": "not_trader"})
+    client.rows[INFO, ProductType.USDT_FUTURES] = [info]
+    return client
+
+
+async def test_the_exchange_goes_first():
+    identity = await asked(telling(), "7")
+    assert (identity.uid, identity.origin, identity.known) == ("42", "exchange", True)
+    assert identity.info is not None
+
+
+@pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
+async def test_then_the_profile_then_the_key(refusal: ExchangeError):
+    client = telling()
+    client.failing[INFO] = refusal
+    assert (await asked(client, "7")).origin == "profile"
+    by_key = await asked(client, None)
+    assert by_key.origin == "key"
+    assert not by_key.known
+    assert "bg_key" not in by_key.uid
+
+
+async def test_no_answer_is_no_word_of_the_exchange():
+    client = telling()
+    client.failing[INFO] = Unreachable("no route")
+    with pytest.raises(Unreachable):
+        await asked(client, "7")
+
+
+async def test_address_environment_and_uid_are_the_account():
+    one = AccountIdentity("https://a", "live", "42", "exchange")
+    assert one.name == AccountIdentity("https://a", "live", "42", "profile").name
+    others = {
+        AccountIdentity("https://b", "live", "42", "profile").name,
+        AccountIdentity("https://a", "demo", "42", "profile").name,
+        AccountIdentity("https://a", "live", "43", "profile").name,
+    }
+    assert len(others | {one.name}) == 4
