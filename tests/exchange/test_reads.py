@@ -166,6 +166,14 @@ async def test_the_body_decides_whatever_the_status(said: Say | Exception, kind:
     assert client.link.last_error is failure.value
 
 
+async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> None:
+    client, _ = reader(lambda seen: refused("40034", "\x1b]52;c;aGk=\x07 [/] \u202e"))
+    with pytest.raises(Rejected) as failure:
+        await client.futures.accounts(product_type=USDT)
+    assert failure.value.message == "\x1b]52;c;aGk=\x07 [/] \u202e"
+    assert str(failure.value).isprintable()
+
+
 async def test_success_under_an_odd_status_is_success() -> None:
     client, _ = reader(lambda seen: Say(data=[], status=500))
     assert (await client.futures.accounts(product_type=USDT)).rows == ()

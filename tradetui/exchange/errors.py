@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tradetui.wire.scrub import scrub
+
 
 class ExchangeError(Exception):
     """A call that did not give what was asked for.
@@ -29,8 +31,8 @@ class ExchangeError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        """One sentence and the remedy, ready for a person."""
-        said = self.message.strip().rstrip(".") or "no reason given"
+        """One sentence and the remedy, ready for a person; `message` keeps the exchange's words as they came."""
+        said = scrub(self.message.strip().rstrip(".")) or "no reason given"
         where = f"{self.endpoint}: " if self.endpoint else ""
         code = f" (code {self.code})" if self.code else ""
         remedy = f" {self.remedy}" if self.remedy else ""
