@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tradetui.ui.app import TradeApp
-from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, unknown_ids
+from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, troubles
 from tradetui.ui.screens.detail import DetailScreen
 from tradetui.ui.screens.main import MainScreen
 
@@ -50,7 +50,9 @@ def test_reasons_belong_to_bindings() -> None:
     assert set(REASONS) <= {each.id for each in BINDINGS}
 
 
-def test_own_keys_are_shown_and_unknown_ids_named() -> None:
+def test_own_keys_are_shown_and_troubles_named() -> None:
     assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
-    assert unknown_ids(["zoom", "zum"]) == ["zum"]
+    assert troubles({"zoom": "x"}) == []
+    assert [each.split()[0] for each in troubles({"zum": "x"})] == ["keys.zum"]
+    assert troubles({"zoom": "s"}) == ["The key s is given to zoom and to sort; only one of them has it."]
     assert shown_keys("question_mark,f1") == "? F1"

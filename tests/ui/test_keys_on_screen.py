@@ -168,6 +168,17 @@ async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
         assert [main.table.source.key(place) for place in range(5)] != before
 
 
+async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        await pilot.press("space", "4")
+        await pilot.pause()
+        assert stage.app.main.table.shown > 0
+        before = stage.app.main.table.source
+        await asyncio.sleep(10)
+        assert stage.app.main.table.source is before
+
+
 async def test_reversing_resumes_first() -> None:
     stage = Stage(read_only=True)
     async with stage.running() as pilot:
@@ -251,6 +262,14 @@ async def test_a_key_is_changed_by_the_profile() -> None:
         await pilot.press("x")
         assert sum(panel.display for panel in stage.app.main.panels.values()) == 1
         assert "x Zoom" in screen_text(stage.app)
+
+
+async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
+    stage = Stage(keys={"zoom": "s", "zum": "x"})
+    async with stage.running():
+        told = " ".join(each.message for each in stage.app._notifications)
+        assert "keys.zum is no binding" in told
+        assert "given to zoom and to sort" in told
 
 
 async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:

@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from tradetui.ui.bindings import bindings
 from tradetui.ui.crash import crash_report
+from tradetui.ui.keys import troubles
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.main import MainScreen
 from tradetui.ui.settings import UiSettings
@@ -56,7 +57,8 @@ class TradeApp(App[None], inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         names = {theme.name for theme in THEMES}
-        self.theme = settings.theme if settings.theme in names else DEFAULT_THEME
+        wanted = [name for name in (settings.theme, f"tradetui-{settings.theme}") if name in names]
+        self.theme = wanted[0] if wanted else DEFAULT_THEME
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self.main = MainScreen(settings)
@@ -71,6 +73,8 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Open the desk once the shell is painted."""
+        for trouble in troubles(self.settings.keys):
+            tell(self, trouble, severity="warning", seconds=10)
         self.call_after_refresh(self.open_profile, self.chosen)
 
     # The desk

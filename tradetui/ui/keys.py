@@ -5,7 +5,7 @@ It holds no Textual. `where` names the screens a binding belongs to; `hint` puts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -132,7 +132,16 @@ def shown_keys(keys: str) -> str:
     return " ".join(_NAMES.get(key.strip(), key.strip()) for key in keys.split(","))
 
 
-def unknown_ids(ids: Iterable[str]) -> list[str]:
-    """Ids a configuration gives that no binding has."""
+def troubles(changed: Mapping[str, str]) -> list[str]:
+    """What is wrong with a profile's own keys, in sentences: ids no binding has, and keys given twice."""
     known = {each.id for each in BINDINGS}
-    return [each for each in ids if each not in known]
+    found = [f"keys.{each} is no binding; `tradetui keys` lists them." for each in changed if each not in known]
+    taken: dict[str, str] = {}
+    for each in BINDINGS:
+        for key in changed.get(each.id, each.keys).split(","):
+            other = taken.setdefault(key.strip(), each.id)
+            if other != each.id:
+                found.append(
+                    f"The key {shown_keys(key)} is given to {other} and to {each.id}; only one of them has it."
+                )
+    return found

@@ -255,11 +255,10 @@ class FivePanels(Screen[None]):
     def _arrange(self) -> None:
         width, height = self.app.size
         placed = arrangement(width, height, self.focused_panel, self._shown, zoomed=self._zoomed)
-        if not self._zoomed and placed.shape == "stack":
-            self._shown = placed.shown
         for shape in ("single", "stack", "five"):
             self.set_class(placed.shape == shape, f"-{shape}")
         self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
+        revealed = [name for name in placed.shown if not self.panels[name].display or name not in self._shown]
         for name, panel in self.panels.items():
             panel.display = name in placed.shown
         for box, names in (("top", PANELS[:2]), ("left", ("orders", "triggers")), ("bottom", PANELS[2:])):
@@ -267,7 +266,16 @@ class FivePanels(Screen[None]):
         self._shown = placed.shown
         self.query_one(PanelTabs).display = placed.shape != "five" and height >= 8
         self._set_paces()
+        self._reveal(revealed)
         self.call_later(self._paint)
+
+    def _reveal(self, names: list[str]) -> None:
+        """Paint panels that come onto the screen, even while the others stand still: theirs would be older rows."""
+        desk = self.desk
+        if desk is not None:
+            for name in names:
+                self._fresh.discard(name)
+                self.panels[name].show(desk.feeds[name], desk.clock.monotonic())
 
     def _set_paces(self) -> None:
         if self.desk is None:
