@@ -16,7 +16,7 @@ from tradetui.exchange.budget import Usage
 def link(**other: Any) -> Any:
     usual = {
         "down": False,
-        "last_reply_at": 1.0,
+        "last_reply_at": 9.0,
         "clock_warns": False,
         "clock_offset_ms": 3,
         "usage": lambda: {"futures.fills": Usage(1, 5)},
@@ -34,33 +34,34 @@ def feeds(*broken: str) -> list[Feed]:
 
 
 def test_before_the_first_reply_it_is_starting():
-    assert health_of(link(last_reply_at=None), feeds()).state is LinkState.STARTING
+    assert health_of(link(last_reply_at=None), feeds(), 10.0).state is LinkState.STARTING
 
 
 def test_all_well():
-    health = health_of(link(), feeds())
+    health = health_of(link(), feeds(), 10.0)
     assert (health.state, health.sentence) == (LinkState.CONNECTED, "")
 
 
 def test_one_feed_in_trouble_is_named_with_the_remedy():
-    health = health_of(link(), feeds("orders"))
+    health = health_of(link(), feeds("orders"), 10.0)
     assert health.state is LinkState.DEGRADED
     assert health.sentence == "orders: It is not there"
     assert health.remedy == "Look for it."
 
 
 def test_nothing_gets_through():
-    assert health_of(link(), feeds("orders", "fills")).state is LinkState.DOWN
-    assert health_of(link(down=True), feeds("orders")).state is LinkState.DOWN
-    assert health_of(link(last_reply_at=None), feeds("orders", "fills")).state is LinkState.DOWN
+    assert health_of(link(), feeds("orders", "fills"), 10.0).state is LinkState.DOWN
+    assert health_of(link(down=True), feeds("orders"), 10.0).state is LinkState.DEGRADED, "one lost reply"
+    assert health_of(link(down=True), feeds("orders"), 13.0).state is LinkState.DOWN
+    assert health_of(link(last_reply_at=None), feeds("orders", "fills"), 10.0).state is LinkState.DOWN
 
 
 def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said():
-    ahead = health_of(link(clock_warns=True, clock_offset_ms=-2_300), feeds())
+    ahead = health_of(link(clock_warns=True, clock_offset_ms=-2_300), feeds(), 10.0)
     assert ahead.state is LinkState.DEGRADED
     assert "2.3 s ahead of" in ahead.sentence
-    behind = health_of(link(clock_warns=True, clock_offset_ms=2_300), feeds())
+    behind = health_of(link(clock_warns=True, clock_offset_ms=2_300), feeds(), 10.0)
     assert "2.3 s behind" in behind.sentence
-    halved = health_of(link(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)}), feeds())
+    halved = health_of(link(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)}), feeds(), 10.0)
     assert halved.state is LinkState.DEGRADED
     assert "budget_share" in halved.remedy

@@ -105,7 +105,7 @@ class Desk:
     @property
     def health(self) -> Health:
         """How the session stands with the exchange as a whole."""
-        return health_of(self.link, self.feeds.values())
+        return health_of(self.link, self.feeds.values(), self.clock.monotonic())
 
     @property
     def account(self) -> AccountIdentity | None:
@@ -116,6 +116,11 @@ class Desk:
     def archive(self) -> Archive | None:
         """What was seen, beyond this session and the exchange's memory; None until the account is known."""
         return self.keeping.archive
+
+    @property
+    def archive_trouble(self) -> str | None:
+        """Why what is read is not kept beyond this session, None while it is."""
+        return self.keeping.trouble
 
     @property
     def position_source(self) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from tradetui.desk.feed import Feed
 from tradetui.exchange.link import Link
@@ -28,10 +29,18 @@ class Health:
     remedy: str = ""
 
 
-def health_of(link: Link, feeds: Collection[Feed]) -> Health:
-    """Down when nothing gets through, degraded when some of it does not, or the clock or the budget is off."""
+SILENT_S: Final = 3.0
+"""One lost reply is no lost link; none at all for so long is."""
+
+
+def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
+    """Down when nothing gets through, degraded when some of it does not, or the clock or the budget is off.
+
+    `now` is monotonic seconds.
+    """
     troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
-    if troubled and (link.down or len(troubled) == len(feeds)):
+    silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
+    if troubled and (silent or len(troubled) == len(feeds)):
         error = troubled[0].snapshot.error
         return Health(LinkState.DOWN, error.sentence if error else "", error.remedy if error else "")
     if link.last_reply_at is None:

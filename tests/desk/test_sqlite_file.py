@@ -1,0 +1,76 @@
+"""The rules every SQLite file is opened by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tradetui.desk.sqlite_file import FileUnusable, file_system_of, open_file
+
+FIRST = "CREATE TABLE thing (id INTEGER)"
+SECOND = "ALTER TABLE thing ADD COLUMN name TEXT DEFAULT 'old'"
+
+
+def test_an_older_file_is_led_forward_and_keeps_what_it_holds(tmp_path: Path):
+    file = tmp_path / "deep" / "thing.sqlite"
+    connection = open_file(file, [FIRST])
+    connection.execute("INSERT INTO thing VALUES (7)")
+    connection.close()
+    connection = open_file(file, [FIRST, SECOND])
+    assert connection.execute("SELECT id, name FROM thing").fetchall() == [(7, "old")]
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.close()
+    with pytest.raises(FileUnusable, match="newer version"):
+        open_file(file, [FIRST])
+
+
+def test_only_the_owner_may_read_it(tmp_path: Path):
+    file = tmp_path / "account" / "thing.sqlite"
+    open_file(file, [FIRST]).close()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
+def test_a_network_file_system_is_refused(tmp_path: Path, kind: str):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\nserver:/home {tmp_path / 'home'} {kind} rw 0 0\n")
+    with pytest.raises(FileUnusable, match="network file system"):
+        open_file(tmp_path / "home" / "me" / "thing.sqlite", [FIRST], mounts=mounts)
+    open_file(tmp_path / "here" / "thing.sqlite", [FIRST], mounts=mounts).close()
+    assert file_system_of(tmp_path / "elsewhere", mounts) == "ext4"
+    assert file_system_of(tmp_path, tmp_path / "no such file") == ""
+
+
+def test_a_damaged_file_is_set_aside_whole(tmp_path: Path):
+    file = tmp_path / "thing.sqlite"
+    connection = open_file(file, [FIRST])
+    connection.executemany("INSERT INTO thing VALUES (?)", [(n,) for n in range(5_000)])
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    content = bytearray(file.read_bytes())
+    content[4_096:8_192] = b"\xff" * 4_096
+    file.write_bytes(content)
+    with pytest.raises(FileUnusable, match="damaged"):
+        open_file(file, [FIRST])
+    assert not file.exists()
+    (aside,) = [each for each in tmp_path.iterdir() if each.name.startswith("thing.sqlite.damaged")]
+    assert aside.read_bytes() == bytes(content)
+
+
+def test_a_directory_that_cannot_be_written_says_so(tmp_path: Path):
+    blocked = tmp_path / "file"
+    blocked.write_text("x")
+    with pytest.raises(FileUnusable, match="cannot be written"):
+        open_file(blocked / "thing.sqlite", [FIRST])
+
+
+def test_two_connections_see_one_file(tmp_path: Path):
+    file = tmp_path / "thing.sqlite"
+    one, two = open_file(file, [FIRST]), open_file(file, [FIRST])
+    one.execute("INSERT INTO thing VALUES (1)")
+    assert two.execute("SELECT count(*) FROM thing").fetchone() == (1,)
+    assert one.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    one.close()
+    two.close()
