@@ -1,0 +1,17 @@
+"""A sandbox for reading, shared by the tests that change nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.calling import Caller
+
+
+@pytest.fixture(scope="session")
+def reading() -> Caller:
+    return Caller()
+
+
+@pytest.fixture
+def fresh() -> Caller:
+    return Caller()

@@ -1,0 +1,101 @@
+"""Who is let in, and under which code everybody else is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.calling import Caller
+from tradetui.sandbox.app import PERMISSIONS
+from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.signing import prehash, sign_hmac
+
+PATH = CATALOGUE["futures.accounts"].path
+QUERY = "productType=USDT-FUTURES"
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"access_key": None}, "40001"),
+        ({"access_sign": None}, "40002"),
+        ({"access_passphrase": None}, "40011"),
+        ({"access_timestamp": "yesterday"}, "40005"),
+        ({"access_key": "bg_nobody"}, "40037"),
+        ({"access_sign": "c2lnbmF0dXJl"}, "40009"),
+        ({"access_passphrase": "another1"}, "40012"),
+        ({"paptrading": "1"}, "40099"),
+    ],
+)
+def test_refused(reading: Caller, changed: dict[str, str | None], code: str) -> None:
+    answer = reading.send("GET", PATH, "hedge", query=QUERY, **changed)
+    assert (answer.status, answer.code, answer.data) == (400, code, None)
+
+
+@pytest.mark.parametrize(
+    ("away_ms", "code"), [(30_000, "00000"), (-30_000, "00000"), (30_001, "40008"), (-30_001, "40008")]
+)
+def test_the_time_stamp_is_within_thirty_seconds(reading: Caller, away_ms: int, code: str) -> None:
+    assert reading.send("GET", PATH, "hedge", query=QUERY, stamp=str(reading.now_ms + away_ms)).code == code
+
+
+def test_a_signature_over_decoded_values_is_taken_too(reading: Caller) -> None:
+    path, stamp, key = CATALOGUE["spot.bills"].path, str(reading.now_ms), reading.key("hedge")
+    for signed in ("businessType=rebate%20rewards", "businessType=rebate rewards"):
+        sign = sign_hmac(key.secret, prehash(stamp, "GET", path, signed))
+        answer = reading.send("GET", path, "hedge", query="businessType=rebate%20rewards", access_sign=sign)
+        assert answer.code == "00000"
+
+
+def test_a_key_that_may_only_read_cannot_write(fresh: Caller) -> None:
+    assert fresh.get("futures.accounts", "read-only", productType="USDT-FUTURES").code == "00000"
+    answer = fresh.post("futures.reverse", {}, "read-only")
+    assert answer.code == "40014"
+    assert "future order write" in answer.body["msg"]
+
+
+def test_every_signed_endpoint_but_account_info_names_a_permission() -> None:
+    signed = {name for name, endpoint in CATALOGUE.items() if endpoint.signed}
+    assert signed - set(PERMISSIONS) == {"spot.account_info"}
+
+
+def test_a_unified_account_is_refused_everywhere(reading: Caller) -> None:
+    assert reading.get("futures.accounts", "unified", productType="USDT-FUTURES").code == "40085"
+    assert reading.get("spot.bills", "unified").code == "40085"
+
+
+def test_unknown_paths_and_the_newer_interface(reading: Caller) -> None:
+    unknown = reading.send("GET", "/api/v2/mix/order/fill-history", "hedge")
+    assert (unknown.status, unknown.code) == (404, "40404")
+    assert reading.send("GET", "/api/v3/account/assets", "hedge").code == "40084"
+    assert reading.send("POST", PATH, "hedge", body=b"{}").status == 405
+
+
+def test_core_only_has_the_thirteen() -> None:
+    caller = Caller(core_only=True)
+    for name, endpoint in CATALOGUE.items():
+        answer = caller.send(endpoint.method, endpoint.path, "hedge", body=b"{}" if endpoint.writes else b"")
+        assert (answer.code == "40404") is not endpoint.core, name
+
+
+def test_limits_hold_in_any_second_by_uid_and_endpoint() -> None:
+    caller = Caller(limits=True)
+    for name, allowed in (("futures.accounts", 10), ("futures.positions", 5), ("futures.fills", 10)):
+        left = [caller.get(name, productType="USDT-FUTURES").left for _ in range(allowed)]
+        assert left == list(range(allowed))[::-1], name
+        refused = caller.get(name, productType="USDT-FUTURES")
+        assert (refused.status, refused.code, refused.body["msg"]) == (429, "429", "Too Many Requests")
+    assert caller.get("futures.accounts", "read-only", productType="USDT-FUTURES").code == "429", "the same UID"
+    assert caller.get("futures.accounts", "one-way", productType="USDT-FUTURES").code == "00000"
+    caller.now_ms += 999
+    assert caller.get("futures.accounts", productType="USDT-FUTURES").code == "429"
+    caller.now_ms += 1
+    assert caller.get("futures.accounts", productType="USDT-FUTURES").code == "00000"
+
+
+def test_a_copy_trader_reverses_once_a_second() -> None:
+    caller = Caller(limits=True)
+    assert caller.post("futures.reverse", {}, "copy-new").code != "429"
+    assert caller.post("futures.reverse", {}, "copy-new").code == "429"
+    for _ in range(10):
+        assert caller.post("futures.reverse", {}, "hedge").code != "429"
+    assert caller.post("futures.reverse", {}, "hedge").code == "429"

@@ -1,0 +1,106 @@
+"""The world: books that always balance, the same seed the same bytes, and a market that moves."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.sandbox.calling import NOW_MS, Caller
+from tradetui.sandbox.faults import ConnectionDropped, Faults
+from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
+from tradetui.sandbox.population import build_world
+from tradetui.sandbox.world import World
+
+
+def told(world: World) -> str:
+    uid = world.keys[0].uid
+    books = {name: list(world.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
+    return json.dumps([books, world.positions(uid, "USDT-FUTURES"), world.futures_accounts(uid, "USDT-FUTURES")])
+
+
+def test_the_same_seed_gives_the_same_bytes_however_time_is_cut() -> None:
+    one, two, other = build_world(3, NOW_MS), build_world(3, NOW_MS), build_world(4, NOW_MS)
+    for world in (one, two, other):
+        for key in world.keys:
+            world.account(key.uid)
+    one.advance(NOW_MS + 60_000)
+    for step in range(1, 61):
+        two.advance(NOW_MS + step * 1000 - 7 * (step < 60))
+    other.advance(NOW_MS + 60_000)
+    assert told(one) == told(two) != told(other)
+
+
+def test_about_a_fill_a_second_and_books_that_balance() -> None:
+    world = build_world(3, NOW_MS)
+    uids = [key.uid for key in world.keys[:2]]
+    before = [len(world.rows(uid, "fills", "USDT-FUTURES")) for uid in uids]
+    world.advance(NOW_MS + 300_000)
+    world.check_books()
+    for uid, count in zip(uids, before, strict=True):
+        assert 100 < len(world.rows(uid, "fills", "USDT-FUTURES")) - count < 600
+        assert len(world.positions(uid, "USDT-FUTURES")) >= 3
+        assert len(world.rows(uid, "orders", "USDT-FUTURES")) >= 15
+
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["open", "order", "move", "time", "burst"]),
+        st.sampled_from(["long", "short"]),
+        st.integers(1, 400),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ACTIONS, st.sampled_from(["managed", "broker"]))
+def test_books_balance_whatever_is_done(actions: list[tuple[str, str, int]], name: str) -> None:
+    world = build_world(3, NOW_MS)
+    uid = next(key.uid for key in world.keys if key.name == name)
+    book = world.book(uid, "USDT-FUTURES")
+    for action, leg, amount in actions:
+        size = Decimal(amount) / 1000
+        side = "buy" if leg == "long" else "sell"
+        if action == "open":
+            world.open_position(uid, "BTCUSDT", leg, size)
+        elif action == "order":
+            trade_side = "open" if book.mode == "hedge_mode" else f"{side}_single"
+            price = world.market.last("BTCUSDT") + (amount if leg == "short" else -amount)
+            world.place_order(uid, "BTCUSDT", side, trade_side, size, price)
+        elif action == "move":
+            factor = 1 + Decimal(amount if leg == "long" else -amount) / 4000
+            world.market.set_price("BTCUSDT", world.market.last("BTCUSDT") * factor)
+        elif action == "time":
+            world.advance(world.now_ms + amount * 100)
+        elif book.held("BTCUSDT", leg) is not None:
+            world.burst(book, book.holdings["BTCUSDT", leg])
+        world.check_books()
+
+
+def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:
+    world = fresh.sandbox.world
+    with pytest.raises(Exception, match="40920"):
+        world.set_mode(fresh.key("hedge").uid, "USDT-FUTURES", "one_way_mode")
+
+
+def test_faults_are_named_and_rated() -> None:
+    assert parse_faults("5xx=0.5, delay=1") == {"5xx": 0.5, "delay": 1.0}
+    for words in ("nosuch=1", "5xx=2", "5xx=often"):
+        with pytest.raises(UnknownFault):
+            parse_faults(words)
+
+
+def test_planned_faults_come_once_and_heal() -> None:
+    faults = Faults({}, 1)
+    faults.next("429", endpoint="futures.fills", times=2)
+    assert faults.of_call("futures.accounts") is None
+    assert [faults.of_call("futures.fills") for _ in range(3)] == ["429", "429", None]
+    faults.next("delay", times=9)
+    faults.heal()
+    assert faults.of_call("futures.fills") is None
+    assert set(FAULT_KINDS) >= {"dropped-before", "dropped-after", "truncated", "stale-reads"}
+    assert issubclass(ConnectionDropped, ConnectionError)
