@@ -55,7 +55,9 @@ def test_a_pure_room_loads_neither_network_nor_screen(room: str) -> None:
 
 def test_wire_loads_nothing_but_pydantic() -> None:
     third_party = loaded_by(*modules_of("wire")) - set(sys.stdlib_module_names) - {"tradetui"}
-    pydantic_and_what_it_needs = loaded_by("pydantic.main", "pydantic.types", "pydantic.alias_generators") | {"__mp_main__"}
+    pydantic_and_what_it_needs = loaded_by("pydantic.main", "pydantic.types", "pydantic.alias_generators") | {
+        "__mp_main__"
+    }
     assert not {name for name in third_party if not name.startswith("_")} - pydantic_and_what_it_needs
 
 

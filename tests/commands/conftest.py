@@ -1,0 +1,50 @@
+"""A sandbox in a process of its own, and the environment that points a command at one of its accounts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Point = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[dict[str, Any]]:
+    """What the running sandbox told in its first line."""
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--no-limits", "--seed", "11"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0, "SIGTERM ends it cleanly"
+
+
+@pytest.fixture
+def point(server: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Point:
+    """Point the environment at an account of the sandbox."""
+
+    def at(account: str = "hedge", **changed: str) -> None:
+        key = next(profile for profile in server["profiles"] if profile["name"] == account)
+        values = {
+            "TRADETUI_BASE_URL": server["base_url"],
+            "TRADETUI_API_KEY": key["api_key"],
+            "TRADETUI_API_SECRET": key["secret"],
+            "TRADETUI_PASSPHRASE": key["passphrase"],
+            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
+            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "HOME": str(tmp_path),
+            **changed,
+        }
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+
+    return at

@@ -1,0 +1,210 @@
+"""show, preview, doctor and journal against a sandbox in another process, over real HTTP."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Point
+from tradetui.cli import main
+from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
+from tradetui.commands.show import WHATS
+from tradetui.wire.catalogue import CATALOGUE
+
+Capture = pytest.CaptureFixture[str]
+
+
+def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
+    assert main(["show", *words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("what", [what for what in WHATS if what not in ("transfers", "email")])
+def test_every_reading_endpoint_of_an_ordinary_account(point: Point, capsys: Capture, what: str) -> None:
+    point()
+    rows = shown(capsys, what)
+    assert rows
+    known = set(CATALOGUE[WHATS[what]].row.names()) | {"source", "since", "provenFlat", "unionTotalMagin"}
+    assert set(rows[0]) <= known
+
+
+def test_the_brokers_endpoints(point: Point, capsys: Capture) -> None:
+    point("broker")
+    (row,) = shown(capsys, "email", "--sub-uid", "4200000001")
+    assert row["subUid"] == "4200000001"
+    assert isinstance(shown(capsys, "transfers", "--since", "6d", "--until", "1h"), list)
+
+
+def test_limit_is_rows_in_all_and_pages_are_joined(point: Point, capsys: Capture) -> None:
+    point()
+    rows = shown(capsys, "fills", "--product-type", "USDT-FUTURES", "--limit", "250")
+    assert len(rows) == len({row["tradeId"] for row in rows}) == 250
+    assert len(shown(capsys, "convert", "--all")) > 100
+    assert len(shown(capsys, "fills", "--product-type", "USDT-FUTURES")) == 100
+
+
+def test_orders_are_merged_unless_a_status_is_given(point: Point, capsys: Capture) -> None:
+    point()
+    usdt = ("--product-type", "USDT-FUTURES")
+    assert {row["status"] for row in shown(capsys, "orders", *usdt)} == {"live", "partially_filled"}
+    assert {row["status"] for row in shown(capsys, "orders", *usdt, "--status", "live")} == {"live"}
+    times = [int(row["cTime"]) for row in shown(capsys, "triggers", *usdt)]
+    assert times == sorted(times, reverse=True)
+
+
+def test_csv_holds_the_same_values(point: Point, capsys: Capture) -> None:
+    point()
+    arguments = ["spot-fills", "--limit", "20"]
+    rows = shown(capsys, *arguments)
+    assert main(["show", *arguments, "--csv"]) == DONE
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["tradeId"] for row in table] == [row["tradeId"] for row in rows]
+    assert json.loads(table[0]["feeDetail"]) == rows[0]["feeDetail"]
+
+
+def test_the_catalogue(capsys: Capture) -> None:
+    rows = shown(capsys, "endpoints")
+    assert [row["number"] for row in rows if row["core"]] == list(range(1, 14))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fills", "--since", "yesterday"], "--since"),
+        (["convert", "--since", "200d"], "90"),
+        (["orders", "--status", "filled"], "status"),
+        (["fills", "--product-type", "EUR"], "product"),
+    ],
+)
+def test_bad_input_names_parameter_and_rule(point: Point, capsys: Capture, words: list[str], said: str) -> None:
+    point()
+    assert main(["show", *words]) == USAGE
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_refusal_closes_the_array_and_is_told(point: Point, capsys: Capture) -> None:
+    point("unified")
+    assert main(["show", "fills", "--json"]) == REFUSED
+    told = capsys.readouterr()
+    assert json.loads(told.out) == []
+    assert "40085" in told.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "code"),
+    [
+        ("TRADETUI_API_KEY", "bg_nobody", "40037"),
+        ("TRADETUI_API_SECRET", "another-secret", "40009"),
+        ("TRADETUI_PASSPHRASE", "Another9", "40012"),
+    ],
+)
+def test_a_wrong_key_is_a_sentence_with_a_remedy(
+    point: Point, capsys: Capture, variable: str, value: str, code: str
+) -> None:
+    point(**{variable: value})
+    assert main(["show", "accounts"]) == REFUSED
+    told = capsys.readouterr().err
+    assert code in told
+    assert value not in told
+
+
+def test_an_unreachable_exchange(point: Point, capsys: Capture) -> None:
+    point(TRADETUI_BASE_URL="http://127.0.0.1:1")
+    assert main(["show", "accounts"]) == REFUSED
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_preview_never_sends(point: Point, capsys: Capture) -> None:
+    point()
+    symbol = next(row["symbol"] for row in shown(capsys, "positions", "--product-type", "USDT-FUTURES"))
+    leg = next(
+        row["holdSide"]
+        for row in shown(capsys, "positions", "--product-type", "USDT-FUTURES")
+        if row["symbol"] == symbol
+    )
+    side = "buy" if leg == "long" else "sell"
+    assert main(["preview", symbol, "--side", side, "--product-type", "USDT-FUTURES", "--json"]) == DONE
+    plan = json.loads(capsys.readouterr().out)
+    assert set(plan) == {
+        "environment",
+        "account",
+        "mode",
+        "source",
+        "request",
+        "before",
+        "after",
+        "estimates",
+        "orders",
+        "assumptions",
+        "blocked",
+    }
+    assert plan["request"]["tradeSide"] == "Open"
+    assert set(plan["before"]) == {"long", "short"}
+    assert plan["blocked"] == ["Monitor mode: nothing can be sent."]
+    assert main(["preview", "NOSUCHUSDT", "--product-type", "USDT-FUTURES", "--json"]) in (DONE, REFUSED)
+    assert main(["preview", symbol, "--size", "-1"]) == USAGE
+
+
+def test_doctor_and_journal(point: Point, capsys: Capture) -> None:
+    point()
+    assert main(["doctor", "--json"]) in (DONE, ATTENTION)
+    checks = {row["check"]: row for row in json.loads(capsys.readouterr().out)}
+    for name in ("configuration", "account", "key", "clock", "permissions", "limits"):
+        assert checks[name]["ok"], checks[name]
+    assert main(["journal", "--json"]) == DONE
+    assert json.loads(capsys.readouterr().out) == []
+    point(TRADETUI_API_SECRET="wrong")
+    assert main(["doctor"]) == ATTENTION
+    assert "FAIL" in capsys.readouterr().out
+
+
+def test_keys_are_the_bindings(capsys: Capture) -> None:
+    assert main(["keys", "--json"]) == DONE
+    rows = json.loads(capsys.readouterr().out)
+    assert {"help", "filter", "reverse", "lock", "quit"} <= {row["id"] for row in rows}
+    assert not [row for row in rows if "r" in row["keys"].split()], "r stays unbound"
+
+
+def test_without_any_configuration_three_lines_say_what_to_do(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("TRADETUI_API_KEY", "TRADETUI_BASE_URL", "TRADETUI_CONFIG", "TRADETUI_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert main([]) == USAGE
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 3
+    assert "tradetui demo" in told and "tradetui init" in told
+
+
+@pytest.mark.parametrize("command", ["demo", "monitor", ""])
+def test_without_a_terminal_the_screen_says_so(
+    point: Point, capsys: Capture, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point()
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main([command] if command else []) == USAGE
+    assert "needs a terminal" in capsys.readouterr().err
+
+
+def test_a_picture_without_a_terminal(tmp_path: Any, capsys: Capture) -> None:
+    file = tmp_path / "picture.txt"
+    arguments = ["demo", "--screenshot", str(file), "--size", "100x30", "--after", "2", "--keys", "3,z"]
+    assert main(arguments) == DONE
+    assert "Pending orders" in file.read_text()
+    assert main(["demo", "--screenshot", str(tmp_path / "none" / "x.svg"), "--after", "0"]) == USAGE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["sandbox", "--fault", "nosuch=1"], "unknown fault"), (["sandbox", "--host", "203.0.113.1"], "cannot listen")],
+)
+def test_a_sandbox_that_cannot_be_is_said(capsys: Capture, arguments: list[str], said: str) -> None:
+    assert main(arguments) == USAGE
+    assert said in capsys.readouterr().err
