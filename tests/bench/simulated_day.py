@@ -22,7 +22,7 @@ from tests.desk.simulation import Simulation
 
 MOST_MIB = 5.0
 WARM_HOURS = 2
-KEPT_BY_THE_EXCHANGE = 2_500
+KEPT_BY_THE_EXCHANGE = 150
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
