@@ -154,6 +154,29 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal():
     assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
 
 
+async def test_a_hole_that_is_refused_is_never_taken_for_closed():
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    past = history(client)
+    fills = reader(client, past)
+    refuse = True
+
+    def refuses(name: str, request: object) -> None:
+        if refuse and getattr(request, "id_less_than", None) is not None:
+            raise Rejected("Parameter idLessThan error", code="40020")
+
+    client.before = refuses
+    for _ in range(3):
+        reading = await fills.read()
+        assert reading.note == "older fills wait: The exchange refused the request"
+        assert reading.error is None
+        assert not past.complete
+    refuse = False
+    assert len((await fills.read()).rows) == 150
+    await fills.read()
+    assert past.complete
+
+
 async def test_one_product_type_down_takes_nothing_from_the_others():
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1)]

@@ -111,8 +111,8 @@ class FillHistory:
             try:
                 reply = await self._page(self._request(None), hole.cursor)
             except Rejected:
-                # This cursor will never be answered; what is below it is asked for from the next one up, if any.
-                self.holes = self.holes[1:]
+                # Another hole may be answered; this one is never taken for closed.
+                self.holes = [*self.holes[1:], hole]
                 raise
             rows = self._tagged(reply)
             done = not rows or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
