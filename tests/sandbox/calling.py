@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.app import Request, Sandbox
 from tradetui.sandbox.keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
@@ -80,5 +80,5 @@ class Caller:
         }
         headers |= {name.replace("_", "-"): value for name, value in changed.items()}
         kept = {name: value for name, value in headers.items() if value is not None}
-        answer = self.sandbox.answer(method, path, query, kept, body)
+        answer = self.sandbox.answer(Request(method, path, query, kept, body))
         return Answered(answer.status, json.loads(answer.body), answer.left)

@@ -164,7 +164,7 @@ def test_a_batch_is_created_with_usable_keys(fresh: Caller) -> None:
         ([virtual(ipList=["127.0.0.1"] * 31)], "40017"),
         ([virtual(ipList=["nowhere"])], "40020"),
         ([virtual(permList=["withdraw"])], "40020"),
-        ([virtual(), virtual()], "40060"),
+        ([virtual(), virtual()], "40071"),
     ],
 )
 def test_batches_refused(fresh: Caller, body: Any, code: str) -> None:

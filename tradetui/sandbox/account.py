@@ -19,7 +19,10 @@ _BALANCES = {
 
 @dataclass
 class Account:
-    """An account: kind ordinary, copy-old, copy-new, broker, managed or unified; `bound_ms` of a managed one."""
+    """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
+
+    `bound_ms` is when a managed one was bound to its trading team; one that is not `funded` begins with nothing.
+    """
 
     uid: str
     name: str
@@ -28,6 +31,7 @@ class Account:
     chance: random.Random
     lively: bool = False
     bound_ms: int | None = None
+    funded: bool = True
     futures: dict[str, FuturesAccount] = field(default_factory=dict)
     spot_fills: list[dict[str, Any]] = field(default_factory=list)
     bills: list[dict[str, Any]] = field(default_factory=list)
@@ -39,7 +43,7 @@ class Account:
 
     def __post_init__(self) -> None:
         for product_type in PRODUCT_TYPES:
-            balances = {coin: Decimal(amount) for coin, amount in _BALANCES[product_type].items()}
+            balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
             self.futures[product_type] = FuturesAccount(product_type, self.mode, balances)
 
     @property

@@ -1,11 +1,13 @@
-"""Who is calling: headers, time stamp, passphrase and signature, refused under the live exchange's codes."""
+"""Who is calling: headers, time stamp, signature and passphrase, refused under the live exchange's codes."""
 
 from __future__ import annotations
 
 import hmac
+import ipaddress
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
+from tradetui.sandbox.digits import whole_number
 from tradetui.sandbox.keys import SandboxKey
 from tradetui.sandbox.refusals import Refusal
 from tradetui.wire.signing import prehash, sign_hmac
@@ -22,8 +24,13 @@ def caller(
     query: str,
     body: bytes,
     now_ms: int,
+    address: str = "",
 ) -> SandboxKey:
-    """The key a request is signed with; raises Refusal."""
+    """The key a request is signed with; header names in lower case, `address` empty where there is none.
+
+    Raises:
+        Refusal: who calls is not known, not proven, or not where the key may be used.
+    """
     name = headers.get("access-key", "")
     if not name:
         raise Refusal("40001", "ACCESS_KEY cannot be empty")
@@ -32,9 +39,10 @@ def caller(
     if not headers.get("access-passphrase"):
         raise Refusal("40011", "ACCESS_PASSPHRASE cannot be empty")
     stamp = headers.get("access-timestamp", "")
-    if not (stamp.isascii() and stamp.isdecimal()):
+    stamped_ms = whole_number(stamp)
+    if stamped_ms is None:
         raise Refusal("40005", "Invalid ACCESS_TIMESTAMP")
-    if abs(int(stamp) - now_ms) > WINDOW_MS:
+    if abs(stamped_ms - now_ms) > WINDOW_MS:
         raise Refusal("40008", "Request timestamp expired")
     key = next((key for key in keys if key.api_key == name), None)
     if key is None:
@@ -49,6 +57,17 @@ def caller(
     # Public clients leave the header out of requests without a body, and the live exchange answers them.
     if body and "application/json" not in headers.get("content-type", ""):
         raise Refusal("40007", "Invalid Content_Type")
-    if headers.get("paptrading") == "1" and key.kind != "demo":
+    if (headers.get("paptrading") == "1") != (key.kind == "demo"):
         raise Refusal("40099", "exchange environment is incorrect")
+    if key.ips and address and not _within(address, key.ips):
+        raise Refusal("40018", "Invalid IP")
     return key
+
+
+def _within(address: str, networks: Iterable[str]) -> bool:
+    """Whether an address is in one of the networks; a name that is no address (as of a local socket) is in all."""
+    try:
+        here = ipaddress.ip_address(address)
+    except ValueError:
+        return True
+    return any(here in ipaddress.ip_network(network, strict=False) for network in networks)

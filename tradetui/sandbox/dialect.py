@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tradetui.sandbox.rules import LIVE_BUSINESS_TYPES
+from tradetui.sandbox.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
 
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
 """Endpoints whose documented envelope says `message` where all others say `msg`."""
+_NUMBER: Final = "\ue000"
+"""Stands around a text that is written as a JSON number, digit by digit; it occurs in no row of the world."""
+_MARKED: Final = re.compile(f'"{_NUMBER}(-?[0-9]+(?:\\.[0-9]+)?){_NUMBER}"')
+
+
+def written(name: str, envelope: Mapping[str, Any]) -> bytes:
+    """The envelope as bytes; numbers keep the digits of the world's own texts."""
+    text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+    # Lone surrogates, which JSON can smuggle in, have no bytes of their own.
+    return (_MARKED.sub(r"\1", text) if name == "convert.history" else text).encode("utf-8", "replace")
 
 
 def spoken(name: str, payload: Any, live: bool) -> Any:
     """The payload in the chosen dialect; the world's own rows stay as they are."""
     change = (_LIVE if live else _DOCUMENTED).get(name)
+    if name == "futures.live_triggers" and live and payload["entrustedList"]:
+        return {"entrustedList": payload["entrustedList"]}
     if change is None:
         return payload
     if isinstance(payload, list):
@@ -65,26 +79,12 @@ _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] 
     "spot.bills": _documented_bill,
     "futures.accounts": _documented_account,
     "futures.pending_orders": lambda row: {**row, "marginMode": "cross"},
-    "convert.history": lambda row: {**row, "fromCoinSize": _Number(row["fromCoinSize"])},
+    "convert.history": lambda row: {**row, "fromCoinSize": f"{_NUMBER}{row['fromCoinSize']}{_NUMBER}"},
 }
 _LIVE: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "spot.bills": _live_bill,
-    "broker.transfers": lambda row: {**row, "type": "withdrawal" if row["type"] == "withdrawl" else row["type"]},
+    "broker.transfers": lambda row: {**row, "type": LIVE_TRANSFER_TYPES.get(row["type"], row["type"])},
     "futures.accounts": _live_account,
     "futures.fills": _live_fill,
     "futures.pending_orders": _live_order,
 }
-
-
-class _Number(float):
-    """A JSON number that prints with the digits it was made from."""
-
-    def __new__(cls, text: str) -> _Number:
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text

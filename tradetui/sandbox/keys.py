@@ -8,6 +8,7 @@ from typing import Any
 
 READ = frozenset({"futures-read", "holdings-read", "spot-read", "broker-read"})
 ALL = READ | {"futures-write", "subaccount-write", "copy-write"}
+ANYWHERE = ("0.0.0.0/0", "::/0")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class SandboxKey:
     permissions: frozenset[str] = ALL
     mode: str = "hedge_mode"
     kind: str = "ordinary"
+    ips: tuple[str, ...] = ANYWHERE
+    """Addresses it may be used from (networks in CIDR notation); an empty tuple is a key bound to none."""
 
     def public(self) -> dict[str, Any]:
         """The key as `tradetui sandbox` prints it."""
@@ -37,9 +40,27 @@ class SandboxKey:
         }
 
 
-def made_key(seed: int, name: str, uid: str, permissions: frozenset[str], mode: str, kind: str) -> SandboxKey:
+def made_key(
+    seed: int,
+    name: str,
+    uid: str,
+    permissions: frozenset[str],
+    mode: str,
+    kind: str,
+    *,
+    passphrase: str = "",
+    ips: tuple[str, ...] = ANYWHERE,
+) -> SandboxKey:
     """A key whose texts follow from seed and name, so that the same seed gives the same keys."""
     digest = hashlib.sha256(f"{seed}/{name}/{uid}".encode()).hexdigest()
     return SandboxKey(
-        name, uid, f"bg_{digest[:32]}", digest[32:] + digest[:32], f"Sandbox{digest[:8]}", permissions, mode, kind
+        name,
+        uid,
+        f"bg_{digest[:32]}",
+        digest[32:] + digest[:32],
+        passphrase or f"Sandbox{digest[:8]}",
+        permissions,
+        mode,
+        kind,
+        ips,
     )

@@ -10,17 +10,17 @@ SECOND_MS = 1_000
 
 
 class ArrivalCounts:
-    """Counts what arrives; a refused arrival is not counted."""
+    """Counts what arrives; a refused arrival is not counted. `who` is a UID or, for public endpoints, an address."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
 
-    def admit(self, endpoint: Endpoint, uid: str, copy_trader: bool, now_ms: int) -> int | None:
+    def admit(self, endpoint: Endpoint, who: str, copy_trader: bool, now_ms: int) -> int | None:
         """How many calls are left in this second, or None when this one is too many."""
         allowed = endpoint.limit.per_second
         if copy_trader and endpoint.limit.copy_trader is not None:
             allowed = endpoint.limit.copy_trader
-        arrivals = self._arrivals[uid if endpoint.limit.scope == "uid" else "address", endpoint.name]
+        arrivals = self._arrivals[who, endpoint.name]
         while arrivals and arrivals[0] <= now_ms - SECOND_MS:
             arrivals.popleft()
         if len(arrivals) >= allowed:

@@ -11,7 +11,7 @@ from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.contracts import CONTRACTS
 from tradetui.sandbox.futures_account import HEDGE, ONE_WAY
 from tradetui.sandbox.identifiers import Identifiers
-from tradetui.sandbox.keys import ALL, READ, made_key
+from tradetui.sandbox.keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.market import TICK_MS
 from tradetui.sandbox.past import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
 from tradetui.sandbox.small_books import convert_book, spot_books, transfer_book
@@ -32,6 +32,7 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
     ("managed", "4100000007", "managed", HEDGE, (240, 0, 0), 5, 60, False),
     ("at-limits", "4100000008", "copy-new", HEDGE, (20, 0, 0), 2, 8, False),
     ("unified", "4100000010", "unified", ONE_WAY, (0, 0, 0), 0, 0, False),
+    ("demo", "4100000011", "demo", HEDGE, (60, 0, 0), 3, 12, False),
 )
 
 
@@ -41,7 +42,9 @@ def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> World
     for person in _PEOPLE:
         name, uid, kind, mode = person[:4]
         world.unborn[uid] = partial(_born, seed, now_ms, *person)
-        world.keys.append(made_key(seed, name, uid, ALL, mode, kind))
+        # A sub-account's key is bound to no address.
+        ips = () if kind == "managed" else ANYWHERE
+        world.keys.append(made_key(seed, name, uid, ALL, mode, kind, ips=ips))
     owner = world.keys[0]
     world.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
     return world

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 
 class Refusal(Exception):
     """An answer with a code other than success; `http_status` is the reply's."""
@@ -11,3 +14,9 @@ class Refusal(Exception):
         self.code = code
         self.message = message
         self.http_status = http_status
+
+
+OLD_COPY_MODEL: Final = ("31901", "This interface is only applicable to the new Copy model")
+COPY_KEY_EXISTS: Final = ("31902", "You have already created a Copy API Key.")
+OWN_CODES: Final[Mapping[str, str]] = dict((OLD_COPY_MODEL, COPY_KEY_EXISTS))
+"""Codes of the embedded exchange's own, since the live ones are not published; the messages are the interface's."""

@@ -5,13 +5,14 @@ Written apart from the client's request models on purpose: a misreading there mu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
+from tradetui.sandbox.paging import Paging
 from tradetui.sandbox.refusals import Refusal
+from tradetui.sandbox.spans import Span
 
-DAY_MS: Final = 86_400_000
 PRODUCT_TYPES: Final = frozenset(
     {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SUSDT-FUTURES", "SCOIN-FUTURES", "SUSDC-FUTURES"}
 )
@@ -51,28 +52,11 @@ LIVE_BUSINESS_TYPES: Final = {
     **{word: word.upper().replace("-", "_").replace(" ", "_") for word in BUSINESS_TYPES},
     "deduction of handling fee": "DEDUCTION_HANDLING_FEE",
 }
+TRANSFER_TYPES: Final = ("all", "deposit", "withdrawl")
+LIVE_TRANSFER_TYPES: Final = {"withdrawl": "withdrawal"}
 PLAN_TYPES: Final = frozenset({"normal_plan", "track_plan", "profit_loss"})
 PLAN_STATUSES: Final = frozenset({"executed", "fail_execute", "cancelled"})
-
-
-@dataclass(frozen=True, slots=True)
-class Paging:
-    """Default and greatest page; `capped` gives the greatest where more is asked."""
-
-    default: int
-    maximum: int
-    capped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """How far apart the ends may be, and what a missing one means."""
-
-    days: int
-    ends: Literal["free", "both-or-neither", "required"] = "free"
-    missing: Literal["open", "three-months", "previous-day"] = "open"
-    window_days: int | None = None
-    after_binding: bool = False
+ORDER_STATUSES: Final = frozenset({"live", "partially_filled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +70,7 @@ class Rules:
     span: Span | None = None
 
 
-_THREE_MONTHS: Final = Span(90, missing="three-months", after_binding=True)
+_THREE_MONTHS: Final = Span(90, one_missing="three-months", none="three-months", after_binding=True)
 _PAGE: Final = Paging(100, 100)
 
 RULES: Final[Mapping[str, Rules]] = {
@@ -95,8 +79,8 @@ RULES: Final[Mapping[str, Rules]] = {
     ),
     "broker.transfers": Rules(
         optional=("type",),
-        paging=Paging(100, 100, capped=True),
-        span=Span(7, ends="both-or-neither", missing="previous-day", window_days=90),
+        paging=Paging(100, 100, capped=True, first="1"),
+        span=Span(7, ends="both-or-neither", none="previous-day", window_days=90),
     ),
     "futures.triggers": Rules(
         required=("planType", "productType"),
@@ -117,9 +101,10 @@ RULES: Final[Mapping[str, Rules]] = {
     "futures.pending_orders": Rules(
         required=("productType",),
         optional=("orderId", "clientOid", "symbol", "status"),
-        words={"status": frozenset({"live", "partially_filled"})},
+        words={"status": ORDER_STATUSES},
         paging=_PAGE,
-        span=Span(90, missing="open"),
+        # An order rests until it is cancelled: without times even one older than three months is pending.
+        span=Span(90, one_missing="three-months"),
     ),
     "futures.fills": Rules(required=("productType",), optional=("orderId", "symbol"), paging=_PAGE, span=_THREE_MONTHS),
     "futures.positions": Rules(required=("productType",), optional=("marginCoin",)),
@@ -138,77 +123,39 @@ RULES: Final[Mapping[str, Rules]] = {
 }
 
 
-def checked(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of a read with empty ones left out, words in their own case; raises Refusal."""
+def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str]:
+    """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
     rules = RULES[name]
     values = {key: value for key, value in given.items() if value != ""}
     for key in rules.required:
         if key not in values:
             raise Refusal("40019", f"Parameter {key} cannot be empty")
-    if "productType" in values:
-        values["productType"] = values["productType"].upper()
-        if values["productType"] not in PRODUCT_TYPES:
-            raise Refusal("40020", "Parameter productType error")
     for key, words in (rules.words or {}).items():
         if key in values:
-            match = next((word for word in words if word.lower() == values[key].lower()), None)
-            if match is None:
-                raise Refusal("40020", f"Parameter {key} error")
-            values[key] = match
-    for key in ("symbol", "coin"):
+            values[key] = _word(key, values[key], words)
+    if name == "broker.transfers":
+        values["type"] = _spoken_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
+    if name == "spot.bills" and "businessType" in values:
+        values["businessType"] = _spoken_word(
+            "businessType", values["businessType"], BUSINESS_TYPES, LIVE_BUSINESS_TYPES, live
+        )
+    if "productType" in values:
+        values["productType"] = _word("productType", values["productType"], PRODUCT_TYPES)
+    for key in ("symbol", "coin", "marginCoin"):
         if key in values:
             values[key] = values[key].upper()
     return values
 
 
-def page_size(paging: Paging, values: Mapping[str, str]) -> int:
-    """How many rows a page holds; raises Refusal."""
-    text = values.get("limit")
-    if text is None:
-        return paging.default
-    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise Refusal("40020", "Parameter limit error")
-    if int(text) > paging.maximum:
-        if paging.capped:
-            return paging.maximum
-        raise Refusal("40058", f"The parameter limit exceeds the maximum value {paging.maximum}")
-    return int(text)
+def _word(name: str, given: str, words: Iterable[str]) -> str:
+    """The word meant, which may be written in any case; raises Refusal."""
+    found = next((word for word in words if word.lower() == given.lower()), None)
+    if found is None:
+        raise Refusal("40020", f"Parameter {name} error")
+    return found
 
 
-def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | None) -> tuple[int | None, int | None]:
-    """Start and end of a read in milliseconds, None where open; raises Refusal."""
-    start, end = _moment(values, "startTime"), _moment(values, "endTime")
-    if span.ends == "required":
-        for name, value in (("startTime", start), ("endTime", end)):
-            if value is None:
-                raise Refusal("40019", f"Parameter {name} cannot be empty")
-    if span.ends == "both-or-neither" and (start is None) != (end is None):
-        raise Refusal("40017", "Parameter verification failed startTime and endTime")
-    if start is not None and end is not None:
-        if start > end:
-            raise Refusal("40707", "start time is greater than end time")
-        if end - start > span.days * DAY_MS:
-            raise Refusal("00001", f"The interval between startTime and endTime is greater than {span.days} days")
-    if span.after_binding and bound_ms is not None and start is not None and start < bound_ms:
-        raise Refusal("40408", "startTime is earlier than the binding time")
-    if start is None and end is None and span.missing == "previous-day":
-        midnight = now_ms - now_ms % DAY_MS
-        start, end = midnight - DAY_MS, midnight - 1
-    elif span.missing == "three-months":
-        if start is not None and end is None:
-            end = start + span.days * DAY_MS
-        elif start is None:
-            start = now_ms - span.days * DAY_MS
-    if span.window_days is not None:
-        oldest = now_ms - span.window_days * DAY_MS
-        start = oldest if start is None else max(start, oldest)
-    return start, end
-
-
-def _moment(values: Mapping[str, str], name: str) -> int | None:
-    text = values.get(name)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdecimal()):
-        raise Refusal("40017", f"Parameter verification failed {name}")
-    return int(text)
+def _spoken_word(name: str, given: str, words: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
+    """The document's word for one given in the dialect that is spoken; raises Refusal."""
+    spoken = {live_words.get(word, word) if live else word: word for word in words}
+    return spoken[_word(name, given, spoken)]

@@ -11,6 +11,7 @@ from tradetui.sandbox.identifiers import Identifiers
 
 DAY_MS = 86_400_000
 _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
+SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
 _OTHER_BILLS = (
     ("deposit", "deposit"),
     ("withdraw", "withdraw"),
