@@ -1,11 +1,17 @@
-"""Rows for tables: one protocol for live snapshots, filtered views and anything longer than memory."""
+"""Rows for tables: one protocol for live snapshots, filtered views and anything longer than memory.
+
+`view` orders and narrows what is in memory. A source too long for that brings a view of its own (`SelfOrdering`).
+"""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,15 @@ class RowSource(Protocol):
         ...
 
 
+@runtime_checkable
+class SelfOrdering(RowSource, Protocol):
+    """A source that orders and filters by itself, since its rows are not all in memory."""
+
+    def ordered(self, sort: Sort | None, pattern: str) -> RowSource:
+        """The same rows in an order and through a filter; an order it cannot give is its own."""
+        ...
+
+
 class MemoryRows:
     """Rows held in memory, as a view of a snapshot may be."""
 
@@ -53,15 +68,19 @@ class MemoryRows:
 
     @property
     def count(self) -> int:
+        """Rows there are."""
         return len(self._rows)
 
     def row(self, place: int) -> Any:
+        """The row at a place."""
         return self._rows[place]
 
     def key(self, place: int) -> str | None:
+        """The key of the row at a place."""
         return self._keys[place]
 
     def index_of(self, key: str) -> int | None:
+        """The place of the row of a key."""
         if self._places is None:
             self._places = {each: place for place, each in enumerate(self._keys)}
         return self._places.get(key)
@@ -77,18 +96,38 @@ def view(
     reverse: bool = False,
     keep: Callable[[Any], bool] | None = None,
 ) -> RowSource:
-    """The rows that are kept, in order; the source itself where nothing is asked. Equal rows keep their order."""
+    """The rows that are kept, in order; the source itself where nothing is asked.
+
+    Equal rows keep their order either way round, rows without a value come last either way, and a row that is not
+    there yet is left out.
+    """
     if sort_key is None and keep is None:
         return source
-    places = [place for place in range(source.count) if keep is None or keep(source.row(place))]
+    held = [(place, source.row(place)) for place in range(source.count)]
+    kept = [(place, row) for place, row in held if row is not None and (keep is None or keep(row))]
     if sort_key is not None:
-        known = [place for place in places if sort_key(source.row(place)) is not None]
-        unknown = [place for place in places if sort_key(source.row(place)) is None]
-        known.sort(key=lambda place: sort_key(source.row(place)), reverse=reverse)
-        places = known + unknown
-    rows = [source.row(place) for place in places]
-    keys = [source.key(place) or "" for place in places]
-    return MemoryRows(rows, keys, source.generation)
+        known: list[tuple[tuple[int, Any], tuple[int, Any]]] = []
+        unknown: list[tuple[int, Any]] = []
+        for each in kept:
+            value = sort_key(each[1])
+            if value is None:
+                unknown.append(each)
+            else:
+                known.append((comparable(value), each))
+        known.sort(key=lambda pair: pair[0], reverse=reverse)
+        kept = [each for _, each in known] + unknown
+    return MemoryRows([row for _, row in kept], [source.key(place) or "" for place, _ in kept], source.generation)
+
+
+def comparable(value: Any) -> tuple[int, Any]:
+    """A sort key that can be compared with that of any other value: numbers, then moments, then words without case."""
+    if isinstance(value, int | Decimal):
+        return 0, value
+    if isinstance(value, datetime):
+        return 1, value
+    if isinstance(value, tuple):
+        return 2, tuple(comparable(each) for each in value)
+    return 3, str(value).casefold()
 
 
 def matcher(pattern: str) -> Callable[[str], bool] | None:
@@ -100,8 +139,15 @@ def matcher(pattern: str) -> Callable[[str], bool] | None:
     wanted = pattern[1:] if turned else pattern
     if not wanted:
         return None
-    try:
-        expression = re.compile(wanted, re.IGNORECASE)
-    except re.error:
-        expression = re.compile(re.escape(wanted), re.IGNORECASE)
+    expression = _expression(wanted)
     return lambda text: (expression.search(text) is None) == turned
+
+
+def _expression(wanted: str) -> re.Pattern[str]:
+    try:
+        with warnings.catch_warnings():
+            # What may mean something else in a later Python is no business of who types a filter.
+            warnings.simplefilter("ignore")
+            return re.compile(wanted, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError):
+        return re.compile(re.escape(wanted), re.IGNORECASE)

@@ -1,0 +1,35 @@
+"""The columns of every record: title, unit, exact text, how it sorts, and what its sign means.
+
+`COLUMNS[table]` is the default choice of a table; `every_column(table)` of `every_field` adds every other field of
+the interface. Nothing here imports a model before it is asked for one.
+"""
+
+from tradetui.desk.columns.column import (
+    UTC_ZONE,
+    Column,
+    Tone,
+    by_sign,
+    id_column,
+    number_column,
+    text_column,
+    time_column,
+)
+from tradetui.desk.columns.figures import UNKNOWN, moment, number, percent, words
+from tradetui.desk.columns.panels import COLUMNS
+
+__all__ = [
+    "COLUMNS",
+    "UNKNOWN",
+    "UTC_ZONE",
+    "Column",
+    "Tone",
+    "by_sign",
+    "id_column",
+    "moment",
+    "number",
+    "number_column",
+    "percent",
+    "text_column",
+    "time_column",
+    "words",
+]

@@ -1,0 +1,36 @@
+"""Columns of the convert history, with the price that was really paid beside the one that was quoted."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from tradetui.desk.columns.column import LONGEST_DERIVED, Column, id_column, number_column, text_column, time_column
+from tradetui.desk.columns.figures import number
+
+
+def _effective_price(row: Any) -> Decimal | None:
+    """How much of the one coin was given for one of the other; None where nothing was got."""
+    gave, got = row.from_coin_size, row.to_coin_size
+    return gave / got if got else None
+
+
+CONVERTS: Final = (
+    time_column("ts", "Time"),
+    number_column("fromCoinSize", "Gave", 16, "from_coin_size", unit="coin given"),
+    text_column("fromCoin", "of", 6, "from_coin"),
+    number_column("toCoinSize", "Got", 16, "to_coin_size", unit="coin got"),
+    text_column("toCoin", "of", 6, "to_coin"),
+    Column(
+        "effectivePrice",
+        "Effective",
+        _effective_price,
+        lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
+        14,
+        right=True,
+        unit="given for one got",
+    ),
+    number_column("fee", "Fee", 12),
+    number_column("cnvtPrice", "Quoted", 14, "cnvt_price"),
+    id_column("id", "Id", 19, "id"),
+)

@@ -1,0 +1,24 @@
+"""Which columns each table shows when nobody chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tradetui.desk.columns.broker import TRANSFERS
+from tradetui.desk.columns.column import Column
+from tradetui.desk.columns.convert import CONVERTS
+from tradetui.desk.columns.futures import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS
+from tradetui.desk.columns.spot import SPOT_BILLS, SPOT_FILLS
+
+COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
+    "accounts": ACCOUNTS,
+    "positions": POSITIONS,
+    "orders": ORDERS,
+    "fills": FILLS,
+    "triggers": TRIGGERS,
+    "spot-fills": SPOT_FILLS,
+    "spot-bills": SPOT_BILLS,
+    "convert": CONVERTS,
+    "transfers": TRANSFERS,
+}
