@@ -19,6 +19,9 @@ from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
 
 
+CATCH_UP_S = 1.0
+
+
 class _Server(uvicorn.Server):
     """Tells when it accepts connections; its signals are the caller's business."""
 
@@ -68,7 +71,10 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
     shown = f"[{host}]" if ":" in host else host
     on_ready(f"http://{shown}:{listener.getsockname()[1]}")
     stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    while not (running.done() or stopping.done()):
+        # Nobody asking for hours must not make the first one who does wait for all that happened since.
+        sandbox.catch_up()
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED, timeout=CATCH_UP_S)
     server.should_exit = True
     server.force_exit = True
     await running
