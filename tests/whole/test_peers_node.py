@@ -1,4 +1,4 @@
-"""The public Node client bitget-api works on the sandbox unchanged, and reads row by row what `tradetui show` prints."""
+"""The public Node client bitget-api works on the sandbox unchanged, and reads what `tradetui show` prints."""
 
 from __future__ import annotations
 

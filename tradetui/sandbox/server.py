@@ -18,7 +18,6 @@ from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
 
-
 CATCH_UP_S = 1.0
 
 
