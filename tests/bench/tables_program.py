@@ -55,6 +55,8 @@ class Program(App[None]):
 
     CSS = "Grid { grid-size: 2 3; } RecordTable, DataTable { height: 1fr; }"
 
+    BINDINGS = [("j", "move('cursor_down')", "Down"), ("k", "move('cursor_up')", "Up")]
+
     def __init__(self, kind: str, changing: bool) -> None:
         super().__init__()
         self._kind = kind
@@ -79,6 +81,10 @@ class Program(App[None]):
             self.set_interval(1.0, self._feed)
         self._due = perf_counter() + 0.01
         self.set_interval(0.01 if "stall" in sys.argv else 3600, self._watch)
+
+    def action_move(self, where: str) -> None:
+        if self.focused is not None:
+            getattr(self.focused, f"action_{where}")()
 
     def _feed(self) -> None:
         rows = rows_at(self._second)
