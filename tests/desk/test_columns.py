@@ -1,0 +1,207 @@
+"""Columns: every field of the interface has one, and what is shown is what was received."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.desk.rows import fill, order
+from tests.wire.rows import ROWS, one
+from tradetui.desk.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
+from tradetui.desk.columns.every_field import ENDPOINTS, every_column
+from tradetui.desk.tagged import Tagged
+from tradetui.trading.positions import FromFills, Position, reported
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.numbers import plain
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import PositionMode
+
+TABLES = tuple(ENDPOINTS)
+POSITION = {
+    "symbol": "BTCUSDT",
+    "holdSide": "long",
+    "total": "0.5",
+    "openPriceAvg": "60000.123456789012",
+    "markPrice": "60100",
+    "liquidationPrice": "50000",
+    "cTime": "1780000000000",
+}
+RECEIVED = ROWS | {"futures.positions": POSITION}
+UNDER_OTHER_NAMES = {
+    "positions": {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits", "symbol"}
+}
+
+
+def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
+    """A row as its table gets it."""
+    record = one(ENDPOINTS[table], RECEIVED[ENDPOINTS[table]] | (values or {}))
+    if table == "positions":
+        return reported(ProductType.USDT_FUTURES, record)
+    return Tagged(ProductType.USDT_FUTURES, record) if ENDPOINTS[table].startswith("futures") else record
+
+
+def column(table: str, id_: str) -> Column:
+    return next(each for each in every_column(table) if each.id == id_)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_field_of_the_interface_can_be_a_column(table: str) -> None:
+    named = {each.id for each in every_column(table)} | UNDER_OTHER_NAMES.get(table, set())
+    assert set(endpoint(ENDPOINTS[table]).row.names()) <= named
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_are_told_apart_and_titled(table: str) -> None:
+    columns = every_column(table)
+    assert len({each.id for each in columns}) == len(columns)
+    for each in columns:
+        assert each.title
+        assert len(each.title) <= each.width, f"{each.title} is cut"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_by(table: str) -> None:
+    record = endpoint(ENDPOINTS[table]).row
+    optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
+    bare = dict.fromkeys(optional, "")
+    for row in (row_of(table), row_of(table, bare)):
+        for each in every_column(table):
+            text, tone = each.cell(row, UTC)
+            assert text != "", f"{each.id} is blank"
+            assert isinstance(tone, Tone)
+            assert each.exact(row, UTC) != ""
+            each.sort_key(row)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_is_not_given_is_unknown_and_never_nought(table: str) -> None:
+    record = endpoint(ENDPOINTS[table]).row
+    optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
+    row = row_of(table, dict.fromkeys(optional, ""))
+    for each in every_column(table):
+        if each.id in optional:
+            assert each.cell(row, UTC)[0] in (UNKNOWN, "[]"), each.id
+
+
+def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
+    position = Position(
+        product_type=ProductType.USDT_FUTURES,
+        symbol="BTCUSDT",
+        leg="short",
+        size=Decimal("0.5"),
+        mode=PositionMode.HEDGE,
+        source=FromFills(),
+        entry=Decimal(100) / 3,
+        realised=Decimal("-1.5"),
+    )
+    shown = {each.id: each.cell(position, UTC) for each in every_column("positions")}
+    assert shown["size"][0] == "0.5"
+    assert shown["entry"][0] == "33.33333333"
+    assert shown["realised"] == ("-1.5", Tone.LOSS)
+    assert shown["leg"] == ("SHORT", Tone.SHORT)
+    assert shown["source"] == ("from fills?", Tone.WARN)
+    for name in ("mark", "unrealised", "liquidation", "leverage", "takeProfit", "breakEvenPrice", "cTime"):
+        assert shown[name][0] == UNKNOWN, name
+
+
+def test_an_unreadable_field_shows_what_came_marked() -> None:
+    row = Tagged(ProductType.USDT_FUTURES, order(1, price="9o"))
+    assert column("orders", "price").cell(row, UTC) == ("9o?", Tone.WARN)
+    assert column("orders", "price").exact(row, UTC) == "9o"
+
+
+def test_every_digit_is_shown_and_copied() -> None:
+    row = Tagged(ProductType.USDT_FUTURES, fill(1, price="12345.678900", profit="0.00000001"))
+    assert column("fills", "price").cell(row, UTC)[0] == "12,345.678900"
+    assert column("fills", "price").exact(row, UTC) == "12345.678900"
+    assert column("fills", "profit").cell(row, UTC) == ("+0.00000001", Tone.GAIN)
+
+
+def test_fees_of_two_coins_are_not_added_up() -> None:
+    detail = [{"feeCoin": "USDT", "totalFee": "-0.1"}, {"feeCoin": "BGB", "totalFee": "-2"}]
+    row = Tagged(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
+    assert column("fills", "fee").value(row) is None
+    assert column("fills", "fee").cell(row, UTC)[0] == "-0.1 USDT, -2 BGB"
+    assert column("fills", "feeCoin").cell(row, UTC)[0] == "USDT, BGB"
+
+
+def test_no_words_of_a_side_nobody_knows_are_guessed() -> None:
+    row = Tagged(ProductType.USDT_FUTURES, fill(1, side="sideways"))
+    assert column("fills", "side").cell(row, UTC) == ("SIDEWAYS", Tone.PLAIN)
+
+
+def test_ids_sort_as_the_numbers_they_are() -> None:
+    sort_key = column("fills", "orderId").sort_key
+    assert sort_key(fill(1, orderId="99")) < sort_key(fill(2, orderId="100"))
+
+
+def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:
+    row = fill(1, at_ms=1_790_000_000_123)
+    east = timezone(timedelta(hours=5, minutes=30))
+    when = datetime.fromtimestamp(1_790_000_000, UTC)
+    assert column("fills", "cTime").cell(row, UTC)[0] == when.strftime("%m-%d %H:%M:%S")
+    assert column("fills", "cTime").cell(row, east)[0] == moment(when, east)
+    assert column("fills", "cTime").exact(row, UTC).endswith(".123Z")
+    assert column("fills", "cTime").exact(row, east).endswith(".123+05:30")
+
+
+def test_the_price_of_a_convert_is_worked_out() -> None:
+    row = row_of("convert", {"fromCoinSize": "100", "toCoinSize": "3"})
+    assert column("convert", "effectivePrice").cell(row, UTC)[0] == "33.33333333"
+    assert column("convert", "effectivePrice").value(row_of("convert", {"toCoinSize": "0"})) is None
+
+
+def test_both_spellings_of_a_withdrawal_have_its_tone() -> None:
+    for word in ("withdrawl", "withdrawal"):
+        assert column("transfers", "type").cell(row_of("transfers", {"type": word}), UTC) == (word, Tone.LOSS)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=8, min_value=-(10**12), max_value=10**12))
+def test_a_number_loses_nothing(value: Decimal) -> None:
+    assert number(value).replace(",", "") == plain(value).removeprefix("-" if not value else "")
+    assert number(value, signed=True).startswith("+") == (value > 0)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False), st.integers(0, 8))
+def test_any_number_can_be_shown(value: Decimal, places: int) -> None:
+    for text in (number(value), number(value, places=places), number(value, at_most=places), percent(value)):
+        assert len(text) < 400
+        assert (text.strip("0.,%-") == "") == (not value) or "E" in text, "nothing is made of something"
+
+
+@pytest.mark.parametrize(
+    ("value", "told", "shown"),
+    [
+        ("1234567.5", {}, "1,234,567.5"),
+        ("-0.00", {}, "0.00"),
+        ("2.50", {"signed": True}, "+2.50"),
+        ("2", {"places": 2}, "2.00"),
+        ("0.00049", {"places": 2}, "0.00049"),
+        ("33.3333333333", {"at_most": 8}, "33.33333333"),
+        ("2.50", {"at_most": 8}, "2.50"),
+        ("1.99999999999", {"at_most": 8}, "2"),
+        ("1E+999", {}, "1E+999"),
+    ],
+)
+def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
+    assert number(Decimal(value), **told) == shown
+
+
+def test_columns_load_no_models() -> None:
+    program = (
+        "import sys, tradetui.desk.columns, tradetui.desk.rows;"
+        "print(sorted({'pydantic', 'httpx', 'textual'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_table_has_a_choice() -> None:
+    assert set(COLUMNS) == set(TABLES)

@@ -1,0 +1,156 @@
+"""Exports: the table as shown, every digit, nothing a spreadsheet would run, nothing overwritten."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.desk.rows import fill
+from tradetui.desk.columns import COLUMNS, Column, number_column, text_column
+from tradetui.desk.columns.every_field import every_column
+from tradetui.desk.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
+from tradetui.desk.rows import MemoryRows, view
+from tradetui.desk.tagged import Tagged
+from tradetui.wire.product_types import ProductType
+
+FILLS = [
+    Tagged(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
+    Tagged(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
+]
+ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def written(form: Format, rows: Any = ROWS, columns: Any = COLUMNS["fills"]) -> str:
+    stream = io.StringIO()
+    assert write_rows(stream, rows, columns, form) == rows.count
+    return stream.getvalue()
+
+
+def test_csv_has_the_columns_shown_and_every_digit() -> None:
+    first, second = read_csv(written(Format.CSV))
+    assert list(first) == [column.id for column in COLUMNS["fills"]]
+    assert (first["price"], first["profit"], first["cTime"]) == ("100.50", "-1.25", "2026-09-21T14:13:20.123Z")
+    assert first["productType"] == "USDT-FUTURES"
+    assert second["profit"] == "", "unknown is empty"
+    assert second["tradeScope"] == "'=1+1"
+
+
+def test_json_has_the_same_with_null_for_unknown() -> None:
+    first, second = json.loads(written(Format.JSON))
+    assert list(first) == [column.id for column in COLUMNS["fills"]]
+    assert first["price"] == "100.50"
+    assert second["profit"] is None
+    assert second["tradeScope"] == "=1+1", "JSON is no spreadsheet"
+
+
+def test_nested_values_are_json() -> None:
+    columns = [column for column in every_column("fills") if column.id == "feeDetail"]
+    (only, _) = read_csv(written(Format.CSV, columns=columns))
+    assert json.loads(only["feeDetail"]) == [{"feeCoin": "USDT", "totalFee": "-0.06"}]
+    assert json.loads(written(Format.JSON, columns=columns))[0]["feeDetail"][0]["feeCoin"] == "USDT"
+
+
+def test_the_order_and_the_filter_shown_are_the_ones_written() -> None:
+    shown = view(ROWS, sort_key=lambda row: row.price, reverse=True, keep=lambda row: row.price > 1)
+    assert [row["price"] for row in read_csv(written(Format.CSV, shown))] == ["12345.678", "100.50"]
+
+
+def test_no_rows_are_an_empty_table() -> None:
+    none = MemoryRows((), (), 0)
+    assert written(Format.JSON, none) == "[]\n"
+    assert written(Format.CSV, none).count("\r\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (None, ""),
+        ("-1.5", "-1.5"),
+        ("+2", "+2"),
+        ("-1+1", "'-1+1"),
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("  =1", "'  =1"),
+        ("\t=1", "'\t=1"),
+        ("＝1", "'＝1"),
+        (["a", None], '["a",null]'),
+        (True, "true"),
+    ],
+)
+def test_cells_of_csv(value: Any, cell: str) -> None:
+    assert csv_cell(value) == cell
+
+
+@given(st.text(max_size=20))
+def test_no_cell_runs(text: str) -> None:
+    cell = csv_cell(text)
+    assert cell in (text, f"'{text}")
+    assert not cell.startswith(("=", "@", "\t", "\r"))
+
+
+class Fields:
+    """A row of two words."""
+
+    def __init__(self, first: str, second: str) -> None:
+        self.first = first
+        self.second = second
+
+
+TWO: tuple[Column, ...] = (text_column("first", "First", 5), text_column("second", "Second", 5))
+
+
+@given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=5))
+def test_any_words_come_back(words: list[tuple[str, str]]) -> None:
+    rows = MemoryRows([Fields(*pair) for pair in words], [str(place) for place in range(len(words))], 1)
+    back = json.loads(written(Format.JSON, rows, TWO))
+    assert [(row["first"], row["second"]) for row in back] == words
+
+
+def test_a_file_is_whole_or_not_there_and_nobody_elses_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "fills.csv"
+    assert save_rows(path, ROWS, COLUMNS["fills"], Format.CSV) == 2
+    assert len(read_csv(path.read_text(encoding="utf-8"))) == 2
+    with pytest.raises(FileExistsError):
+        save_rows(path, ROWS, COLUMNS["fills"], Format.CSV)
+    missing = MemoryRows([FILLS[0], None], ["a", "b"], 1)
+    before = path.read_bytes()
+    with pytest.raises(RowsMissing):
+        save_rows(path, missing, COLUMNS["fills"], Format.CSV, replace=True)
+    assert path.read_bytes() == before
+    save_rows(path, ROWS, COLUMNS["fills"], Format.JSON, replace=True)
+    assert len(json.loads(path.read_text(encoding="utf-8"))) == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["fills.csv"], "nothing is left lying about"
+
+
+def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("not supported")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    save_rows(tmp_path / "a.csv", ROWS, COLUMNS["fills"], Format.CSV)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_names_say_what_whose_and_when_and_are_no_paths() -> None:
+    now = datetime(2026, 11, 21, 6, 45, tzinfo=UTC)
+    assert default_name("fills", "main", now, Format.CSV) == "fills-main-20261121-064500.csv"
+    assert default_name("fills", "../../etc/passwd\x1b", now, Format.JSON) == "fills-etc-passwd-20261121-064500.json"
+
+
+def test_numbers_are_decimals_with_their_zeros() -> None:
+    row = type("Row", (), {"amount": Decimal("1.500")})()
+    columns = (number_column("amount", "Amount", 8),)
+    assert written(Format.CSV, MemoryRows([row], ["a"], 1), columns).splitlines()[1] == "1.500"
