@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.app import Request, Sandbox
@@ -54,6 +55,17 @@ class Caller:
 
     def key(self, name: str) -> SandboxKey:
         return next(key for key in self.sandbox.world.keys if key.name == name)
+
+    def hold(self, account: str, long: str = "0", short: str = "0") -> str:
+        """Let an account hold just these legs of BTCUSDT; gives its UID."""
+        world, uid = self.sandbox.world, self.key(account).uid
+        book = world.book(uid, "USDT-FUTURES")
+        for held in [held for held in book.holdings.values() if held.spec.symbol == "BTCUSDT"]:
+            world.burst(book, held)
+        for leg, size in (("long", long), ("short", short)):
+            if Decimal(size):
+                world.open_position(uid, "BTCUSDT", leg, Decimal(size))
+        return uid
 
     def get(self, endpoint: str, account: str = "hedge", **parameters: Any) -> Answered:
         """Read an endpoint of the catalogue."""

@@ -14,18 +14,6 @@ REVERSAL = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTU
 HEDGE = {**REVERSAL, "side": "buy", "tradeSide": "Open"}
 
 
-def holding(caller: Caller, account: str, long: str = "0", short: str = "0") -> str:
-    """Clear the account's BTCUSDT and open these legs."""
-    world, uid = caller.sandbox.world, caller.key(account).uid
-    book = world.book(uid, "USDT-FUTURES")
-    for held in [held for held in book.holdings.values() if held.spec.symbol == "BTCUSDT"]:
-        world.burst(book, held)
-    for leg, size in (("long", long), ("short", short)):
-        if Decimal(size):
-            world.open_position(uid, "BTCUSDT", leg, Decimal(size))
-    return uid
-
-
 def legs(caller: Caller, uid: str) -> tuple[Decimal, Decimal]:
     book = caller.sandbox.world.book(uid, "USDT-FUTURES")
     long, short = book.held("BTCUSDT", "long"), book.held("BTCUSDT", "short")
@@ -44,7 +32,7 @@ def legs(caller: Caller, uid: str) -> tuple[Decimal, Decimal]:
     ],
 )
 def test_hedge_mode(fresh: Caller, before: tuple[str, str], side: str, size: str, after: tuple[str, str]) -> None:
-    uid = holding(fresh, "hedge", *before)
+    uid = fresh.hold("hedge", *before)
     answer = fresh.post("futures.reverse", {**HEDGE, "side": side, "size": size, "clientOid": "mine-1"})
     assert answer.code == "00000"
     assert set(answer.data) == {"orderId", "clientOid"}
@@ -59,7 +47,7 @@ def test_hedge_mode(fresh: Caller, before: tuple[str, str], side: str, size: str
 @pytest.mark.parametrize("sign", [1, -1])
 def test_one_way_mode(honour: str, size: str | None, after: str, sign: int) -> None:
     caller = Caller(one_way_size=honour)
-    uid = holding(caller, "one-way", *(("1", "0") if sign > 0 else ("0", "1")))
+    uid = caller.hold("one-way", *(("1", "0") if sign > 0 else ("0", "1")))
     body = REVERSAL if size is None else {**REVERSAL, "size": size}
     assert caller.post("futures.reverse", body, "one-way").code == "00000"
     long, short = legs(caller, uid)
@@ -86,18 +74,18 @@ def test_one_way_mode(honour: str, size: str | None, after: str, sign: int) -> N
     ],
 )
 def test_reversals_refused(fresh: Caller, account: str, body: Any, code: str) -> None:
-    uid = holding(fresh, account, "1")
+    uid = fresh.hold(account, "1")
     assert fresh.post("futures.reverse", body, account).code == code
     assert legs(fresh, uid) == (Decimal(1), Decimal(0))
 
 
 def test_nothing_to_reverse(fresh: Caller) -> None:
-    holding(fresh, "hedge", short="1")
+    fresh.hold("hedge", short="1")
     assert fresh.post("futures.reverse", {**HEDGE, "size": "1"}).code == "22002"
 
 
 def test_the_fills_and_orders_of_a_reversal(fresh: Caller) -> None:
-    uid = holding(fresh, "hedge", "1")
+    uid = fresh.hold("hedge", "1")
     answer = fresh.post("futures.reverse", {**HEDGE, "size": "1", "clientOid": "mine-2"})
     opened, closed = fresh.sandbox.world.rows(uid, "fills", "USDT-FUTURES")[:2]
     assert (closed["side"], closed["tradeSide"]) == ("buy", "close")
@@ -108,7 +96,7 @@ def test_the_fills_and_orders_of_a_reversal(fresh: Caller) -> None:
 
 
 def test_when_margin_is_short_less_is_opened(fresh: Caller) -> None:
-    uid = holding(fresh, "hedge", "1")
+    uid = fresh.hold("hedge", "1")
     book = fresh.sandbox.world.book(uid, "USDT-FUTURES")
     book.balances["USDT"] = Decimal(0)
     fresh.post("futures.reverse", {**HEDGE, "size": "1"})
