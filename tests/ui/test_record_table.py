@@ -1,64 +1,17 @@
-"""RecordTable: the cursor follows its row, only changed lines are repainted, and a million rows cost no more."""
+"""RecordTable: what is drawn, sorted, filtered, copied and clicked, and that a million rows cost no more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pytest
-from textual.app import App, ComposeResult
-from textual.geometry import Region
 
-from tradetui.desk.columns import Column, number_column, text_column
-from tradetui.desk.rows import MemoryRows, RowSource
-from tradetui.ui.record_table import RecordTable, fitted
-
-COLUMNS: tuple[Column, ...] = (
-    text_column("name", "Name", 8),
-    number_column("profit", "Profit", 10, profit=True),
-    text_column("note", "Note", 12),
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    name: str
-    profit: Decimal | None = Decimal(1)
-    note: str = ""
-
-
-def source(names: Sequence[str], generation: int = 1, **profits: str) -> RowSource:
-    rows = [Row(name, Decimal(profits.get(name, "1"))) for name in names]
-    return MemoryRows(rows, list(names), generation)
-
-
-class TableApp(App[None]):
-    CSS = "RecordTable { height: 1fr; }"
-
-    def __init__(self, rows: RowSource) -> None:
-        super().__init__()
-        self.table = RecordTable(COLUMNS)
-        self._rows = rows
-        self.highlighted: list[str | None] = []
-        self.selected: list[str] = []
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-
-    def on_mount(self) -> None:
-        self.table.set_source(self._rows)
-        self.table.focus()
-
-    def on_record_table_row_highlighted(self, event: RecordTable.RowHighlighted) -> None:
-        self.highlighted.append(event.key)
-
-    def on_record_table_row_selected(self, event: RecordTable.RowSelected) -> None:
-        self.selected.append(event.key)
-
-
-def lines(app: TableApp) -> list[str]:
-    return [app.table.render_line(y).text.rstrip() for y in range(app.table.size.height)]
+from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
+from tradetui.desk.columns import number_column, text_column
+from tradetui.desk.rows import MemoryRows, RowSource, Sort
+from tradetui.ui.cells import fitted
+from tradetui.ui.record_table import RecordTable
 
 
 async def test_rows_are_drawn_under_a_header() -> None:
@@ -70,59 +23,46 @@ async def test_rows_are_drawn_under_a_header() -> None:
     assert drawn[2].split() == ["b", "-2.5", "—"]
 
 
-async def test_the_cursor_follows_its_row_when_rows_come_in_above() -> None:
-    app = TableApp(source([f"r{n}" for n in range(50)]))
-    async with app.run_test(size=(40, 12)) as pilot:
-        app.table.move_to(30)
-        await pilot.pause()
-        line = 30 - int(app.table.scroll_offset.y)
-        app.table.set_source(source(["new1", "new2", *(f"r{n}" for n in range(50))], 2))
-        await pilot.pause()
-        assert app.table.cursor_key == "r30"
-        assert app.table.cursor_record.name == "r30"
-        assert 32 - int(app.table.scroll_offset.y) == line, "the row stays where it is on the screen"
-
-
-async def test_when_the_row_is_gone_the_cursor_stays_near() -> None:
-    app = TableApp(source(["a", "b", "c"]))
-    async with app.run_test(size=(40, 6)):
-        app.table.move_to(1)
-        app.table.set_source(source(["a", "c"], 2))
-        assert app.table.cursor_key == "c"
-        app.table.set_source(source([], 3))
-        assert app.table.cursor_key is None
-        assert app.table.cell_text() is None
-
-
-async def test_equal_data_repaints_nothing_and_a_change_only_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = TableApp(source(["a", "b", "c", "d", "e", "f"]))
-    async with app.run_test(size=(40, 20)) as pilot:
-        await pilot.pause()
-        painted: list[tuple[Region, ...]] = []
-
-        def refresh(*regions: Region, **options: object) -> RecordTable:
-            painted.append(regions)
-            return app.table
-
-        monkeypatch.setattr(app.table, "refresh", refresh)
-        app.table.set_source(source(["a", "b", "c", "d", "e", "f"], 2))
-        assert painted == []
-        app.table.set_source(source(["a", "b", "c", "d", "e", "f"], 3, d="9"))
-        assert [region.y for regions in painted for region in regions] == [4]
+async def test_numbers_stand_right_and_words_left() -> None:
+    app = TableApp(source(["a"]))
+    async with app.run_test(size=(40, 4)):
+        assert app.table.render_line(0).text[:19] == "Name         Profit"
+        assert app.table.render_line(1).text[:19] == "a                +1"
 
 
 async def test_sort_and_filter_survive_a_refresh() -> None:
     app = TableApp(source(["a", "b", "c"], a="1", b="3", c="2"))
     async with app.run_test(size=(40, 8)):
-        table = app.table
-        table.sort_by("profit", reverse=True)
-        assert [table._view.key(place) for place in range(3)] == ["b", "c", "a"]
-        assert "▼" in lines(app)[0]
-        table.set_source(source(["a", "b", "c"], 2, a="9", b="3", c="2"))
-        assert [table._view.key(place) for place in range(3)] == ["a", "b", "c"]
-        table.filter("!b")
-        table.set_source(source(["a", "b", "c", "d"], 3, d="5"))
-        assert [table._view.key(place) for place in range(table.shown)] == ["d", "a", "c"]
+        app.table.sort_by("profit", reverse=True)
+        assert keys(app) == ["b", "c", "a"]
+        assert "Profit▼" in lines(app)[0]
+        app.table.set_source(source(["a", "b", "c"], 2, a="9", b="3", c="2"))
+        assert keys(app) == ["a", "b", "c"]
+        app.table.filter("!b")
+        app.table.set_source(source(["a", "b", "c", "d"], 3, d="5"))
+        assert keys(app) == ["d", "a", "c"]
+        app.table.sort_by(None)
+        assert keys(app) == ["a", "c", "d"]
+        assert "▼" not in lines(app)[0]
+
+
+async def test_a_filter_sees_what_changed() -> None:
+    app = TableApp(source(["a", "b"], a="77"))
+    async with app.run_test(size=(40, 6)):
+        app.table.filter("77")
+        assert keys(app) == ["a"]
+        app.table.set_source(source(["a", "b"], 2, b="77"))
+        assert keys(app) == ["b"]
+
+
+async def test_a_filter_and_a_test_both_hold() -> None:
+    app = TableApp(source(["aa", "ab", "bb"]))
+    async with app.run_test(size=(40, 6)):
+        app.table.keep_only(lambda row: row.name.endswith("b"))
+        app.table.filter("a")
+        assert keys(app) == ["ab"]
+        app.table.keep_only(None)
+        assert keys(app) == ["aa", "ab"]
 
 
 async def test_a_pattern_that_is_no_expression_is_plain_text() -> None:
@@ -138,27 +78,35 @@ async def test_unknown_values_sort_last_either_way() -> None:
     async with app.run_test(size=(40, 6)):
         for reverse in (False, True):
             app.table.sort_by("profit", reverse)
-            assert app.table._view.key(2) == "a"
+            assert keys(app)[2] == "a"
 
 
 class Million:
-    """Rows made when asked for, with a count of how many were."""
+    """Rows made when asked for, with a count of how many were; it orders itself."""
 
     generation = 1
     count = 1_000_000
 
-    def __init__(self) -> None:
+    def __init__(self, *, reverse: bool = False) -> None:
         self.made = 0
+        self.asked: list[tuple[Sort | None, str]] = []
+        self._reverse = reverse
 
     def row(self, place: int) -> Row:
         self.made += 1
-        return Row(f"r{place}", Decimal(place))
+        number = self.count - 1 - place if self._reverse else place
+        return Row(f"r{number}", Decimal(number))
 
     def key(self, place: int) -> str:
-        return f"r{place}"
+        return f"r{self.count - 1 - place if self._reverse else place}"
 
     def index_of(self, key: str) -> int | None:
-        return int(key[1:])
+        place = int(key[1:])
+        return self.count - 1 - place if self._reverse else place
+
+    def ordered(self, sort: Sort | None, pattern: str) -> RowSource:
+        self.asked.append((sort, pattern))
+        return Million(reverse=sort is not None and sort.reverse)
 
 
 async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
@@ -169,7 +117,21 @@ async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
         await pilot.pause()
         assert app.table.cursor_key == "r999999"
         assert lines(app)[-1].startswith("r99999")
+        app.table.action_page_up()
+        await pilot.pause()
+        assert app.table.cursor_key == "r999980"
         assert rows.made < 400
+
+
+async def test_rows_too_many_for_memory_order_themselves_and_are_asked_once() -> None:
+    rows = Million()
+    app = TableApp(rows)
+    async with app.run_test(size=(40, 20)):
+        app.table.sort_by("profit", reverse=True)
+        app.table.set_source(rows)
+        assert rows.asked == [(Sort("profit", True), "")]
+        assert app.table.rows.key(0) == "r999999"
+        assert rows.made < 100
 
 
 async def test_a_row_that_is_not_there_yet_is_a_placeholder() -> None:
@@ -182,30 +144,145 @@ async def test_a_row_that_is_not_there_yet_is_a_placeholder() -> None:
     app = TableApp(Loading())
     async with app.run_test(size=(40, 8)):
         assert set(lines(app)[1].strip()) == {"·"}
+        app.table.action_select()
+        assert app.table.cell_text() is None
+        assert ("selected", "r0") not in app.said
 
 
-async def test_copying_takes_the_whole_text() -> None:
-    app = TableApp(MemoryRows([Row("a", Decimal("-1234.50"), "a note longer than its column")], ["a"], 1))
+async def test_copying_takes_the_whole_text_with_every_digit() -> None:
+    app = TableApp(MemoryRows([Row("a", Decimal("-1234.50"), "a note longer than\x1b its column")], ["a"], 1))
     async with app.run_test(size=(60, 5)) as pilot:
         app.table.move_column(2)
         await pilot.pause()
-        assert app.table.cell_text() == "a note longer than its column"
-        assert app.table.row_text() == "a\t-1234.50\ta note longer than its column"
+        assert app.table.cell_text() == "a note longer than� its column"
+        assert app.table.row_text() == "a\t-1234.50\ta note longer than� its column"
+        assert "-1,234.50" in lines(app)[1]
         assert "…" in lines(app)[1]
 
 
-async def test_mouse_chooses_rows_and_sorts_by_headers() -> None:
+async def test_mouse_chooses_cells_and_sorts_by_titles() -> None:
     app = TableApp(source(["a", "b", "c"]))
     async with app.run_test(size=(40, 8)) as pilot:
-        await pilot.click(RecordTable, offset=(2, 2))
-        assert app.table.cursor_key == "b"
+        await pilot.click(RecordTable, offset=(12, 2))
+        assert (app.table.cursor_key, app.table.cursor_column.id) == ("b", "profit")
         await pilot.click(RecordTable, offset=(12, 0))
-        assert app.table.sort is not None and app.table.sort.column == "profit"
+        assert app.table.sort == Sort("profit")
+        await pilot.click(RecordTable, offset=(12, 0))
+        assert app.table.sort == Sort("profit", reverse=True)
+        await pilot.click(RecordTable, offset=(38, 0))
+        await pilot.click(RecordTable, offset=(2, 6))
+        assert app.table.cursor_key == "b", "right of the last title and below the last row there is nothing"
+        assert [word for word in app.said if word[0] == "header"] == [("header", "profit")] * 2
+
+
+async def test_a_double_click_and_the_action_select() -> None:
+    app = TableApp(source(["a", "b", "c"]))
+    async with app.run_test(size=(40, 8)) as pilot:
+        await pilot.click(RecordTable, offset=(2, 3))
+        assert ("selected", "c") not in app.said
+        await pilot.click(RecordTable, offset=(2, 3), times=2)
+        assert ("selected", "c") in app.said
+        app.table.action_cursor_up()
+        app.table.action_select()
+        await pilot.pause()
+        assert ("selected", "b") in app.said
+
+
+async def test_a_narrow_table_scrolls_sideways_with_the_column() -> None:
+    app = TableApp(MemoryRows([Row("a", Decimal(2), "the note")], ["a"], 1))
+    async with app.run_test(size=(16, 6)) as pilot:
+        assert "the note" not in lines(app)[1]
+        app.table.action_cursor_right()
+        app.table.action_cursor_right()
+        await pilot.pause()
+        assert "the note" in lines(app)[1]
+        assert "Note" in lines(app)[0]
+        app.table.action_cursor_left()
+        app.table.action_cursor_left()
+        await pilot.pause()
+        assert lines(app)[1] == "a"
+
+
+async def test_other_columns_keep_the_cursors_column_and_drop_a_sort_that_is_gone() -> None:
+    app = TableApp(source(["b", "a"]))
+    async with app.run_test(size=(40, 6)):
+        app.table.move_column(2)
+        app.table.sort_by("profit")
+        app.table.set_columns((COLUMNS[2], COLUMNS[0]))
+        assert app.table.cursor_column.id == "note"
+        assert app.table.sort is None
+        assert lines(app)[0].split() == ["Note", "Name"]
+
+
+async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
+    app = TableApp(source(["a"], a="1"))
+    async with app.run_test(size=(60, 6)) as pilot:
+        app.table.set_source(source(["a", "b"], 2, b="-1234567.12345678"))
+        await pilot.pause()
+        assert "-1,234,567.12345678" in lines(app)[2]
+        assert lines(app)[0].index("Profit") + 6 == lines(app)[2].index("78") + 2
+        app.table.set_source(source(["a"], 3))
+        await pilot.pause()
+        assert lines(app)[1].index("+1") == lines(app)[0].index("Profit") + 4
+
+
+async def test_a_number_scrolled_to_makes_room_as_well() -> None:
+    names = [f"r{number}" for number in range(50)]
+    app = TableApp(source(names, r49="123456789.123456"))
+    async with app.run_test(size=(60, 10)) as pilot:
+        app.table.action_last()
+        await pilot.pause()
+        await pilot.pause()
+        assert "+123,456,789.123456" in lines(app)[-1]
+
+
+async def test_the_arrow_is_seen_over_a_narrow_column_too() -> None:
+    columns = (text_column("name", "Symbol", 6), number_column("profit", "Lev", 3))
+    app = TableApp(source(["a"]), columns=columns)
+    async with app.run_test(size=(40, 5)):
+        app.table.sort_by("profit")
+        assert lines(app)[0].split() == ["Symbol", "Le▲"]
 
 
 @pytest.mark.parametrize(
-    ("text", "width", "right", "shown"),
-    [("abc", 5, False, "abc  "), ("abc", 5, True, "  abc"), ("abcdef", 4, False, "abc…"), ("日本語", 4, False, "日 …")],
+    ("text", "width", "right", "drawn"),
+    [
+        ("abc", 5, False, "abc  "),
+        ("abc", 5, True, "  abc"),
+        ("abcdef", 4, False, "abc…"),
+        ("日本語", 4, False, "日 …"),
+        ("日本語", 6, False, "日本語"),
+        ("日本", 6, True, "  日本"),
+        ("123.456", 6, True, "123.4…"),
+        ("123.456", 4, True, "123…"),
+        ("1,234.5", 4, True, "   …"),
+        ("-1234567", 5, True, "    …"),
+    ],
 )
-def test_cells_are_exactly_as_wide_as_their_column(text: str, width: int, right: bool, shown: str) -> None:
-    assert fitted(text, width, right=right) == shown
+def test_cells_are_exactly_as_wide_as_their_column(text: str, width: int, right: bool, drawn: str) -> None:
+    assert fitted(text, width, right=right) == drawn
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A row with wide characters."""
+
+    name: str = "日本語日本語"
+    profit: Decimal = Decimal(3)
+    note: str = "見"
+
+
+async def test_wide_characters_leave_the_columns_where_they_are() -> None:
+    app = TableApp(MemoryRows([Wide(), Row("plain")], ["a", "b"], 1))
+    async with app.run_test(size=(40, 5)):
+        assert app.table.render_line(1).cell_length == app.table.render_line(2).cell_length == 40
+        assert lines(app)[1].startswith("日本語 …")
+
+
+async def test_without_colours_the_cursor_is_reversed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = TableApp(source(["a", "b"]))
+    async with app.run_test(size=(40, 5)):
+        styles = [[segment.style for segment in app.table.render_line(y)] for y in (1, 2)]
+        assert styles[0][0] is not None and styles[0][0].reverse and styles[0][0].underline
+        assert not any(style is not None and style.reverse for style in styles[1])

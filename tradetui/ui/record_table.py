@@ -18,21 +18,18 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any, ClassVar, NamedTuple
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.columns import UTC_ZONE, Column, Tone
+from tradetui.desk.columns import UTC_ZONE, Column
 from tradetui.desk.rows import NO_ROWS, RowSource, Sort
-from tradetui.ui.cells import GAP, Cells, fitted
+from tradetui.ui.cells import Cells
 from tradetui.ui.narrowing import Narrowing
+from tradetui.ui.table_lines import CLASSES, CURSOR, HEADER, TableLines
 from tradetui.wire.scrub import scrub
-
-PLACEHOLDER = "·" * 8
 
 
 class _Standing(NamedTuple):
@@ -51,17 +48,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     RecordTable { background: $surface; color: $foreground; overflow-x: auto; overflow-y: auto;
         scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "table--header",
-        "table--cursor",
-        "table--cursor-cell",
-        "table--muted",
-        "table--gain",
-        "table--loss",
-        "table--long",
-        "table--short",
-        "table--warn",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(CLASSES)
 
     class _TableMessage(Message):
         def __init__(self, table: RecordTable) -> None:
@@ -106,7 +93,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         self._visited = False
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, tuple[Any, ...]] = {}
-        self._styles: dict[str, Style] = {}
+        self._lines = TableLines(self)
         self._header: Strip | None = None
         self._widening = False
 
@@ -327,7 +314,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
 
     def notify_style_update(self) -> None:
         """Colours may have changed."""
-        self._styles.clear()
+        self._lines.forget_styles()
         self._header = None
         super().notify_style_update()
 
@@ -336,16 +323,21 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         left, width = int(self.scroll_offset.x), self.size.width
         if y == 0:
             if self._header is None:
-                self._header = self._header_strip()
-            return self._header.crop_extend(left, left + width, self._style("table--header"))
+                self._header = self._lines.header(self._cells, self.sort, self._column)
+            return self._header.crop_extend(left, left + width, self._lines.style(HEADER))
         place = y - 1 + int(self.scroll_offset.y)
         self._drawn[y] = state = self._state_of(place)
         if self._cells.too_narrow and not self._widening:
             self._widening = True
             self.call_later(self._widen)
         if place >= self._view.count:
-            return Strip.blank(width, self.rich_style)
-        return self._row_strip(place, state).crop_extend(left, left + width, self._row_style(place))
+            return Strip.blank(width, self._lines.style(""))
+        marked = place == self._cursor and self.has_focus
+        if len(state) == 1:
+            strip = self._lines.placeholder(marked)
+        else:
+            strip = self._lines.row(state[1], state[2], self._column if marked else None)
+        return strip.crop_extend(left, left + width, self._lines.style(CURSOR if marked else ""))
 
     def _state_of(self, place: int) -> tuple[Any, ...]:
         """Everything a row's line depends on: where two of these are equal, the line looks the same."""
@@ -354,61 +346,6 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             return (place < self._view.count,)
         drawn = self._cells.of(self._view.key(place) or "", record)
         return (place == self._cursor, drawn.texts, drawn.tones)
-
-    def _header_strip(self) -> Strip:
-        style = self._style("table--header")
-        sort = self.sort
-        segments: list[Segment] = []
-        for place, (column, width) in enumerate(zip(self.columns, self._cells.widths, strict=True)):
-            arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column.id else ""
-            text = fitted(column.title, width - len(arrow), right=False).rstrip() + arrow
-            text = fitted(text, width, right=column.right)
-            segments.append(Segment(text, style + Style(underline=True) if place == self._column else style))
-            segments.append(Segment(" " * GAP, style))
-        return Strip(segments)
-
-    def _row_strip(self, place: int, state: tuple[Any, ...]) -> Strip:
-        base = self._row_style(place)
-        if len(state) == 1:
-            return Strip([Segment(PLACEHOLDER, base)])
-        on_cursor, texts, tones = state
-        marked = on_cursor and self.has_focus
-        segments: list[Segment] = []
-        # Neighbours that look alike are one segment, and so fewer bytes.
-        pending, pending_style = "", base
-        for at, (text, tone) in enumerate(zip(texts, tones, strict=True)):
-            style = base
-            if marked:
-                if at == self._column:
-                    style = self._style("table--cursor-cell")
-            elif tone is not Tone.PLAIN:
-                style = self._toned(tone)
-            if style is not pending_style:
-                if pending:
-                    segments.append(Segment(pending, pending_style))
-                pending, pending_style = "", style
-            pending += text + " " * GAP
-        segments.append(Segment(pending, pending_style))
-        return Strip(segments)
-
-    def _row_style(self, place: int) -> Style:
-        marked = place == self._cursor and self.has_focus
-        return self._style("table--cursor") if marked else self._style("")
-
-    def _style(self, name: str) -> Style:
-        style = self._styles.get(name)
-        if style is None:
-            style = self.get_component_rich_style(name) if name else self.rich_style
-            self._styles[name] = style
-        return style
-
-    def _toned(self, tone: Tone) -> Style:
-        style = self._styles.get(tone)
-        if style is None:
-            full = self.get_component_rich_style(f"table--{tone}", partial=True)
-            style = self._style("") + Style(color=full.color, bold=full.bold, dim=full.dim)
-            self._styles[tone] = style
-        return style
 
     # Change
 

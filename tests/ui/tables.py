@@ -1,0 +1,100 @@
+"""A table of three columns on a screen of its own, and rows for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+
+from tradetui.desk.columns import Column, number_column, text_column
+from tradetui.desk.rows import MemoryRows, RowSource
+from tradetui.ui.record_table import RecordTable
+
+COLUMNS: tuple[Column, ...] = (
+    text_column("name", "Name", 8),
+    number_column("profit", "Profit", 10, profit=True),
+    text_column("note", "Note", 12),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row whose name is its key."""
+
+    name: str
+    profit: Decimal | None = Decimal(1)
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name."""
+        return self.name
+
+
+def source(names: Sequence[str], generation: int = 1, **profits: str) -> RowSource:
+    """Rows of these names, each with a profit of 1 unless told."""
+    return MemoryRows([Row(name, Decimal(profits.get(name, "1"))) for name in names], list(names), generation)
+
+
+class TableApp(App[None]):
+    """The table alone, and what it said."""
+
+    CSS = "RecordTable { height: 1fr; }"
+    AUTO_FOCUS = None
+
+    def __init__(self, rows: RowSource, *, focus: bool = True, columns: Sequence[Column] = COLUMNS) -> None:
+        super().__init__()
+        self.table = RecordTable(columns)
+        self._rows = rows
+        self._focus = focus
+        self.said: list[Any] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_mount(self) -> None:
+        self.table.set_source(self._rows)
+        if self._focus:
+            self.table.focus()
+
+    def on_record_table_row_highlighted(self, event: RecordTable.RowHighlighted) -> None:
+        self.said.append(("highlighted", event.key))
+
+    def on_record_table_row_selected(self, event: RecordTable.RowSelected) -> None:
+        self.said.append(("selected", event.key))
+
+    def on_record_table_header_selected(self, event: RecordTable.HeaderSelected) -> None:
+        self.said.append(("header", event.column.id))
+
+
+def lines(app: TableApp) -> list[str]:
+    """What stands on the table's lines."""
+    return [app.table.render_line(y).text.rstrip() for y in range(app.table.size.height)]
+
+
+def shown(app: TableApp) -> list[str]:
+    """The names of the rows on the screen."""
+    return [line.split()[0] for line in lines(app)[1:] if line]
+
+
+def keys(app: TableApp) -> list[str | None]:
+    """The keys of all rows, as ordered and filtered."""
+    return [app.table.rows.key(place) for place in range(app.table.shown)]
+
+
+class Repaints:
+    """Lines the table asks to be painted again from now on; -1 stands for all of them."""
+
+    def __init__(self, app: TableApp, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lines: list[int] = []
+
+        def refresh(*regions: Region, **options: object) -> RecordTable:
+            self.lines.extend([region.y for region in regions] or [-1])
+            return app.table
+
+        monkeypatch.setattr(app.table, "refresh", refresh)
