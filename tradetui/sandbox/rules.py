@@ -123,10 +123,15 @@ RULES: Final[Mapping[str, Rules]] = {
 }
 
 
+PAGE_AND_SPAN: Final = ("limit", "idLessThan", "startTime", "endTime")
+
+
 def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str]:
     """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
     rules = RULES[name]
-    values = {key: value for key, value in given.items() if value != ""}
+    taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
+    # What an endpoint does not take it overlooks, as the live exchange does.
+    values = {key: value for key, value in given.items() if value != "" and key in taken}
     for key in rules.required:
         if key not in values:
             raise Refusal("40019", f"Parameter {key} cannot be empty")

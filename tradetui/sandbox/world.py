@@ -64,7 +64,8 @@ class World:
             part = left if account.chance.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
             if order.trade_side == "close" or order.reduce_only:
                 held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
-                if held is None:
+                # A reduce-only order never adds: once the position is gone or turned round, the order goes too.
+                if held is None or order.buys != (held.leg == "short"):
                     self._cancel(book, order)
                     continue
                 part = min(part, held.size)
