@@ -8,10 +8,12 @@ from decimal import Decimal
 import pytest
 
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
+from tradetui.desk.columns import COLUMNS as DESK_COLUMNS
 from tradetui.desk.columns import number_column, text_column
 from tradetui.desk.rows import MemoryRows, RowSource, Sort
 from tradetui.ui.cells import fitted
 from tradetui.ui.record_table import RecordTable
+from tradetui.wire.futures import FuturesAccount
 
 
 async def test_rows_are_drawn_under_a_header() -> None:
@@ -224,6 +226,15 @@ async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
         app.table.set_source(source(["a"], 3))
         await pilot.pause()
         assert lines(app)[1].index("+1") == lines(app)[0].index("Profit") + 4
+
+
+async def test_what_cannot_be_read_makes_no_column_wider() -> None:
+    record = FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "1", "locked": "x" * 40})
+    columns = [column for column in DESK_COLUMNS["accounts"] if column.id in ("marginCoin", "locked")]
+    app = TableApp(MemoryRows([record], ["a"], 1), columns=columns)
+    async with app.run_test(size=(60, 6)) as pilot:
+        await pilot.pause()
+        assert lines(app)[1].split() == ["USDT", "x" * 11 + "…"]
 
 
 async def test_a_number_scrolled_to_makes_room_as_well() -> None:

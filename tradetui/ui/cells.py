@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from tradetui.desk.columns import Column, Tone
+from tradetui.desk.columns import UNREADABLE_MARK, Column, Tone
 from tradetui.wire.scrub import scrub
 
 GAP: Final = 1
@@ -91,9 +91,11 @@ class Cells:
             text = scrub(text)
             width = self.widths[place]
             length = cell_len(text)
-            if column.right and length > self._wanted[place]:
+            # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
+            is_number = column.right and not text.endswith(UNREADABLE_MARK)
+            if is_number and length > self._wanted[place]:
                 self._wanted[place] = max(width, min(length, WIDEST_NUMBER))
-            texts.append(fitted(text, width, right=column.right))
+            texts.append(fitted(text, width, right=is_number))
             tones.append(tone)
         return Drawn(record, tuple(texts), tuple(tones))
 

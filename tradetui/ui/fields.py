@@ -17,6 +17,7 @@ EXTRA = "not in the interface"
 DERIVED = "worked out"
 ASKED = "as asked for"
 NOT_SENT = "not sent"
+_BEHIND_A_RECORD = ("received", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _read(value: object, zone: tzinfo) -> str:
         return "; ".join(_read(each, zone) for each in value) or UNKNOWN
     parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
     if parts and not isinstance(value, str):
-        given = {name: part for name, part in parts.items() if part is not None}
+        given = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}
         return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in given.items())
     return str(value)
 

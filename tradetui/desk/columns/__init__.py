@@ -5,6 +5,7 @@ the interface. Nothing here imports a model before it is asked for one.
 """
 
 from tradetui.desk.columns.column import (
+    UNREADABLE_MARK,
     UTC_ZONE,
     Column,
     Tone,
@@ -20,6 +21,7 @@ from tradetui.desk.columns.panels import COLUMNS
 __all__ = [
     "COLUMNS",
     "UNKNOWN",
+    "UNREADABLE_MARK",
     "UTC_ZONE",
     "Column",
     "Tone",

@@ -14,6 +14,7 @@ from tradetui.desk.columns.figures import UNKNOWN, instant, moment, number, word
 from tradetui.wire.numbers import plain
 
 UTC_ZONE: Final[tzinfo] = UTC
+UNREADABLE_MARK: Final = "?"
 LONGEST_DERIVED: Final = 8
 """Places a figure that was worked out is shown with; what was received keeps its own."""
 
@@ -57,7 +58,7 @@ class Column:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
         unreadable = getattr(row, "unreadable", None)
         if unreadable and self.id in unreadable:
-            return f"{unreadable[self.id]}?", Tone.WARN
+            return f"{unreadable[self.id]}{UNREADABLE_MARK}", Tone.WARN
         return self.text(row, zone), Tone.PLAIN if self.tone is None else self.tone(row)
 
     def exact(self, row: Any, zone: tzinfo) -> str:
