@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -47,7 +48,9 @@ class TradeApp(App[None], inherit_bindings=False):
     ]
 
     def __init__(self, settings: UiSettings) -> None:
-        super().__init__()
+        # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
+        # colours are chosen.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.settings = settings
         self.desk: Desk | None = None
         self.failure: str | None = None

@@ -74,9 +74,10 @@ class TableLines:
         style = self._styles.get(name)
         if style is None:
             style = self._widget.get_component_rich_style(name) if name else self._widget.rich_style
-            if self._widget.app.no_color and name in (CURSOR, CURSOR_CELL):
-                # Without colours nothing else would tell where the cursor is.
-                style += Style(reverse=True, underline=name == CURSOR_CELL)
+            if name in (CURSOR, CURSOR_CELL) and (self._widget.app.no_color or self._widget.app.native_ansi_color):
+                # Without colours nothing else would tell where the cursor is, and what the terminal's own look like
+                # beside each other nobody knows.
+                style = self._widget.rich_style + Style(reverse=True, bold=True, underline=name == CURSOR_CELL)
             self._styles[name] = style
         return style
 

@@ -64,6 +64,8 @@ THEMES: Final = (
     ),
     Theme(
         name="tradetui-terminal",
+        # As they are: otherwise Textual turns them into its own idea of these colours.
+        ansi=True,
         primary="ansi_blue",
         secondary="ansi_magenta",
         accent="ansi_cyan",
@@ -76,6 +78,19 @@ THEMES: Final = (
         panel="ansi_bright_black",
         dark=True,
         variables={
+            # Textual's own styles ask for these of a theme in the terminal's colours.
+            "ansi-background": "ansi_default",
+            "ansi-foreground": "ansi_default",
+            "border-blurred": "ansi_bright_black",
+            "block-cursor-foreground": "ansi_black",
+            "block-cursor-background": "ansi_blue",
+            "input-cursor-background": "ansi_default",
+            "input-cursor-foreground": "ansi_default",
+            "input-cursor-text-style": "reverse",
+            "input-selection-background": "ansi_blue",
+            "input-selection-foreground": "ansi_black",
+            "screen-selection-background": "ansi_blue",
+            "screen-selection-foreground": "ansi_black",
             "gain": "ansi_green",
             "loss": "ansi_red",
             "long": "ansi_green",

@@ -1,0 +1,18 @@
+"""The program in the theme named on the command line, without an exchange; run by the tests in a pseudo-terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from tradetui.desk.desk import Desk
+from tradetui.ui.app import TradeApp
+from tradetui.ui.running import run
+from tradetui.ui.settings import ProfileChoice, UiSettings
+
+
+def _no_desk() -> Desk:
+    raise ValueError("no exchange here")
+
+
+if __name__ == "__main__":
+    sys.exit(run(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)], theme=sys.argv[1]))))
