@@ -169,6 +169,97 @@ async def test_lock_is_one_key_and_unlocking_asks() -> None:
         assert not stage.desk.execution.locked
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        dialog = await opened(stage, pilot)
+        for name in ("#size", "#reason", "#cancel", "#confirm", ".calm"):
+            region = dialog.query_one(name).region
+            assert region.height >= 1
+            assert dialog.region.contains_region(region), f"{name} at {size}"
+        assert "held afterwards" in screen_text(stage.app)
+
+
+async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        assert "There is more below" in screen_text(stage.app)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        assert posts(stage) == 0
+        if stage.app.screen is not dialog:
+            dialog = await opened(stage, pilot)
+        await pilot.press("pagedown", "pagedown", "pagedown")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert posts(stage) == 1
+        assert "Settled: reversed" in screen_text(stage.app)
+
+
+async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.resize_terminal(50, 12)
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled
+        await pilot.resize_terminal(140, 60)
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_an_expired_preview_is_read_again_and_says_so() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("tab")
+        assert dialog.query_one("#confirm", Button).has_focus
+        expired = asyncio.Event()
+        dialog.watch(dialog.query_one("#confirm", Button), "disabled", expired.set, init=False)
+        await expired.wait()
+        # Enter meets the moment of reading again, or just after it: neither confirms nor cancels.
+        await pilot.press("enter")
+        assert stage.app.screen is dialog
+        assert posts(stage) == 0
+        await asyncio.sleep(1)
+        await pilot.pause()
+        words = " ".join(screen_text(stage.app).split())
+        assert "The preview was older than 10 s. It was read again: look at it and confirm again." in words
+
+
+async def test_what_cannot_be_read_of_the_position_blocks() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        stage.sandbox.faults.next("wrong-types", endpoint="futures.positions", times=1_000_000)
+        await asyncio.sleep(11)
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled
+        assert "could not be read" in screen_text(stage.app)
+
+
+async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("closed-only")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(8)
+        await pilot.pause()
+        lines = screen_text(stage.app).split("\n")
+        assert any("short" in row and "DIFFERENT" in row for row in lines)
+        assert any("long" in row and "as previewed" in row for row in lines)
+        assert any("order" in row and "stays" in row for row in lines)
+
+
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
     stage = Stage(read_only=True)
     async with stage.running() as pilot:

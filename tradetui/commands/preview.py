@@ -67,10 +67,7 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
             f"{figure.name:<17}{figure.value if figure.value is not None else '—'} {figure.coin} ({figure.basis})"
             for figure in preview.figures
         )
-        lines += (
-            f"order            {order.words}{'  WOULD ADD TO THE WRONG SIDE' if order.wrong_way else ''}"
-            for order in preview.resting
-        )
+        lines += (f"order            {order.words}  {order.effect}" for order in preview.resting)
         if not preview.stops_known:
             lines.append("live stops       cannot be read on this exchange")
         lines += (f"assumed          {words}" for words in plan.assumptions)

@@ -15,7 +15,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
 from tradetui.trading.estimates import Basis, Figure, estimates, margin_is_short
 from tradetui.trading.positions import Position, holdings_of, mode_of
-from tradetui.trading.resting_orders import resting_after
+from tradetui.trading.resting_orders import Resting, resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
 from tradetui.wire.futures import (
     Contract,
@@ -38,6 +38,8 @@ class Held:
 
     positions: tuple[Position, ...]
     fills: tuple[FuturesFill, ...]
+    unread: int = 0
+    """Rows of positions or fills that could not be read."""
 
 
 class Evidence:
@@ -61,7 +63,7 @@ class Evidence:
         stops = await self._stops(product_type, symbol)
         account = await self._account(product_type, coin)
         price, price_from = await self._price(product_type, symbol, held)
-        doubts: list[str] = []
+        doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
         if mode is None:
             doubts.append(f"The position mode is not known: {mode_from}.")
@@ -99,9 +101,9 @@ class Evidence:
     async def held(self, product_type: ProductType, symbol: str) -> Held:
         """What is held now and the newest page of the symbol's fills, newest first."""
         reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
-        positions = tuple((await reader.read()).rows)
+        reading = await reader.read()
         fills = await self._client.futures.fills(product_type=product_type, symbol=symbol)
-        return Held(positions, fills.rows)
+        return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost))
 
     async def order(self, product_type: ProductType, symbol: str, client_oid: str) -> OrderDetail | bool | None:
         """The order of our own id; False where the exchange says there is none, None where it cannot be asked."""
@@ -114,6 +116,12 @@ class Evidence:
         except Rejected:
             return False
         return reply.rows[0] if reply.rows else False
+
+    async def left_over(self, plan: ReversalPlan) -> tuple[Resting, ...]:
+        """The symbol's orders and live stops as they stand now, seen from what the plan leads to."""
+        orders = await self._orders(plan.wish.product_type, plan.wish.symbol)
+        stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
+        return resting_after(plan, orders, stops or ())
 
     async def _product_type_of(self, symbol: str) -> ProductType:
         for product_type in self._settings.product_types:
@@ -207,6 +215,13 @@ class Evidence:
         if plan is None:
             return of_symbol[0] if of_symbol else None
         return next((each for each in of_symbol if each.is_long == plan.reverses_long), None)
+
+
+def _doubts_of(held: Held) -> list[str]:
+    if not held.unread:
+        return []
+    rows = "a row" if held.unread == 1 else f"{held.unread} rows"
+    return [f"What is held is in doubt: {rows} of positions or fills could not be read."]
 
 
 def burst_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:

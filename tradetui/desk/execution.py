@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import Position, holdings_of
+from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
 from tradetui.wire.futures import Contract
 from tradetui.wire.product_types import ProductType
@@ -50,13 +51,19 @@ class NotConfirmed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a sent reversal stands: its state, what that means in words, what is held, and how it ended."""
+    """Where a sent reversal stands: its state, what that means in words, what is held, and how it ended.
+
+    Once it is settled `resting` are the symbol's orders and live stops as they stand then; `resting_unread` says why
+    they could not be read.
+    """
 
     state: State
     words: str
     held: Holdings | None = None
     outcome: Outcome | None = None
     came_true: str | None = None
+    resting: tuple[Resting, ...] = ()
+    resting_unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +392,11 @@ class Execution:
         await self._step(sent.intent, State.SETTLED, told)
         self._open.pop(lock_key(sent.plan.wish.product_type, sent.plan.wish.symbol), None)
         words = f"{outcome}: {held}" + (" (inferred)" if inferred else "")
-        return Progress(State.SETTLED, words, held, outcome, came_true)
+        progress = Progress(State.SETTLED, words, held, outcome, came_true)
+        try:
+            return replace(progress, resting=await self._evidence.left_over(sent.plan))
+        except ExchangeError as problem:
+            return replace(progress, resting_unread=str(problem))
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""

@@ -11,6 +11,8 @@ from tradetui.exchange.link import Link
 from tradetui.trading.positions import FromFills
 from tradetui.wire.futures import Contract
 
+REVERSAL = "futures.reverse"
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -45,6 +47,7 @@ def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ..
         reasons.append("The link to the exchange is down.")
     if situation.link.clock_blocks:
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
+    reasons += _budget_rules(situation.link)
     if settings.symbols and plan.wish.symbol not in settings.symbols:
         reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
     size = max(result.closed for result in plan.results)
@@ -73,6 +76,13 @@ def must_type(preview: Preview, settings: DeskSettings) -> bool:
     large = settings.typed_above is not None and (preview.notional is None or preview.notional > settings.typed_above)
     unbounded = settings.environment is Environment.LIVE and settings.max_reversal_value is None
     return plan.uncertain or unproven or large or unbounded
+
+
+def _budget_rules(link: Link) -> list[str]:
+    usage = link.usage().get(REVERSAL)
+    if usage is None or not usage.paused_s:
+        return []
+    return [f"The exchange asked for a pause; orders can be sent again in {usage.paused_s:.0f} s."]
 
 
 def _contract_rules(size: Decimal | None, contract: Contract | None) -> list[str]:

@@ -76,7 +76,13 @@ class Preview:
             "after": [result.after.as_json() for result in plan.results] if plan is not None else [],
             "estimates": [figure.as_json() for figure in self.figures],
             "orders": [
-                {"orderId": each.order_id, "words": each.words, "wrongWay": each.wrong_way} for each in self.resting
+                {
+                    "orderId": each.order_id,
+                    "words": each.words,
+                    "wrongWay": each.wrong_way,
+                    "effect": each.effect,
+                }
+                for each in self.resting
             ],
             "assumptions": list(plan.assumptions) if plan is not None else [],
             "blocked": list(blocked),

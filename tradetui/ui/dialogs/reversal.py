@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, ClassVar
@@ -16,7 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.desk.columns import UNKNOWN, number
+from tradetui.ui.dialogs.reversal_lines import outcome_lines, preview_lines
 from tradetui.ui.safe import plain
 from tradetui.wire.scrub import scrub
 
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from tradetui.desk.execution import Execution, Progress
     from tradetui.desk.preview import Preview, Target
 
-LABEL = 18
 READING_S = 1.0
+LEAST_WIDTH, LEAST_HEIGHT = 60, 20
+ROOMY_HEIGHT = 56
 
 
 class SymbolDialog(ModalScreen[str | None]):
@@ -47,19 +47,35 @@ class SymbolDialog(ModalScreen[str | None]):
 
 
 class ReversalDialog(ModalScreen[None]):
-    """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms."""
+    """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Cancel")]
+    Account, inputs, reason and buttons stand still; what lies between them scrolls where it does not fit, and
+    nothing can be confirmed before all of it was on the screen.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "cancel", "Cancel"),
+        ("down", "scroll_by(1)", "Down"),
+        ("up", "scroll_by(-1)", "Up"),
+        ("pagedown", "scroll_pages(1)", "Page down"),
+        ("pageup", "scroll_pages(-1)", "Page up"),
+    ]
+    VERTICAL_BREAKPOINTS = [
+        (0, "-short"),
+        (ROOMY_HEIGHT, "-roomy"),
+    ]
     AUTO_FOCUS = "#cancel"
 
     def __init__(self, execution: Execution, target: Target) -> None:
-        super().__init__(classes="dialog")
+        super().__init__(classes="dialog -reversal")
         self._execution = execution
         self._target = target
         self._preview: Preview | None = None
         self._armed = False
         self._sending = False
         self._over = False
+        self._read_whole = False
+        self._note = ""
 
     def compose(self) -> ComposeResult:
         settings = self._execution.settings
@@ -68,7 +84,7 @@ class ReversalDialog(ModalScreen[None]):
         with Vertical() as box:
             box.border_title = plain(f"Reverse {self._target.symbol}")
             yield Static(plain(account), classes=style, markup=False)
-            with VerticalScroll():
+            with VerticalScroll(can_focus=False):
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
             yield Input(id="size", placeholder="size: the whole position; type a number and Enter for a part of it")
             yield Input(id="typed", placeholder=f"type {self._target.symbol} to confirm")
@@ -79,61 +95,117 @@ class ReversalDialog(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#typed", Input).display = False
+        self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
         self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
+
+    @property
+    def _scroll(self) -> VerticalScroll:
+        return self.query_one(VerticalScroll)
+
+    def action_scroll_by(self, lines: int) -> None:
+        """Scroll what does not fit."""
+        self._scroll.scroll_relative(y=lines, animate=False)
+
+    def action_scroll_pages(self, pages: int) -> None:
+        """Scroll by what is shown at once, less a line."""
+        self.action_scroll_by(pages * max(1, self._scroll.size.height - 1))
+
+    def _scrolled(self) -> None:
+        if self._preview is not None and self._at_end():
+            self._read_whole = True
+        self._tell_reasons()
+
+    def _at_end(self) -> bool:
+        return self._scroll.scroll_y >= self._scroll.max_scroll_y
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._tell_reasons)
 
     # Filling in
 
-    async def _keep_fresh(self) -> None:
+    async def _keep_fresh(self, note: str = "") -> None:
         """Read, arm half a second later, and read again when the preview has expired."""
         from tradetui.desk.preview import ARMS_S, EXPIRES_S
 
         while not self._sending and not self._over:
-            self._disarm("reading …")
+            self._disarm(f"{note} Reading …".strip())
             try:
                 preview = await self._execution.preview(self._target)
             except Exception as problem:
                 self._disarm(f"It cannot be read: {problem}")
                 await asyncio.sleep(EXPIRES_S / 5)
                 continue
+            self._note = note and f"{note} It was read again: look at it and confirm again."
             self._show(preview)
             await asyncio.sleep(ARMS_S)
             self._arm()
             await asyncio.sleep(EXPIRES_S - ARMS_S)
+            note = f"The preview was older than {EXPIRES_S:.0f} s."
 
     def _show(self, preview: Preview) -> None:
         from tradetui.desk.guards import must_type
+        from tradetui.desk.preview import changes
 
+        if self._preview is None or changes(self._preview, preview):
+            self._read_whole = False
+            self._scroll.scroll_home(animate=False)
         self._preview = preview
         self._target = preview.target
-        self.query_one("#body", Static).update(Content("\n").join(self._lines(preview)))
+        self.query_one("#body", Static).update(Content("\n").join(preview_lines(preview)))
         self.query_one("#typed", Input).display = must_type(preview, self._execution.settings)
         if preview.plan is not None:
-            self.query_one("#confirm", Button).label = plain(preview.plan.title).plain
+            self._name_button(preview.plan.title)
         self._tell_reasons()
+
+    def _name_button(self, title: str) -> None:
+        """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
+        room = self._scroll.size.width - 20
+        self.query_one("#confirm", Button).label = plain(title if len(title) <= room else "Reverse").plain
 
     def _arm(self) -> None:
         self._armed = True
+        if self._at_end():
+            self._read_whole = True
         self._tell_reasons()
+        if self.focused is None:
+            # An Enter meant for what was shown before must not find a button at once.
+            self.set_timer(READING_S, self._give_focus_back)
+
+    def _give_focus_back(self) -> None:
+        if self.focused is None and self.is_attached:
+            self.query_one("#cancel").focus()
 
     def _disarm(self, reason: str) -> None:
         self._armed = False
-        button = self.query_one("#confirm", Button)
-        if button.has_focus:
-            self.query_one("#cancel").focus()
-        button.disabled = True
+        self._let_go_of_confirm()
+        self.query_one("#confirm", Button).disabled = True
         self.query_one("#reason", Static).update(plain(reason))
 
+    def _let_go_of_confirm(self) -> None:
+        """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
+        if self.query_one("#confirm", Button).has_focus:
+            self.set_focus(None)
+
     def _tell_reasons(self) -> None:
-        if self._sending or self._over or self._preview is None:
+        if self._sending or self._over or self._preview is None or not self.is_attached:
             return
-        reasons = self._execution.why_not(self._preview, self.query_one("#typed", Input).value)
-        button = self.query_one("#confirm", Button)
+        typed = self.query_one("#typed", Input).value
+        reasons = (*self._execution.why_not(self._preview, typed), *self._not_seen())
         enabled = self._armed and not reasons
-        if not enabled and button.has_focus:
-            self.query_one("#cancel").focus()
-        button.disabled = not enabled
-        words = "\n".join(reasons) if reasons else "" if self._armed else "arming …"
+        if not enabled:
+            self._let_go_of_confirm()
+        self.query_one("#confirm", Button).disabled = not enabled
+        words = "\n".join(reasons) if reasons else self._note if self._armed else "arming …"
         self.query_one("#reason", Static).update(plain(words))
+
+    def _not_seen(self) -> tuple[str, ...]:
+        """Why it has not all been on the screen yet."""
+        width, height = self.size
+        if width < LEAST_WIDTH or height < LEAST_HEIGHT:
+            return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
+        if self._armed and not self._read_whole:
+            return ("There is more below: Page Down shows it, then confirm.",)
+        return ()
 
     @on(Input.Changed, "#size")
     def _size_changing(self) -> None:
@@ -154,6 +226,7 @@ class ReversalDialog(ModalScreen[None]):
                 self._disarm(f"{text} is no size: give a number above zero, or nothing for the whole position.")
                 return
         self._target = replace(self._target, size=size)
+        self._preview = None
         self.query_one("#cancel").focus()
         self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
 
@@ -220,7 +293,7 @@ class ReversalDialog(ModalScreen[None]):
         from tradetui.desk.preview import EXPIRES_S
 
         await asyncio.sleep(EXPIRES_S / 4)
-        await self._keep_fresh()
+        await self._keep_fresh("Nothing was sent before.")
 
     # Afterwards
 
@@ -234,20 +307,9 @@ class ReversalDialog(ModalScreen[None]):
                 self.query_one("#reason", Static).update(words)
             return
         assert shown.plan is not None
-        lines = [Content.styled(scrub(f"Settled: {progress.words}"), f"bold ${self._tone(progress)}"), Content("")]
-        lines.append(self._line("before", str(shown.plan.before)))
-        lines += (self._line("previewed", str(result.after)) for result in shown.plan.results)
-        lines.append(self._line("held now", str(progress.held)))
-        if progress.came_true and shown.plan.uncertain:
-            lines.append(self._line("came true", progress.came_true))
-        lines += self._orders(shown)
         if str(progress.outcome) != "reversed":
             self.app.bell()
-            lines += [Content(""), Content.styled("This is not what was previewed. Look at it now.", "bold $error")]
-        self._ended(Content("\n").join(lines))
-
-    def _tone(self, progress: Progress) -> str:
-        return "success" if str(progress.outcome) == "reversed" else "error"
+        self._ended(Content("\n").join(outcome_lines(shown.plan, progress)))
 
     def _ended(self, body: Content) -> None:
         self._sending, self._over = False, True
@@ -268,50 +330,3 @@ class ReversalDialog(ModalScreen[None]):
         button = self.query_one("#cancel", Button)
         button.disabled = False
         button.focus()
-
-    # Drawing
-
-    def _lines(self, preview: Preview) -> Iterable[Content]:
-        plan, position = preview.plan, preview.position
-        mode = f"{preview.mode or UNKNOWN} ({preview.mode_from})"
-        margin = UNKNOWN if position is None else f"{position.margin_mode or UNKNOWN}, {position.leverage or UNKNOWN}x"
-        yield self._line("mode", mode)
-        yield self._line("margin, leverage", margin)
-        if position is not None:
-            yield self._line("entry, mark", f"{number(position.entry)}, {number(position.mark)}  ({position.source})")
-            if position.locked:
-                yield self._line("locked", f"{number(position.locked)} held by close orders")
-        if plan is None:
-            return
-        yield Content("")
-        yield self._line("held now", str(plan.before), "bold")
-        for result in plan.results:
-            yield self._line("held afterwards", str(result.after), "bold $accent")
-        if plan.uncertain:
-            yield self._line("", "one of the two; the outcome will say which", "$warn")
-        yield Content("")
-        for name, value in plan.request_fields().items():
-            yield self._line(f"sent {name}", str(value))
-        yield self._line("size", "WHOLE POSITION" if plan.wish.size is None else str(plan.wish.size))
-        yield Content("")
-        for figure in preview.figures:
-            value = UNKNOWN if figure.value is None else number(figure.value, places=6)
-            yield self._line(figure.name, f"{value} {figure.coin}  ({figure.basis})")
-        if preview.margin_short:
-            yield self._line("margin", "SHORT: the exchange may open less, or leave it closed", "bold $error")
-        yield from self._orders(preview)
-        yield Content("")
-        for words in plan.assumptions:
-            yield self._line("assumed", words, "$quiet")
-
-    def _orders(self, preview: Preview) -> Iterable[Content]:
-        if preview.resting:
-            yield Content("")
-        for order in preview.resting:
-            note = "  WOULD ADD TO THE WRONG SIDE" if order.wrong_way else "  stays"
-            yield self._line("order", order.words + note, "$warn" if order.wrong_way else "")
-        if not preview.stops_known:
-            yield self._line("live stops", "cannot be read on this exchange; look at them yourself", "$warn")
-
-    def _line(self, label: str, words: str, style: str = "") -> Content:
-        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
