@@ -12,6 +12,7 @@ from tests.desk.scripted import Clock
 from tradetui.desk.feed import Feed, Pace, Reading
 from tradetui.desk.scheduler import Scheduler
 from tradetui.desk.snapshot import Freshness
+from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, Unreachable
 
 
@@ -235,3 +236,19 @@ async def test_one_feed_down_takes_nothing_from_the_others():
     await asyncio.sleep(30)
     await running.stop()
     assert well.reads >= 30
+
+
+@pytest.mark.looptime
+async def test_reads_that_wait_for_a_shared_budget_make_nothing_stale_up_to_three_intervals():
+    script = Script()
+    script.answer = lambda: Reading(["a=1"])
+    feed = Feed("positions", script, 2.0, LoopClock(0))
+    script.takes = 6.0
+    await feed.poll()
+    await asyncio.sleep(11.9)
+    assert feed.freshness is Freshness.FRESH
+    await asyncio.sleep(0.2)
+    assert feed.freshness is Freshness.STALE
+    script.takes = 60.0
+    await feed.poll()
+    assert feed.cadence == 6.0

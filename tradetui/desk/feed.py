@@ -24,6 +24,8 @@ SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
 BACKOFF_FROM_S: Final = 0.5
 BACKOFF_TO_S: Final = 30.0
+MOST_INTERVALS_A_READ: Final = 3.0
+"""Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Feed:
         self.polls = 0
         self.polling = False
         self._clock = clock
+        self._took = 0.0
         self._listeners: list[Callable[[Feed], None]] = []
 
     @property
@@ -74,9 +77,14 @@ class Feed:
         return self.interval * (HIDDEN_FACTOR if self.pace is Pace.HIDDEN else 1.0)
 
     @property
+    def cadence(self) -> float:
+        """Seconds between good reads as they can be expected: the interval, or what a read takes where that is longer."""
+        return max(self.wait, min(self._took, self.interval * MOST_INTERVALS_A_READ))
+
+    @property
     def freshness(self) -> Freshness:
         """How far the snapshot can be relied on now."""
-        return self.snapshot.freshness(self._clock.monotonic(), self.wait)
+        return self.snapshot.freshness(self._clock.monotonic(), self.cadence)
 
     def pause(self, took: float, random: Random) -> float:
         """Seconds to rest after a poll that took so long.
@@ -101,6 +109,7 @@ class Feed:
             return
         self.polling = True
         self.polls += 1
+        began = self._clock.monotonic()
         try:
             reading = await self.reader.read()
         except Exception as problem:
@@ -108,6 +117,7 @@ class Feed:
             self.publish(replace(self.snapshot, error=FeedError.of(problem)))
         else:
             self.failures = self.failures + 1 if reading.error is not None else 0
+            self._took = self._clock.monotonic() - began
             self.publish(self._taken(reading))
         finally:
             self.polling = False
