@@ -23,6 +23,9 @@ _EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code of design: 0 done, 1 refused, 2 usage, 3 attention."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:
+        # Closed by the shell (`>&-`): what the command prints fails then, as it should, and nothing else does.
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     parser = build_parser()
     known, rest = parser.parse_known_args(arguments)
     if rest and known.command not in _OWN_PARSER:
@@ -40,13 +43,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python would complain once more while closing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return DONE
     except Exception as problem:
         from tradetui.commands.failures import report
 
+        if isinstance(problem, OSError):
+            _forget_output()
         return report(problem)
+
+
+def _forget_output() -> None:
+    """Let what is still unwritten go: its reader has gone or its disk is full, and Python would try once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -77,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("monitor", "read-only: nothing can be sent")
     sandbox = add("sandbox", "the embedded exchange as an HTTP server for any client")
     sandbox.add_argument("--host", default="127.0.0.1")
-    sandbox.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    sandbox.add_argument("--port", type=_port, default=0, help="0 takes a free one")
     sandbox.add_argument("--seed", type=int, default=7)
     sandbox.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="market time per real time")
     sandbox.add_argument(
@@ -91,7 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
     preview = add("preview", "the reversal plan from live data; never sends")
     preview.add_argument("symbol", metavar="SYMBOL")
     preview.add_argument(
-        "--side", choices=("buy", "sell"), help="hedge mode: buy reverses the long leg, sell the short"
+        "--side", type=str.lower, choices=("buy", "sell"), help="hedge mode: buy reverses the long leg, sell the short"
     )
     preview.add_argument("--size", help="amount to reverse; the whole leg when not given")
     preview.add_argument("--json", action="store_true")
@@ -110,9 +119,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal()) or not (1 <= int(width) <= 1000 and 1 <= int(height) <= 1000):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 160x48")
+    if not (width.isdecimal() and height.isdecimal()) or not (20 <= int(width) <= 1000 and 5 <= int(height) <= 1000):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 160x48, from 20x5 to 1000x1000")
     return int(width), int(height)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

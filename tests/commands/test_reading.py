@@ -66,6 +66,22 @@ def test_csv_holds_the_same_values(point: Point, capsys: Capture) -> None:
     assert json.loads(table[0]["feeDetail"]) == rows[0]["feeDetail"]
 
 
+def test_rows_of_all_product_types_come_newest_first(point: Point, capsys: Capture) -> None:
+    point()
+    rows = shown(capsys, "fills", "--product-type", "USDT-FUTURES,COIN-FUTURES,USDC-FUTURES", "--limit", "150")
+    times = [int(row["cTime"]) for row in rows]
+    assert len(rows) == 150
+    assert times == sorted(times, reverse=True)
+    assert len({row["symbol"][-4:] for row in rows}) > 1
+
+
+def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:
+    point("unified")
+    for form in ([], ["--csv"]):
+        assert main(["show", "positions", *form]) == REFUSED
+        assert capsys.readouterr().out == ""
+
+
 def test_the_catalogue(capsys: Capture) -> None:
     rows = shown(capsys, "endpoints")
     assert [row["number"] for row in rows if row["core"]] == list(range(1, 14))
@@ -147,7 +163,7 @@ def test_preview_never_sends(point: Point, capsys: Capture) -> None:
     assert plan["request"]["tradeSide"] == "Open"
     assert set(plan["before"]) == {"long", "short"}
     assert plan["blocked"] == ["Monitor mode: nothing can be sent."]
-    assert main(["preview", "NOSUCHUSDT", "--product-type", "USDT-FUTURES", "--json"]) in (DONE, REFUSED)
+    assert main(["preview", "NOSUCHUSDT", "--product-type", "USDT-FUTURES", "--json"]) in (ATTENTION, REFUSED)
     assert main(["preview", symbol, "--size", "-1"]) == USAGE
 
 

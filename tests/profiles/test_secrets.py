@@ -63,6 +63,13 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         fetch(loaded(tmp_path, '{ source = "environment", prefix = "DESK" }', {"DESK_API_KEY": "k"}))
 
 
+def test_a_line_break_is_named(tmp_path: Path) -> None:
+    environ = {"DESK_API_KEY": "k", "DESK_API_SECRET": CANARY, "DESK_PASSPHRASE": "Pass\nphrase9"}
+    with pytest.raises(ConfigurationError, match="passphrase holds a line break") as caught:
+        fetch(loaded(tmp_path, '{ source = "environment", prefix = "DESK" }', environ))
+    assert "phrase9" not in str(caught.value)
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 def test_from_a_command(tmp_path: Path, as_json: bool) -> None:
     values = {"api_key": "k", "secret": CANARY, "passphrase": "Passphrase9"}

@@ -12,7 +12,7 @@ from tradetui.commands.saying import needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.running import run as run_app
-from tradetui.ui.screenshot import picture
+from tradetui.ui.screenshot import is_key, picture
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ def run(args: argparse.Namespace) -> int:
     if name not in ACCOUNTS:
         raise ConfigurationError(
             f"the demo has no account {name!r}", place="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
+        )
+    if unknown := [key for key in args.keys if not is_key(key)]:
+        raise ConfigurationError(
+            f"there is no key {unknown[0]!r}",
+            place="--keys",
+            remedy="Give single characters or Textual's names, such as R,tab,enter,question_mark,ctrl+p,wait:500.",
         )
     if args.screenshot is None and not needs_terminal():
         return USAGE

@@ -26,6 +26,10 @@ def report(problem: Exception) -> int:
     if isinstance(problem, ExchangeError):
         say(f"tradetui: {problem}")
         return REFUSED
+    if isinstance(problem, OSError) and problem.filename is None:
+        # Everything that goes over the network has been named above: what is left is standard output.
+        say(f"tradetui: the output could not be written: {problem.strerror or type(problem).__name__}.")
+        return REFUSED
     where = traceback.extract_tb(problem.__traceback__)[-1] if problem.__traceback__ else None
     place = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
     # Only the kind is named: the message of an unforeseen error may hold anything, a secret among it.

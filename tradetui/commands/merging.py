@@ -14,7 +14,7 @@ _OLDEST = datetime.fromtimestamp(0, UTC)
 async def merged(
     streams: Sequence[AsyncIterator[Record]], *, id_field: str | None, time_field: str | None
 ) -> AsyncIterator[Record]:
-    """Yield the records of all streams, newest first, each id once.
+    """Yield the records of all streams, newest first, each id once; without an id every record.
 
     Holds one record of each stream, so that what is merged may be of any length; ids are remembered only while
     the same moment lasts, since a record stands in two streams at one time only.
@@ -41,7 +41,10 @@ async def merged(
         now = _age(record, time_field)
         if now != moment:
             moment, seen = now, set()
-        key = getattr(record, id_field) if id_field else id(record)
+        if id_field is None:
+            yield record
+            continue
+        key = getattr(record, id_field)
         if key not in seen:
             seen.add(key)
             yield record

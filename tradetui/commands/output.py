@@ -43,13 +43,20 @@ class CsvWriter:
         self._stream = stream
         self._columns = tuple(columns)
         self._writer = csv.writer(stream, lineterminator="\n")
-        self._writer.writerow(self._columns)
+        self._begun = False
 
     def write(self, row: Mapping[str, object]) -> None:
+        self._begin()
         self._writer.writerow([csv_cell(row.get(name)) for name in self._columns])
 
     def close(self) -> None:
+        self._begin()
         self._stream.flush()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._writer.writerow(self._columns)
 
 
 class TableWriter:

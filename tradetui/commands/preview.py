@@ -6,12 +6,13 @@ import argparse
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
-from tradetui.commands.exit_codes import DONE
+from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import desk_settings, flags_of, open_reader
 from tradetui.desk.evidence import Evidence
-from tradetui.desk.guards import Situation, why_not
+from tradetui.desk.guards import MONITOR, Situation, why_not
 from tradetui.desk.preview import Preview, Target
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.loading import LoadedProfile, load
@@ -30,21 +31,22 @@ def run(args: argparse.Namespace) -> int:
         None if args.side is None else Side(args.side),
         None if args.size is None else _size(args.size),
     )
-    preview, blocked = asyncio.run(_preview(loaded, target))
+    preview, blocked, monitor = asyncio.run(_preview(loaded, target))
     if args.json:
-        sys.stdout.write(dump(preview.as_json(desk_settings(loaded), blocked)) + "\n")
+        sys.stdout.write(dump(preview.as_json(desk_settings(loaded), monitor + blocked)) + "\n")
     else:
-        for line in _lines(preview, blocked):
+        for line in _lines(preview, monitor + blocked):
             sys.stdout.write(scrub(line) + "\n")
-    return DONE
+    return ATTENTION if blocked else DONE
 
 
-async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tuple[str, ...]]:
+async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tuple[str, ...], tuple[str, ...]]:
+    """The preview, why it could not be sent, and whether the mode alone forbids it, which is no trouble here."""
     clock, settings = SystemClock(), desk_settings(loaded)
     async with open_reader(loaded, clock) as client:
         preview, contract = await Evidence(client, settings, clock).preview(target)
         situation = Situation(
-            settings=settings,
+            settings=replace(settings, read_only=False),
             link=client.link,
             locked=False,
             open_intent=None,
@@ -53,7 +55,8 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
             now=clock.monotonic(),
         )
         # Only what a dialog could not lift is a block here: the symbol is typed there, not here.
-        return preview, why_not(preview, situation, preview.target.symbol)
+        blocked = why_not(preview, situation, preview.target.symbol)
+        return preview, blocked, (MONITOR,) if settings.read_only else ()
 
 
 def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:

@@ -77,7 +77,8 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
             raise
         except Exception as problem:
             failure = problem
-        writer.close()
+        if failure is None or progress.rows or asked.json:
+            writer.close()
         progress.end()
     if failure is not None:
         return report(failure)
@@ -93,7 +94,7 @@ class _Progress:
     def __init__(self, what: str) -> None:
         self._what = what
         self._shows = sys.stderr.isatty()
-        self._rows = 0
+        self.rows = 0
         self._pages = 0
         self.lost = 0
 
@@ -101,15 +102,15 @@ class _Progress:
         self._pages += 1
         self.lost += len(reply.lost)
         if self._shows:
-            sys.stderr.write(f"\r{self._what}: {self._rows} rows, {self._pages} pages ")
+            sys.stderr.write(f"\r{self._what}: {self.rows} rows, {self._pages} pages ")
             sys.stderr.flush()
 
     def row(self) -> None:
-        self._rows += 1
+        self.rows += 1
 
     def end(self) -> None:
         if self._shows and self._pages:
-            sys.stderr.write(f"\r{self._what}: {self._rows} rows, {self._pages} pages\n")
+            sys.stderr.write(f"\r{self._what}: {self.rows} rows, {self._pages} pages\n")
 
 
 async def _rows(
@@ -119,22 +120,28 @@ async def _rows(
     requests: list[list[Any]],
     progress: _Progress,
 ) -> AsyncIterator[Mapping[str, object]]:
-    """Rows of every product type in turn; the reads of one product type merged newest first."""
+    """Rows of every product type, newest first; where a record has no time, one product type after the other."""
     if asked.what == "positions":
         from tradetui.commands.positions import position_rows
 
         async for position in position_rows(client, [group[0] for group in requests]):
             yield position
         return
-    for group in requests:
-        remaining = asked.limit
-        streams = [_stream(client, endpoint, request, asked, progress) for request in group]
-        async for record in merged(streams, id_field=endpoint.id_field, time_field=endpoint.time_field):
-            if remaining is not None and remaining <= 0:
-                break
-            yield record.received
-            if remaining is not None:
-                remaining -= 1
+    groups = [
+        merged(
+            [_stream(client, endpoint, request, asked, progress) for request in group],
+            id_field=endpoint.id_field,
+            time_field=endpoint.time_field,
+        )
+        for group in requests
+    ]
+    given = 0
+    # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
+    async for record in merged(groups, id_field=None, time_field=endpoint.time_field):
+        if asked.limit is not None and given >= asked.limit:
+            return
+        given += 1
+        yield record.received
 
 
 async def _stream(
@@ -203,7 +210,9 @@ def _writer(asked: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="tradetui show", description="One read of any reading endpoint; JSON, CSV, or aligned text."
+        prog="tradetui show",
+        description="One read of any reading endpoint; JSON, CSV, or aligned text.",
+        epilog="Each has options of its own, all parameters of the interface among them: tradetui show WHAT --help",
     )
     whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for what, name in WHATS.items():

@@ -21,7 +21,10 @@ def milliseconds(text: str, now_ms: int, flag: str) -> int:
     """
     text = text.strip()
     if ago := _AGO.match(text):
-        return now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"]]
+        moment_ms = now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"]]
+        if moment_ms < _SMALLEST_MS:
+            raise InvalidRequest(flag, "must not reach back before there were futures exchanges", text, "Try 90d.")
+        return moment_ms
     if text.isascii() and text.isdecimal():
         if int(text) >= _SMALLEST_MS:
             return int(text)

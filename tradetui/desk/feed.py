@@ -78,7 +78,7 @@ class Feed:
 
     @property
     def cadence(self) -> float:
-        """Seconds between good reads as they can be expected: the interval, or what a read takes where that is longer."""
+        """Seconds between good reads to be expected: the interval, or what a read takes where that is longer."""
         return max(self.wait, min(self._took, self.interval * MOST_INTERVALS_A_READ))
 
     @property

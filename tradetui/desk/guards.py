@@ -12,6 +12,7 @@ from tradetui.trading.positions import FromFills
 from tradetui.wire.futures import Contract
 
 REVERSAL = "futures.reverse"
+MONITOR = "Monitor mode: nothing can be sent."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ..
     settings = situation.settings
     reasons: list[str] = []
     if settings.read_only:
-        reasons.append("Monitor mode: nothing can be sent.")
+        reasons.append(MONITOR)
     if situation.locked:
         reasons.append("Trading is locked; L unlocks it.")
     if situation.journal_trouble:

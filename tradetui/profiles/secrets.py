@@ -57,6 +57,14 @@ def fetch(loaded: LoadedProfile) -> KeyMaterial:
         raise ConfigurationError(
             "key and passphrase must be plain ASCII", place=place, key="credentials", remedy="Copy them again."
         )
+    for name in FIELDS:
+        if not values[name].isprintable():
+            raise ConfigurationError(
+                f"{name} holds a line break or another control character",
+                place=place,
+                key="credentials",
+                remedy="Copy it again, without what stands around it.",
+            )
     return KeyMaterial(
         api_key=SecretStr(values["api_key"]),
         secret=SecretStr(values["secret"]),

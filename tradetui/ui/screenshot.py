@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -33,6 +35,15 @@ async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequ
             await asyncio.sleep(SETTLE_S)
         await pilot.pause()
         return screen_text(app) if as_text else screen_svg(app)
+
+
+def is_key(name: str) -> bool:
+    """Whether a key can be pressed by this name: one character, Textual's name of it, or `wait:` and milliseconds."""
+    if name.startswith("wait:"):
+        return name[5:].isdecimal()
+    key = name.rpartition("+")[2] or name
+    named = {*Keys, *KEY_NAME_REPLACEMENTS.values()}
+    return len(key) == 1 or key in named or key_to_character(key) is not None
 
 
 def screen_svg(app: App[Any]) -> str:

@@ -218,7 +218,9 @@ class FivePanels(Screen[None]):
                 self.why_not(each.id) is not None,
             )
             for each in sorted(BINDINGS, key=self._hint_order)
-            if each.hint and (each.id != "reverse" or self.focused_panel == "positions")
+            if each.hint
+            and (each.id != "reverse" or self.focused_panel == "positions")
+            and (each.group != "Trading" or self._settings.access != "MONITOR")
         ]
         self.query_one(Hints).show(hints, note)
 
