@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from tradetui.ui.crash import crash_report
 from tradetui.ui.keys import troubles
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.main import MainScreen
-from tradetui.ui.settings import UiSettings
+from tradetui.ui.settings import ProfileChoice, UiSettings
 from tradetui.ui.themes import DEFAULT_THEME, THEMES
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ def _palette() -> type[Provider]:
     from tradetui.ui.palette import Actions
 
     return Actions
+
+
+def _undisturbed(profile: ProfileChoice) -> Desk:
+    """Open a desk without looking for garbage among the thousands of objects that its imports make to stay."""
+    gc.disable()
+    try:
+        return profile.open_desk()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class TradeApp(App[None], inherit_bindings=False):
@@ -75,9 +86,12 @@ class TradeApp(App[None], inherit_bindings=False):
         return dict(THEMES[0].variables)
 
     def on_mount(self) -> None:
-        """Open the desk once the shell is painted."""
+        """Say what is wrong with a profile's own keys."""
         for trouble in troubles(self.settings.keys):
             tell(self, trouble, severity="warning", seconds=10)
+
+    def furnished(self) -> None:
+        """The panels are there: open the desk whose rows they show."""
         self.call_after_refresh(self.open_profile, self.chosen)
 
     # The desk
@@ -92,7 +106,9 @@ class TradeApp(App[None], inherit_bindings=False):
         await self._close_desk()
         try:
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
-            opened = profile.open_desk() if self.settings.inline_start else await asyncio.to_thread(profile.open_desk)
+            opened = (
+                profile.open_desk() if self.settings.inline_start else await asyncio.to_thread(_undisturbed, profile)
+            )
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
             self.main.cannot_open(self.failure)

@@ -57,6 +57,7 @@ class FivePanels(Screen[None]):
         self._zoomed = False
         self._fresh: set[str] = set()
         self._painting = False
+        self._furnished = False
         self._bell = Bell()
 
     def compose(self) -> ComposeResult:
@@ -65,28 +66,30 @@ class FivePanels(Screen[None]):
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield PanelTabs()
         yield Static(id="banner", markup=False)
-        panels = self.panels
-        with Container(id="panels"):
-            with Container(id="top"):
-                yield panels["accounts"]
-                yield panels["positions"]
-            with Container(id="bottom"):
-                with Container(id="left"):
-                    yield panels["orders"]
-                    yield panels["triggers"]
-                yield panels["fills"]
+        yield Container(id="panels")
         yield Hints()
 
     def on_mount(self) -> None:
-        """Arrange for the terminal's size."""
-        for panel in self.panels.values():
+        """Paint header and bottom line first; the panels come after that, and the desk after them."""
+        self.call_after_refresh(self._furnish)
+
+    async def _furnish(self) -> None:
+        panels = self.panels
+        for panel in panels.values():
             panel.table.set_zone(self.zone)
+        await self.query_one("#panels").mount(
+            Container(panels["accounts"], panels["positions"], id="top"),
+            Container(Container(panels["orders"], panels["triggers"], id="left"), panels["fills"], id="bottom"),
+        )
+        self._furnished = True
         self._arrange()
         self.table.focus()
+        self.trade_app.furnished()
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew, live."""
-        self._arrange()
+        if self._furnished:
+            self._arrange()
 
     @property
     def trade_app(self) -> TradeApp:
