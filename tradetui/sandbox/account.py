@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.identifiers import Identifiers
 
 PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
 _BALANCES = {
@@ -32,6 +33,7 @@ class Account:
     lively: bool = False
     bound_ms: int | None = None
     funded: bool = True
+    ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesAccount] = field(default_factory=dict)
     spot_fills: list[dict[str, Any]] = field(default_factory=list)
     bills: list[dict[str, Any]] = field(default_factory=list)
@@ -44,7 +46,7 @@ class Account:
     def __post_init__(self) -> None:
         for product_type in PRODUCT_TYPES:
             balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
-            self.futures[product_type] = FuturesAccount(product_type, self.mode, balances)
+            self.futures[product_type] = FuturesAccount(product_type, self.mode, balances, self.ids)
 
     @property
     def is_copy_trader(self) -> bool:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.identifiers import Identifiers
 
 ZERO = Decimal(0)
 HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
@@ -133,11 +134,15 @@ class Order:
 
 @dataclass
 class FuturesAccount:
-    """Balances by margin coin, holdings, orders, fills and triggers of one product type."""
+    """Balances by margin coin, holdings, orders, fills and triggers of one product type.
+
+    `ids` is the account's source, the same for all its product types.
+    """
 
     product_type: str
     mode: str
     balances: dict[str, Decimal]
+    ids: Identifiers
     leverage: int = 10
     holdings: dict[tuple[str, str], Holding] = field(default_factory=dict)
     orders: dict[str, Order] = field(default_factory=dict)
@@ -173,9 +178,7 @@ class FuturesAccount:
             ZERO,
         )
 
-    def execute(
-        self, order: Order, size: Decimal, price: Decimal, trade_id: str, now_ms: int, *, maker: bool = False
-    ) -> None:
+    def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
         """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
         spec = order.spec
         profit = self._apply(order, size, price, now_ms)
@@ -193,7 +196,7 @@ class FuturesAccount:
         if order.state == "filled":
             self.orders.pop(order.order_id, None)
             self.done[order.order_id] = order
-        self.fills.append(self._fill_row(order, size, price, trade_id, profit, fee, now_ms, maker))
+        self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
         symbol = order.spec.symbol
@@ -240,7 +243,6 @@ class FuturesAccount:
         order: Order,
         size: Decimal,
         price: Decimal,
-        trade_id: str,
         profit: Decimal,
         fee: Decimal,
         now_ms: int,
@@ -250,7 +252,7 @@ class FuturesAccount:
         if order.mode == ONE_WAY:
             trade_side = trade_side if trade_side.endswith("_single") else f"{order.side}_single"
         return {
-            "tradeId": trade_id,
+            "tradeId": self.ids.at(now_ms),
             "symbol": order.spec.symbol,
             "orderId": order.order_id,
             "price": text(price),

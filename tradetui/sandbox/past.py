@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from tradetui.sandbox.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.futures_account import HEDGE, FuturesAccount, Order, text
-from tradetui.sandbox.identifiers import Identifiers
 from tradetui.sandbox.triggers import PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
 
 DAY_MS = 86_400_000
@@ -32,17 +31,15 @@ def unit_size(spec: ContractSpec, notional: int) -> Decimal:
     return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
 
 
-def fill_past(book: FuturesAccount, chance: random.Random, ids: Identifiers, now_ms: int, fills: int) -> None:
+def fill_past(book: FuturesAccount, chance: random.Random, now_ms: int, fills: int) -> None:
     """Trade for ninety days and end with a position in most symbols, long or short."""
     moments = sorted(now_ms - chance.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
     for moment in moments:
         spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
-        trade_once(book, spec, past_price(spec, now_ms - moment), chance, ids, moment)
+        trade_once(book, spec, past_price(spec, now_ms - moment), chance, moment)
 
 
-def trade_once(
-    book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, ids: Identifiers, now_ms: int
-) -> None:
+def trade_once(book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
     """One small market trade that keeps what is held between nothing and about twice the target."""
     leg = chance.choice(("long", "short")) if book.mode == HEDGE else ""
     held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
@@ -58,10 +55,11 @@ def trade_once(
         towards_short = (held is not None and held.leg == "long") == closes if held else chance.random() < 0.5
         side = "sell" if towards_short else "buy"
         trade_side = f"{side}_single"
+    order_id = book.ids.at(now_ms)
     order = Order(
         spec=spec,
-        order_id=ids.at(now_ms),
-        client_oid=f"c{ids.at(now_ms)[-12:]}",
+        order_id=order_id,
+        client_oid=f"c{order_id[-15:]}",
         side=side,
         trade_side=trade_side,
         order_type="market",
@@ -73,25 +71,24 @@ def trade_once(
         changed_ms=now_ms,
         enter_point=chance.choice(("WEB", "API", "ANDROID", "IOS")),
     )
-    book.execute(order, size, price, ids.at(now_ms), now_ms, maker=chance.random() < 0.3)
+    book.execute(order, size, price, now_ms, maker=chance.random() < 0.3)
 
 
-def rest_orders(book: FuturesAccount, chance: random.Random, ids: Identifiers, now_ms: int, count: int) -> None:
+def rest_orders(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
     """Limit orders around the price, some partly filled, one far older than any window."""
     for number in range(count):
         age = 130 * DAY_MS if number == 0 else chance.randrange(60_000, 20 * DAY_MS)
-        order = rest_order(book, chance, ids, now_ms - age, deep=number == 0)
+        order = rest_order(book, chance, now_ms - age, deep=number == 0)
         if number % 5 == 2:
             # Filled after everything else, so that the fills replayed in order give what is held.
             moment = now_ms - 20_000 + number
             part = max(order.spec.step, order.spec.size(order.size / 4))
-            book.execute(order, part, order.price or order.spec.start_price, ids.at(moment), moment, maker=True)
+            book.execute(order, part, order.price or order.spec.start_price, moment, maker=True)
 
 
 def rest_order(
     book: FuturesAccount,
     chance: random.Random,
-    ids: Identifiers,
     now_ms: int,
     *,
     deep: bool = False,
@@ -105,10 +102,11 @@ def rest_order(
     price = spec.price(base * (1 - away if buys else 1 + away))
     size = unit_size(spec, chance.randint(1_000, 9_000)) * 2
     side = "buy" if buys else "sell"
+    order_id = book.ids.at(now_ms)
     order = Order(
         spec=spec,
-        order_id=Identifiers().at(now_ms),
-        client_oid=f"c{now_ms % 10**12:012d}",
+        order_id=order_id,
+        client_oid=f"c{order_id[-15:]}",
         side=side,
         trade_side="open" if book.mode == HEDGE else f"{side}_single",
         order_type="limit",
@@ -131,7 +129,7 @@ def rest_order(
     return order
 
 
-def past_triggers(book: FuturesAccount, chance: random.Random, ids: Identifiers, now_ms: int, count: int) -> None:
+def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
     """Trigger orders of every type and status over ninety days, oldest first, and a few that still wait."""
     moments = sorted(now_ms - chance.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
     for number, moment in enumerate(moments):
@@ -140,7 +138,7 @@ def past_triggers(book: FuturesAccount, chance: random.Random, ids: Identifiers,
         row = trigger_row(
             spec=spec,
             plan_type=PLAN_TYPES[number % len(PLAN_TYPES)],
-            order_id=ids.at(moment),
+            order_id=book.ids.at(moment),
             mode=book.mode,
             leg=chance.choice(("long", "short")),
             size=unit_size(spec, chance.randint(500, 5_000)),
@@ -151,17 +149,17 @@ def past_triggers(book: FuturesAccount, chance: random.Random, ids: Identifiers,
         status = STATUSES[(number // len(PLAN_TYPES)) % len(STATUSES)]
         done_ms = min(now_ms - 1_000, moment + chance.randrange(1_000, 2 * DAY_MS))
         size = Decimal(row["size"]) or unit_size(spec, 2_000)
-        book.triggers.append(ended(row, status, done_ms, execute_id=ids.at(moment), price=price, size=size))
+        book.triggers.append(ended(row, status, done_ms, execute_id=book.ids.at(moment), price=price, size=size))
 
 
 def waiting_trigger(
-    book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, ids: Identifiers, now_ms: int
+    book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int
 ) -> None:
     """One more trigger, one to four per cent away on the side it waits on."""
     row = trigger_row(
         spec=spec,
         plan_type=chance.choice(PLAN_TYPES),
-        order_id=ids.at(now_ms),
+        order_id=book.ids.at(now_ms),
         mode=book.mode,
         leg=chance.choice(("long", "short")),
         size=unit_size(spec, chance.randint(500, 3_000)),

@@ -10,7 +10,6 @@ from typing import Any
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.contracts import CONTRACTS
 from tradetui.sandbox.futures_account import HEDGE, ONE_WAY
-from tradetui.sandbox.identifiers import Identifiers
 from tradetui.sandbox.keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.market import TICK_MS
 from tradetui.sandbox.past import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
@@ -76,20 +75,21 @@ def _give_past(account: Account, now_ms: int, fills: tuple[int, int, int], order
     for product_type, count in zip(PRODUCT_TYPES, fills, strict=True):
         if not count:
             continue
-        book, ids = account.futures[product_type], Identifiers()
+        book = account.futures[product_type]
         share = orders if product_type == "USDT-FUTURES" or not fills[0] else 3
-        fill_past(book, chance, ids, now_ms, count)
-        rest_orders(book, chance, ids, now_ms, share)
-        past_triggers(book, chance, Identifiers(), now_ms, triggers if share == orders else 14)
+        fill_past(book, chance, now_ms, count)
+        rest_orders(book, chance, now_ms, share)
+        past_triggers(book, chance, now_ms, triggers if share == orders else 14)
         for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
-            waiting_trigger(book, spec, spec.start_price, chance, ids, now_ms - chance.randrange(1, DAY_MS))
+            waiting_trigger(book, spec, spec.start_price, chance, now_ms - chance.randrange(1, DAY_MS))
     if account.kind != "unified":
         busy = fills[0] >= 1000
-        account.spot_fills, account.bills = spot_books(account.uid, chance, now_ms, 320 if busy else 30)
-        account.converts = convert_book(chance, now_ms, 140 if busy else 8)
+        account.spot_fills, account.bills = spot_books(account.uid, chance, account.ids, now_ms, 320 if busy else 30)
+        account.converts = convert_book(chance, account.ids, now_ms, 140 if busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
-        account.transfers = transfer_book([row["subUid"] for row in account.subaccounts], chance, now_ms)
+        uids = [row["subUid"] for row in account.subaccounts]
+        account.transfers = transfer_book(uids, chance, account.ids, now_ms)
 
 
 def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:

@@ -31,10 +31,9 @@ _OUT = frozenset({"withdraw", "sell", "transfer-out", "system lock", "user lock"
 
 
 def spot_books(
-    uid: str, chance: random.Random, now_ms: int, count: int = 320
+    uid: str, chance: random.Random, ids: Identifiers, now_ms: int, count: int = 320
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Fills and bills of an account that balance: every fill has its two bills and its fee's."""
-    ids = Identifiers()
     times = sorted(now_ms - chance.randrange(60_000, 89 * DAY_MS) for _ in range(count))
     balances: dict[str, Decimal] = {
         "USDT": Decimal(100_000),
@@ -102,9 +101,8 @@ def spot_books(
     return fills, bills
 
 
-def convert_book(chance: random.Random, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
+def convert_book(chance: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
     """Converts over the last hundred days."""
-    ids = Identifiers()
     rows = []
     for moment in sorted(now_ms - chance.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
         source, target, price = chance.choice(
@@ -132,9 +130,10 @@ def convert_book(chance: random.Random, now_ms: int, count: int = 140) -> list[d
     return rows
 
 
-def transfer_book(uids: list[str], chance: random.Random, now_ms: int, count: int = 260) -> list[dict[str, Any]]:
+def transfer_book(
+    uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int, count: int = 260
+) -> list[dict[str, Any]]:
     """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
-    ids = Identifiers()
     rows: list[dict[str, Any]] = []
     for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(count)):
         recent = now_ms - moment < DAY_MS // 2

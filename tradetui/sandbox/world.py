@@ -9,7 +9,6 @@ from typing import Any
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.contracts import CONTRACTS, MAINTENANCE, ContractSpec
 from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccount, Holding, Order, text
-from tradetui.sandbox.identifiers import Identifiers
 from tradetui.sandbox.keys import SandboxKey
 from tradetui.sandbox.market import TICK_MS, Market
 from tradetui.sandbox.past import rest_order, trade_once, waiting_trigger
@@ -29,7 +28,6 @@ class World:
         self.tick_ms = tick_ms
         self.now_ms = now_ms
         self.market = Market(seed)
-        self.ids = Identifiers()
         self.accounts: dict[str, Account] = {}
         self.unborn: dict[str, Callable[[], Account]] = {}
         self.keys: list[SandboxKey] = []
@@ -69,7 +67,7 @@ class World:
                     self._cancel(book, order)
                     continue
                 part = min(part, held.size)
-            book.execute(order, min(part, left), order.price, self.ids.at(self.now_ms), self.now_ms, maker=True)
+            book.execute(order, min(part, left), order.price, self.now_ms, maker=True)
 
     def _fire(self, account: Account, book: FuturesAccount) -> None:
         for row in list(book.live_triggers.values()):
@@ -123,21 +121,21 @@ class World:
         specs = [spec for spec in CONTRACTS.values() if spec.product_type == product_type]
         spec = chance.choice(specs)
         if chance.random() < 0.22:
-            trade_once(book, spec, self.market.last(spec.symbol), chance, self.ids, self.now_ms)
+            trade_once(book, spec, self.market.last(spec.symbol), chance, self.now_ms)
         if chance.random() < 0.03:
             if len(book.orders) > LIVE_ORDERS:
                 order = chance.choice(list(book.orders.values()))
                 if not order.filled:
                     self._cancel(book, order)
             else:
-                order = rest_order(book, chance, self.ids, self.now_ms, around=None)
+                order = rest_order(book, chance, self.now_ms, around=None)
         if chance.random() < 0.01:
             if len(book.live_triggers) > 10:
                 row = chance.choice(list(book.live_triggers.values()))
                 del book.live_triggers[row["orderId"]]
                 book.triggers.append(ended(row, "cancelled", self.now_ms))
             else:
-                waiting_trigger(book, spec, self.market.last(spec.symbol), chance, self.ids, self.now_ms)
+                waiting_trigger(book, spec, self.market.last(spec.symbol), chance, self.now_ms)
 
     def _cancel(self, book: FuturesAccount, order: Order) -> None:
         order.state, order.changed_ms = "canceled", self.now_ms
@@ -439,7 +437,7 @@ class World:
         client_oid: str = "",
         enter_point: str = "API",
     ) -> Order:
-        order_id = self.ids.at(self.now_ms)
+        order_id = book.ids.at(self.now_ms)
         order = Order(
             spec=spec,
             order_id=order_id,
@@ -460,7 +458,7 @@ class World:
         return order
 
     def _fill(self, book: FuturesAccount, order: Order, size: Decimal) -> None:
-        book.execute(order, size, self.market.last(order.spec.symbol), self.ids.at(self.now_ms), self.now_ms)
+        book.execute(order, size, self.market.last(order.spec.symbol), self.now_ms)
 
     # What a test or a demonstration may do to the world
 

@@ -1,0 +1,103 @@
+"""Ids: none is given twice in an account, whatever the product type, the past and what happens live."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+from tests.sandbox.calling import NOW_MS, Caller
+from tradetui.sandbox.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.contracts import CONTRACTS
+from tradetui.sandbox.futures_account import HEDGE
+from tradetui.sandbox.identifiers import Identifiers
+from tradetui.sandbox.population import build_world
+from tradetui.sandbox.world import World
+
+ACCOUNTS = [key.name for key in build_world(5, NOW_MS).keys]
+
+
+def given(account: Account) -> Iterator[tuple[str, str]]:
+    """Every id that stands for a thing of its own, with where it stands."""
+    for product_type, book in account.futures.items():
+        for order in (*book.orders.values(), *book.done.values()):
+            yield order.order_id, f"{product_type} order"
+        for row in book.fills:
+            yield row["tradeId"], f"{product_type} fill"
+        for row in (*book.live_triggers.values(), *book.triggers):
+            yield row["orderId"], f"{product_type} trigger"
+    for row in account.spot_fills:
+        yield row["tradeId"], "spot fill"
+        yield row["orderId"], "spot order"
+    for name, rows in (("billId", account.bills), ("id", account.converts), ("txId", account.transfers)):
+        for row in rows:
+            yield row[name], name
+
+
+def check(account: Account) -> None:
+    times = Counter(identifier for identifier, _ in given(account))
+    twice = {identifier for identifier, count in times.items() if count > 1}
+    assert not twice, sorted(pair for pair in given(account) if pair[0] in twice)[:6]
+    assert all(len(identifier) == 19 for identifier in times)
+
+
+def trade(world: World, uid: str) -> None:
+    """Open, rest, cancel and close something of every contract, all in one moment."""
+    for symbol, spec in CONTRACTS.items():
+        book = world.book(uid, spec.product_type)
+        price = world.market.last(symbol) / 2
+        world.open_position(uid, symbol, "long", spec.step * 3)
+        words = ("buy", "open" if book.mode == HEDGE else "buy_single")
+        resting = [world.place_order(uid, symbol, *words, spec.step, price) for _ in range(3)]
+        world.cancel_order(uid, symbol, resting[0])
+        held = book.net(symbol)
+        assert held is not None
+        world.burst(book, held)
+
+
+@pytest.mark.parametrize("name", ACCOUNTS)
+def test_no_id_is_given_twice(name: str) -> None:
+    caller = Caller()
+    world, uid = caller.sandbox.world, caller.key(name).uid
+    account = world.account(uid)
+    check(account)
+    trade(world, uid)
+    check(account)
+    world.still = False
+    world.advance(NOW_MS + 90_000)
+    trade(world, uid)
+    check(account)
+
+
+def test_what_is_seen_over_the_wire_has_ids_of_its_own(reading: Caller) -> None:
+    seen: Counter[str] = Counter()
+    for product_type in PRODUCT_TYPES:
+        for endpoint, field, more in (
+            ("futures.fills", "tradeId", {}),
+            ("futures.pending_orders", "orderId", {}),
+            ("futures.pending_orders", "orderId", {"status": "partially_filled"}),
+            ("futures.triggers", "orderId", {"planType": "profit_loss"}),
+            ("futures.live_triggers", "orderId", {"planType": "normal_plan"}),
+        ):
+            seen.update(row[field] for row in reading.get(endpoint, productType=product_type, **more).rows)
+    assert len(seen) > 150
+    assert max(seen.values()) == 1
+
+
+def test_every_fill_names_an_order_of_its_book(reading: Caller) -> None:
+    account = reading.sandbox.world.account(reading.key("one-way").uid)
+    for book in account.futures.values():
+        orders = {**book.orders, **book.done}
+        filled: dict[str, Decimal] = {}
+        for row in book.fills:
+            filled[row["orderId"]] = filled.get(row["orderId"], Decimal(0)) + Decimal(row["baseVolume"])
+        assert filled == {order_id: orders[order_id].filled for order_id in filled}
+
+
+def test_ids_grow_with_time_whatever_the_order_they_are_asked_in() -> None:
+    ids = Identifiers()
+    late, early = ids.at(NOW_MS), ids.at(NOW_MS - 1)
+    again, before = ids.at(NOW_MS), ids.at(NOW_MS - 1)
+    assert int(early) < int(before) < int(late) < int(again)
