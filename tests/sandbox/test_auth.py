@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.sandbox.calling import Caller
@@ -26,7 +28,7 @@ QUERY = "productType=USDT-FUTURES"
         ({"paptrading": "1"}, "40099"),
     ],
 )
-def test_refused(reading: Caller, changed: dict[str, str | None], code: str) -> None:
+def test_refused(reading: Caller, changed: dict[str, Any], code: str) -> None:
     answer = reading.send("GET", PATH, "hedge", query=QUERY, **changed)
     assert (answer.status, answer.code, answer.data) == (400, code, None)
 
