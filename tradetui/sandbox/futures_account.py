@@ -12,6 +12,8 @@ from tradetui.sandbox.identifiers import Identifiers
 
 ZERO = Decimal(0)
 HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
+PLACES = Decimal("0.00000001")
+"""Sums of a coin are booked to eight places."""
 
 
 def text(value: Decimal) -> str:
@@ -35,10 +37,7 @@ class Holding:
     changed_ms: int
     realised: Decimal = ZERO
     fees: Decimal = ZERO
-    take_profit: Decimal | None = None
-    stop_loss: Decimal | None = None
-    take_profit_id: str = ""
-    stop_loss_id: str = ""
+    """What was charged for opening and partly closing it, in the margin coin, as a number above nothing."""
 
     def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
         """Profit of so much of it at a price, in the margin coin."""
@@ -93,6 +92,17 @@ class Order:
         return "long" if self.side == "buy" else "short"
 
     @property
+    def closes(self) -> bool:
+        """Whether it can only make a position smaller."""
+        return self.reduce_only or (self.mode == HEDGE and self.trade_side != "open")
+
+    def works_on(self, leg: str) -> bool:
+        """Whether filling it changes this leg: opens it where it opens, closes it where it closes."""
+        if self.mode == HEDGE:
+            return self.leg == leg
+        return self.buys == ((leg == "short") if self.closes else (leg == "long"))
+
+    @property
     def buys(self) -> bool:
         """Whether it buys in the market's sense: closing a short buys, closing a long sells."""
         if self.mode == ONE_WAY:
@@ -119,7 +129,7 @@ class Order:
             "quoteVolume": text(self.quote_filled),
             "leverage": str(self.leverage),
             "marginMode": "crossed",
-            "reduceOnly": "YES" if self.reduce_only else "NO",
+            "reduceOnly": "YES" if self.closes else "NO",
             "enterPointSource": self.enter_point,
             "tradeSide": self.trade_side,
             "posMode": self.mode,
@@ -169,22 +179,22 @@ class FuturesAccount:
 
     def locked(self, symbol: str, leg: str) -> Decimal:
         """How much of a leg resting close orders hold."""
-        return sum(
-            (
-                order.size - order.filled
-                for order in self.resting(symbol)
-                if order.reduce_only and (order.leg == leg or (order.leg == "net" and order.buys == (leg == "short")))
-            ),
-            ZERO,
-        )
+        return self._resting_size(symbol, leg, closes=True)
+
+    def to_open(self, symbol: str, leg: str) -> Decimal:
+        """How much resting orders would add to a leg."""
+        return self._resting_size(symbol, leg, closes=False)
+
+    def _resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
+        chosen = (order for order in self.resting(symbol) if order.closes == closes and order.works_on(leg))
+        return sum((order.size - order.filled for order in chosen), ZERO)
 
     def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
         """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
         spec = order.spec
-        profit = self._apply(order, size, price, now_ms)
         fee = -size * (MAKER_FEE if maker else TAKER_FEE) * (Decimal(1) if spec.inverse else price)
-        fee = fee.quantize(Decimal("0.00000001"))
-        profit = profit.quantize(Decimal("0.00000001"))
+        fee = fee.quantize(PLACES)
+        profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
         self.balances[spec.margin_coin] += profit + fee
         self.paid[spec.margin_coin] += profit + fee
         order.filled += size
@@ -198,27 +208,29 @@ class FuturesAccount:
             self.done[order.order_id] = order
         self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
 
-    def _apply(self, order: Order, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+    def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
         symbol = order.spec.symbol
         if order.mode == HEDGE:
-            closes = order.trade_side != "open"
             leg = order.trade_side.rsplit("_", 1)[-1] if order.trade_side.endswith(("_long", "_short")) else order.leg
-            return (
-                self._close(symbol, leg, size, price, now_ms) if closes else self._open(order, leg, size, price, now_ms)
-            )
+            if order.closes:
+                return self._close(symbol, leg, size, price, charged, now_ms)
+            self._open(order, leg, size, price, charged, now_ms)
+            return ZERO
         against, along = ("short", "long") if order.buys else ("long", "short")
         held = self.held(symbol, against)
         closing = min(size, held.size) if held else ZERO
-        profit = self._close(symbol, against, closing, price, now_ms) if closing else ZERO
+        # One fill that turns the position round pays for both sides, each by its part of the size.
+        charged_to_close = (charged * closing / size).quantize(PLACES)
+        profit = self._close(symbol, against, closing, price, charged_to_close, now_ms) if closing else ZERO
         if size > closing:
-            self._open(order, along, size - closing, price, now_ms)
+            self._open(order, along, size - closing, price, charged - charged_to_close, now_ms)
         return profit
 
-    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> None:
         key = (order.spec.symbol, leg)
         held = self.holdings.get(key)
         if held is None:
-            self.holdings[key] = Holding(order.spec, leg, size, price, order.leverage, now_ms, now_ms)
+            self.holdings[key] = held = Holding(order.spec, leg, size, price, order.leverage, now_ms, now_ms)
         else:
             total = held.size + size
             if held.spec.inverse:
@@ -226,13 +238,14 @@ class FuturesAccount:
             else:
                 held.entry = (held.entry * held.size + price * size) / total
             held.size, held.changed_ms = total, now_ms
-        return ZERO
+        held.fees += charged
 
-    def _close(self, symbol: str, leg: str, size: Decimal, price: Decimal, now_ms: int) -> Decimal:
+    def _close(self, symbol: str, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
         held = self.holdings[symbol, leg]
         profit = held.profit(price, size)
         held.size -= size
         held.realised += profit
+        held.fees += charged
         held.changed_ms = now_ms
         if held.size <= 0:
             del self.holdings[symbol, leg]

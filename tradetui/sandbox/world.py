@@ -7,13 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
-from tradetui.sandbox.contracts import CONTRACTS, MAINTENANCE, ContractSpec
+from tradetui.sandbox.account_rows import account_row
+from tradetui.sandbox.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccount, Holding, Order, text
 from tradetui.sandbox.keys import SandboxKey
 from tradetui.sandbox.market import TICK_MS, Market
 from tradetui.sandbox.past import rest_order, trade_once, waiting_trigger
+from tradetui.sandbox.position_rows import position_row
 from tradetui.sandbox.refusals import Refusal
 from tradetui.sandbox.reversal_execution import Steps, Wanted, decide, perform
+from tradetui.sandbox.risk import falls_short, free
 from tradetui.sandbox.triggers import WHOLE_POSITION, ended, fires
 
 Row = Mapping[str, Any]
@@ -60,7 +63,7 @@ class World:
                 continue
             left = order.size - order.filled
             part = left if account.chance.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
-            if order.trade_side == "close" or order.reduce_only:
+            if order.closes:
                 held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
                 # A reduce-only order never adds: once the position is gone or turned round, the order goes too.
                 if held is None or order.buys != (held.leg == "short"):
@@ -95,8 +98,8 @@ class World:
         if not book.holdings:
             return
         marks = self.marks()
-        for coin, balance in book.balances.items():
-            if balance + book.unrealised(coin, marks) < book.maintenance(coin, marks):
+        for coin in book.balances:
+            if falls_short(book, coin, marks):
                 for held in [held for held in book.holdings.values() if held.spec.margin_coin == coin]:
                     self.burst(book, held)
 
@@ -181,83 +184,11 @@ class World:
 
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
         book, marks = self.book(uid, product_type), self.marks()
-        return [self._account_row(book, coin, marks) for coin in book.balances]
-
-    def _account_row(self, book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Row:
-        balance, profit = book.balances[coin], book.unrealised(coin, marks)
-        equity, margin = balance + profit, book.margin_held(coin)
-        free = max(ZERO, equity - margin)
-        dollars = Decimal(1) if coin in ("USDT", "USDC") else self.market.mark(f"{coin}USDT")
-        risk = book.maintenance(coin, marks) / equity if equity > 0 else ZERO
-        return {
-            "marginCoin": coin,
-            "locked": text(margin.quantize(Decimal("0.00000001"))),
-            "available": text(balance.quantize(Decimal("0.00000001"))),
-            "crossedMaxAvailable": text(free.quantize(Decimal("0.00000001"))),
-            "isolatedMaxAvailable": text(free.quantize(Decimal("0.00000001"))),
-            "maxTransferOut": text(min(free, max(ZERO, balance - margin)).quantize(Decimal("0.00000001"))),
-            "accountEquity": text(equity.quantize(Decimal("0.00000001"))),
-            "usdtEquity": text((equity * dollars).quantize(Decimal("0.00000001"))),
-            "btcEquity": text((equity * dollars / self.market.mark("BTCUSDT")).quantize(Decimal("0.00000001"))),
-            "crossedRiskRate": text(risk.quantize(Decimal("0.00000001"))),
-            "unrealizedPL": text(profit.quantize(Decimal("0.00000001"))),
-            "coupon": "0",
-            "unionTotalMargin": "",
-            "unionAvailable": "",
-            "unionMm": "",
-            "assetList": [],
-            "isolatedMargin": "0",
-            "crossedMargin": text(margin.quantize(Decimal("0.00000001"))),
-            "crossedUnrealizedPL": text(profit.quantize(Decimal("0.00000001"))),
-            "isolatedUnrealizedPL": "0",
-            "assetMode": "single",
-        }
+        return [account_row(book, coin, marks) for coin in book.balances]
 
     def positions(self, uid: str, product_type: str) -> list[Row]:
-        book = self.book(uid, product_type)
-        return [self._position_row(book, held) for held in book.holdings.values()]
-
-    def _position_row(self, book: FuturesAccount, held: Holding) -> Row:
-        spec, mark = held.spec, self.market.mark(held.spec.symbol)
-        locked = min(held.size, book.locked(spec.symbol, held.leg))
-        cushion = book.balances[spec.margin_coin] / max(
-            held.size * (Decimal(1) if spec.inverse else mark), Decimal("0.0001")
-        )
-        away = mark * max(Decimal("0.02"), min(cushion, Decimal(4)) * Decimal("0.9"))
-        liquidation = mark - away if held.leg == "long" else mark + away
-        return {
-            "marginCoin": spec.margin_coin,
-            "symbol": spec.symbol,
-            "holdSide": held.leg,
-            "openDelegateSize": "0",
-            "marginSize": text(held.margin().quantize(Decimal("0.00000001"))),
-            "available": text(held.size - locked),
-            "locked": text(locked),
-            "total": text(held.size),
-            "leverage": str(held.leverage),
-            "achievedProfits": text(held.realised.quantize(Decimal("0.00000001"))),
-            "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
-            "marginMode": "crossed",
-            "posMode": book.mode,
-            "unrealizedPL": text(held.profit(mark).quantize(Decimal("0.00000001"))),
-            "liquidationPrice": text(spec.price(liquidation)),
-            "keepMarginRate": text(MAINTENANCE),
-            "markPrice": text(mark),
-            "marginRatio": "0.01",
-            "breakEvenPrice": text(spec.price(held.entry * Decimal("1.0006"))),
-            "totalFee": "",
-            "deductedFee": text(held.fees),
-            "grant": "",
-            "assetMode": "single",
-            "autoMargin": "off",
-            "takeProfit": text(held.take_profit) if held.take_profit else "",
-            "stopLoss": text(held.stop_loss) if held.stop_loss else "",
-            "takeProfitId": held.take_profit_id,
-            "stopLossId": held.stop_loss_id,
-            "cashDividend": "",
-            "cTime": str(held.opened_ms),
-            "uTime": str(held.changed_ms),
-        }
+        book, marks = self.book(uid, product_type), self.marks()
+        return [position_row(book, held, marks) for held in book.holdings.values()]
 
     def order_detail(
         self, uid: str, product_type: str, symbol: str, order_id: str | None, client_oid: str | None
@@ -276,8 +207,7 @@ class World:
     def account_settings(self, uid: str, product_type: str, symbol: str, margin_coin: str) -> Row:
         book = self.book(uid, product_type)
         spec = self.spec(symbol, product_type)
-        row = dict(self._account_row(book, spec.margin_coin, self.marks()))
-        return row | {
+        return account_row(book, spec.margin_coin, self.marks()) | {
             "posMode": book.mode,
             "marginMode": "crossed",
             "crossedMarginLeverage": book.leverage,
@@ -417,9 +347,7 @@ class World:
         return order
 
     def _affordable(self, book: FuturesAccount, spec: ContractSpec) -> Decimal:
-        coin, marks = spec.margin_coin, self.marks()
-        free = book.balances[coin] + book.unrealised(coin, marks) - book.margin_held(coin)
-        notional = max(ZERO, free) * book.leverage
+        notional = free(book, spec.margin_coin, self.marks()) * book.leverage
         return spec.size(notional if spec.inverse else notional / self.market.last(spec.symbol))
 
     def _affords(self, book: FuturesAccount, spec: ContractSpec, size: Decimal) -> bool:
