@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault
-from tradetui.sandbox.reversal_execution import OUTCOMES
+from tradetui.sandbox.reversal_faults import OUTCOMES
 
 
 class ConnectionDropped(ConnectionResetError):

@@ -11,16 +11,6 @@ from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccoun
 from tradetui.sandbox.refusals import Refusal
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
-OUTCOMES = (
-    "reverse-smaller",
-    "closed-only",
-    "remainder",
-    "larger",
-    "unchanged",
-    "liquidated",
-    "mode-changed",
-    "other",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +26,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What will be done: close so much of a leg, then open so much of the other."""
+    """What will be done: close so much of a leg, then open so much of a leg, the other one where all goes well."""
 
     closing: Holding
     close: Decimal
     open: Decimal
-
-    @property
-    def opens(self) -> str:
-        return "short" if self.closing.leg == "long" else "long"
+    opens: str
 
 
 def decide(account: FuturesAccount, wanted: Wanted, *, honours_one_way_size: bool) -> Steps:
@@ -66,7 +53,7 @@ def decide(account: FuturesAccount, wanted: Wanted, *, honours_one_way_size: boo
         raise Refusal("22002", "No position to close")
     whole = wanted.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
     amount = held.size if whole or wanted.size is None else min(wanted.size, held.size)
-    return Steps(held, amount, amount)
+    return Steps(held, amount, amount, "short" if held.leg == "long" else "long")
 
 
 def perform(
@@ -75,21 +62,21 @@ def perform(
     steps: Steps,
     new_order: Callable[[str, str, Decimal, str], Order],
     fill: Callable[[Order, Decimal], None],
-    affordable: Callable[[str], Decimal],
+    affordable: Callable[[], Decimal],
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
-    leg = steps.closing.leg
-    if account.mode == HEDGE:
-        close_side, open_side = ("buy", "sell") if leg == "long" else ("sell", "buy")
-        closing = new_order(close_side, "close", steps.close, wanted.client_oid)
-        opening_words = (open_side, "open")
-    else:
-        side = "sell" if leg == "long" else "buy"
-        closing = new_order(side, f"{side}_single", steps.close, wanted.client_oid)
-        opening_words = (side, f"{side}_single")
+    closing = new_order(*words(account.mode, steps.closing.leg, closes=True), steps.close, wanted.client_oid)
     fill(closing, steps.close)
-    opened = wanted.spec.size(min(steps.open, max(ZERO, affordable(steps.opens))))
+    opened = wanted.spec.size(min(steps.open, max(ZERO, affordable())))
     if opened > ZERO:
-        opening = new_order(*opening_words, opened, "")
+        opening = new_order(*words(account.mode, steps.opens, closes=False), opened, "")
         fill(opening, opened)
     return closing
+
+
+def words(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
+    """side and tradeSide of an order that closes or opens a leg: in hedge mode side names the leg."""
+    if mode == HEDGE:
+        return ("buy" if leg == "long" else "sell"), ("close" if closes else "open")
+    side = "buy" if (leg == "long") != closes else "sell"
+    return side, f"{side}_single"

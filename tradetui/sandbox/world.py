@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +16,8 @@ from tradetui.sandbox.market import TICK_MS, Market
 from tradetui.sandbox.past import rest_order, trade_once, waiting_trigger
 from tradetui.sandbox.position_rows import position_row
 from tradetui.sandbox.refusals import Refusal
-from tradetui.sandbox.reversal_execution import Steps, Wanted, decide, perform
+from tradetui.sandbox.reversal_execution import Steps, Wanted, decide, perform, words
+from tradetui.sandbox.reversal_faults import changed_steps
 from tradetui.sandbox.risk import falls_short, free
 from tradetui.sandbox.triggers import WHOLE_POSITION, ended, fires
 
@@ -105,12 +107,8 @@ class World:
 
     def burst(self, book: FuturesAccount, held: Holding) -> None:
         """Close a holding by force, under the system's own words."""
-        long = held.leg == "long"
-        if book.mode == HEDGE:
-            side, trade_side = ("buy" if long else "sell"), f"burst_close_{held.leg}"
-        else:
-            side = "sell" if long else "buy"
-            trade_side = f"burst_{side}_single"
+        side, trade_side = words(book.mode, held.leg, closes=True)
+        trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
         order = self._market_order(
             book, held.spec, side, trade_side, held.size, source="liquidation", enter_point="SYS"
         )
@@ -304,21 +302,7 @@ class World:
 
     def _reverse_as(self, book: FuturesAccount, wanted: Wanted, steps: Steps, fault: str | None) -> Order:
         spec = wanted.spec
-        step = spec.step
-        close, opening = steps.close, steps.open
-        if fault == "reverse-smaller":
-            opening = spec.size(opening / 2) or step
-        elif fault == "closed-only":
-            opening = ZERO
-        elif fault == "remainder":
-            close, opening = max(step, spec.size(close / 2)), ZERO
-        elif fault == "larger":
-            opening = opening * 2
-        elif fault == "unchanged":
-            close = opening = ZERO
-        elif fault == "other":
-            close, opening = ZERO, steps.open
-        changed = Steps(steps.closing, close, opening)
+        changed = changed_steps(fault, steps)
 
         def new_order(side: str, trade_side: str, size: Decimal, client_oid: str) -> Order:
             return self._market_order(book, spec, side, trade_side, size, source="reverse", client_oid=client_oid)
@@ -327,24 +311,32 @@ class World:
             if size > ZERO:
                 self._fill(book, order, size)
             else:
-                order.state = "canceled"
-                book.orders.pop(order.order_id, None)
-                book.done[order.order_id] = order
+                self._cancel(book, order)
+
+        def affordable() -> Decimal:
+            # A fault says what comes out; margin must not make something else of it.
+            return self._affordable(book, spec) if fault is None else changed.open
 
         if fault == "liquidated":
             for held in [held for held in book.holdings.values() if held.spec is spec]:
                 self.burst(book, held)
-            order = new_order("buy", "close", step, wanted.client_oid)
-            fill(order, ZERO)
-            return order
-        order = perform(book, wanted, changed, new_order, fill, lambda _: self._affordable(book, spec))
         if fault == "mode-changed":
-            for held in list(book.holdings.values()):
-                self.burst(book, held)
-            for resting in list(book.orders.values()):
-                self._cancel(book, resting)
-            self.set_mode_of(book, ONE_WAY if book.mode == HEDGE else HEDGE)
-        return order
+            self._switch_mode_by_hand(book)
+            flat = replace(changed, close=ZERO)
+            return perform(book, wanted, flat, new_order, fill, affordable)
+        return perform(book, wanted, changed, new_order, fill, affordable)
+
+    def _switch_mode_by_hand(self, book: FuturesAccount) -> None:
+        """What the trader does on the exchange's own page: close and cancel everything, then switch the mode."""
+        for held in list(book.holdings.values()):
+            side, trade_side = words(book.mode, held.leg, closes=True)
+            order = self._market_order(book, held.spec, side, trade_side, held.size, source="normal", enter_point="WEB")
+            self._fill(book, order, held.size)
+        for resting in list(book.orders.values()):
+            self._cancel(book, resting)
+        book.triggers.extend(ended(row, "cancelled", self.now_ms) for row in book.live_triggers.values())
+        book.live_triggers.clear()
+        self.set_mode_of(book, ONE_WAY if book.mode == HEDGE else HEDGE)
 
     def _affordable(self, book: FuturesAccount, spec: ContractSpec) -> Decimal:
         notional = free(book, spec.margin_coin, self.marks()) * book.leverage
@@ -394,8 +386,7 @@ class World:
         """Open so much of a leg at the market."""
         spec = CONTRACTS[symbol]
         book = self.book(uid, spec.product_type)
-        side = "buy" if leg == "long" else "sell"
-        trade_side = "open" if book.mode == HEDGE else f"{side}_single"
+        side, trade_side = words(book.mode, leg, closes=False)
         self._fill(book, self._market_order(book, spec, side, trade_side, size, source="normal"), size)
 
     def place_order(
