@@ -80,7 +80,15 @@ class Caller:
         self, method: str, path: str, account: str, *, query: str = "", body: bytes = b"", **changed: str | None
     ) -> Answered:
         """Send a signed request; headers may be changed (underscores for dashes) or left out with None."""
+        answer = self.sandbox.answer(self.request(method, path, account, query=query, body=body, **changed))
+        return Answered(answer.status, json.loads(answer.body), answer.left)
+
+    def request(
+        self, method: str, path: str, account: str, *, query: str = "", body: bytes = b"", **changed: str | None
+    ) -> Request:
+        """A signed request; an `address` may be said along with the headers."""
         key = self.key(account)
+        address = changed.pop("address", None) or ""
         stamp = str(changed.pop("stamp", None) or self.now_ms)
         headers: dict[str, str | None] = {
             "access-key": key.api_key,
@@ -92,5 +100,4 @@ class Caller:
         }
         headers |= {name.replace("_", "-"): value for name, value in changed.items()}
         kept = {name: value for name, value in headers.items() if value is not None}
-        answer = self.sandbox.answer(Request(method, path, query, kept, body))
-        return Answered(answer.status, json.loads(answer.body), answer.left)
+        return Request(method, path, query, kept, body, address)

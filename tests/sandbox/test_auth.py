@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.sandbox.calling import Caller
-from tradetui.sandbox.permissions import PERMISSIONS
+from tradetui.sandbox.permissions import PERMISSIONS, permit
+from tradetui.sandbox.refusals import Refusal
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import prehash, sign_hmac
 
@@ -53,6 +58,72 @@ def test_a_key_that_may_only_read_cannot_write(fresh: Caller) -> None:
     answer = fresh.post("futures.reverse", {}, "read-only")
     assert answer.code == "40014"
     assert "future order write" in answer.body["msg"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "message"),
+    [
+        ("en-US", "Incorrect permissions, need future order write permissions"),
+        ("zh-CN", "权限不正确, 需要 future order write 权限"),
+        ("ZH-TW", "权限不正确, 需要 future order write 权限"),
+        (None, "Incorrect permissions, need future order write permissions"),
+    ],
+)
+def test_a_missing_permission_is_named_in_the_callers_language(
+    reading: Caller, locale: str | None, message: str
+) -> None:
+    path = CATALOGUE["futures.reverse"].path
+    answer = reading.send("POST", path, "read-only", body=b"{}", locale=locale)
+    assert (answer.status, answer.code, answer.body["msg"], answer.data) == (400, "40014", message, None)
+
+
+def test_the_permission_texts_are_the_recorded_ones(reading: Caller) -> None:
+    place = os.environ.get("TRADETUI_RECORDED")
+    if place is None:
+        pytest.skip("TRADETUI_RECORDED does not say where the recorded replies are")
+    recorded = json.loads((Path(place) / "errors__observed-bodies.json").read_text(encoding="utf-8"))["bodies"]
+    texts = {each["body"]["msg"] for each in recorded if each["body"].get("code") == "40014"}
+    unpermitted = replace(reading.key("read-only"), permissions=frozenset())
+    told = set()
+    for endpoint, locale in (("spot.fills", "en-US"), ("futures.reverse", "zh-CN")):
+        with pytest.raises(Refusal) as refused:
+            permit(unpermitted, endpoint, locale)
+        told.add(refused.value.message)
+    assert told == texts
+
+
+HERE, ELSEWHERE = "192.0.2.7", "198.51.100.7"
+
+
+@pytest.mark.parametrize(
+    ("bound_to", "address", "code"),
+    [
+        ([HERE], HERE, "00000"),
+        ([HERE], ELSEWHERE, "40018"),
+        (["203.0.113.1", "192.0.2.0/24"], HERE, "00000"),
+        (["192.0.2.0/24"], "192.0.3.7", "40018"),
+        (["2001:db8::/32"], "2001:db8::5", "00000"),
+        (["2001:db8::/32"], "2001:db9::5", "40018"),
+        (["2001:db8::/32"], HERE, "40018"),
+        ([], ELSEWHERE, "00000"),
+    ],
+)
+def test_a_key_is_used_from_its_addresses_only(fresh: Caller, bound_to: list[str], address: str, code: str) -> None:
+    wanted = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": bound_to}
+    assert fresh.post("subaccounts.create_batch", [{**wanted, "permList": ["contract_trade"]}]).code == "00000"
+    made = fresh.sandbox.world.keys[-1].name
+    answer = fresh.send("GET", PATH, made, query=QUERY, address=address)
+    assert answer.code == code
+    if code != "00000":
+        assert (answer.status, answer.body["msg"], answer.data) == (400, "Invalid IP", None)
+
+
+def test_a_wrong_signature_from_a_wrong_address_learns_nothing_of_addresses(fresh: Caller) -> None:
+    wanted = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": [HERE]}
+    fresh.post("subaccounts.create_batch", [wanted])
+    made = fresh.sandbox.world.keys[-1].name
+    answer = fresh.send("GET", PATH, made, query=QUERY, address=ELSEWHERE, access_sign="c2lnbmF0dXJl")
+    assert answer.code == "40009"
 
 
 def test_every_signed_endpoint_but_account_info_names_a_permission() -> None:

@@ -143,6 +143,7 @@ def test_short_margin_does_not_make_another_outcome_of_a_fault() -> None:
         book.balances["USDT"] = before
 
 
+@pytest.mark.looptime
 @pytest.mark.parametrize("core_only", [False, True])
 @pytest.mark.parametrize("mode", ["hedge", "one-way"])
 @pytest.mark.parametrize("fault", ["other", "mode-changed"])

@@ -163,6 +163,28 @@ def test_twenty_sub_accounts_and_no_more(fresh: Caller) -> None:
     assert fresh.post("subaccounts.create_batch", [virtual()], "at-limits").code == "40069"
 
 
+def test_only_a_key_bound_to_addresses_creates_sub_accounts(fresh: Caller) -> None:
+    refused = fresh.post("subaccounts.create_batch", [virtual()], "managed")
+    assert (refused.status, refused.code) == (400, "22010")
+    assert refused.body["msg"] == "Please bind ip whitelist address"
+    assert not fresh.sandbox.world.account(fresh.key("managed").uid).virtual_subaccounts
+    assert fresh.get("futures.accounts", "managed", productType="USDT-FUTURES").code == "00000", "it may do the rest"
+    assert fresh.post("subaccounts.create_batch", [virtual()], "hedge").code == "00000"
+
+
+def test_a_sub_account_with_ten_keys_gets_no_further_one(fresh: Caller) -> None:
+    account = fresh.sandbox.world.account(fresh.key("at-limits").uid)
+    full, other = (row["subAccountName"] for row in account.virtual_subaccounts[:2])
+    assert account.virtual_subaccounts[0]["keys"] == 10
+    keys = len(fresh.sandbox.world.keys)
+    for name in (full, full.upper()):
+        answer = fresh.post("subaccounts.create_batch", [virtual(name)], "at-limits")
+        assert (answer.status, answer.code) == (400, "40063"), name
+        assert "10 keys" in answer.body["msg"]
+    assert fresh.post("subaccounts.create_batch", [virtual(other)], "at-limits").code == "40060", "it has only one"
+    assert len(fresh.sandbox.world.keys) == keys
+
+
 def test_broker_sub_accounts(fresh: Caller) -> None:
     made = fresh.post("broker.create_subaccount", {"subaccountName": "new@broker.example", "label": "x" * 19}, "broker")
     assert made.code == "00000"

@@ -141,7 +141,11 @@ class Sandbox:
             code, message, status = refusal.code, refusal.message, refusal.http_status
         if fault == "wrong-types":
             payload = {"entrustedList": 7, "fillList": "none", "list": {}, "dataList": True}
-        self.calls.append(Call(request.method, request.path, key.uid if key else None, now_ms, code))
+        uid = key.uid if key else None
+        if fault == "5xx-after":
+            self.calls.append(Call(request.method, request.path, uid, now_ms, ""))
+            return _bad_gateway()
+        self.calls.append(Call(request.method, request.path, uid, now_ms, code))
         envelope = {"code": code, message_name: message, "requestTime": told_ms, "data": payload}
         return Answer(status, written(endpoint.name if endpoint else "", envelope), left)
 
@@ -203,9 +207,14 @@ class Sandbox:
         return payload
 
 
-#: What stands in front of the exchange when it fails: answers in no envelope, the request not passed on.
+def _bad_gateway() -> Answer:
+    return Answer(502, b"<html><body><h1>502 Bad Gateway</h1></body></html>", None, "text/html")
+
+
+#: What stands in front of the exchange when it fails: answers in no envelope, the request not passed on. The kind
+#: 5xx-after is the same answer to a request that was passed on, so that nobody can tell one from the other.
 _GATEWAY: Final[Mapping[str | None, Callable[[], Answer]]] = {
-    "5xx": lambda: Answer(502, b"<html><body><h1>502 Bad Gateway</h1></body></html>", None, "text/html"),
+    "5xx": _bad_gateway,
     "non-json": lambda: Answer(200, b'{"message":"failure to get a peer from the ring-balancer"}'),
 }
 

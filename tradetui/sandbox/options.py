@@ -15,6 +15,7 @@ FAULT_KINDS = (
     "dropped-after",
     "429",
     "5xx",
+    "5xx-after",
     "truncated",
     "non-json",
     "wrong-types",

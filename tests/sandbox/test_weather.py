@@ -1,0 +1,251 @@
+"""Bad weather from both sides: what the exchange does and answers, and what a client makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.exchange.scripted import START_MS
+from tests.sandbox.calling import NOW_MS, Caller
+from tests.whole.reversing import SYMBOL, USDT, scene
+from tradetui.desk.outcome import Outcome
+from tradetui.desk.preview import Target
+from tradetui.exchange import (
+    AuthenticationFailed,
+    Credentials,
+    ExchangeClient,
+    ExchangeError,
+    LoopClock,
+    OutcomeUnknown,
+)
+from tradetui.exchange.budget import NoBudget
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+from tradetui.trading.holdings import Legs
+from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.vocabulary import Side
+
+POSITIONS = "productType=USDT-FUTURES"
+REVERSAL = {"symbol": SYMBOL, "marginCoin": "USDT", "productType": "USDT-FUTURES", "side": "buy", "tradeSide": "open"}
+LONG = Target(SYMBOL, USDT, Side.BUY)
+PATH = ("POST", CATALOGUE["futures.reverse"].path)
+
+
+async def arrive(
+    caller: Caller, name: str, *, account: str = "hedge", query: str = "", body: Any = None, **changed: str | None
+) -> httpx.Response:
+    """Send a signed request through the exchange's front door, where the weather is."""
+    endpoint = CATALOGUE[name]
+    content = b"" if body is None else json.dumps(body).encode()
+    request = caller.request(endpoint.method, endpoint.path, account, query=query, body=content, **changed)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(caller.sandbox), base_url="http://sandbox") as client:
+        url = f"{endpoint.path}?{query}" if query else endpoint.path
+        return await client.request(endpoint.method, url, content=content, headers=dict(request.headers))
+
+
+def long_of(caller: Caller) -> Decimal:
+    held = caller.sandbox.world.book(caller.key("hedge").uid, "USDT-FUTURES").held(SYMBOL, "long")
+    return held.size if held else Decimal(0)
+
+
+def total(answer: httpx.Response, leg: str = "long") -> str:
+    rows = answer.json()["data"]
+    return str(next(row["total"] for row in rows if (row["symbol"], row["holdSide"]) == (SYMBOL, leg)))
+
+
+# The exchange's side
+
+
+async def test_a_skewed_clock_refuses_a_right_time_stamp_and_takes_its_own(fresh: Caller) -> None:
+    fresh.sandbox.faults.next("clock-skew", times=2)
+    refused = await arrive(fresh, "futures.positions", query=POSITIONS)
+    assert (refused.status_code, refused.json()["code"], refused.json()["data"]) == (400, "40008", None)
+    assert refused.json()["requestTime"] == NOW_MS + 45_000
+    taken = await arrive(fresh, "futures.positions", query=POSITIONS, stamp=str(NOW_MS + 45_000))
+    assert (taken.json()["code"], taken.json()["requestTime"]) == ("00000", NOW_MS + 45_000)
+    after = await arrive(fresh, "futures.positions", query=POSITIONS)
+    assert (after.json()["code"], after.json()["requestTime"]) == ("00000", NOW_MS)
+
+
+async def test_the_skew_is_what_the_options_say_and_the_time_endpoint_tells_it() -> None:
+    caller = Caller(skew_ms=-20_000, faults={"clock-skew": 1.0})
+    told = await arrive(caller, "public.time")
+    assert told.json()["data"]["serverTime"] == str(NOW_MS - 20_000)
+    within = await arrive(caller, "futures.positions", query=POSITIONS)
+    assert within.json()["code"] == "00000", "twenty seconds are within the thirty"
+
+
+async def test_a_reversal_at_a_skewed_clock_does_nothing(fresh: Caller) -> None:
+    fresh.hold("hedge", "1")
+    fresh.sandbox.faults.next("clock-skew")
+    assert (await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "1"})).json()["code"] == "40008"
+    assert long_of(fresh) == 1
+
+
+async def test_a_stale_read_is_the_last_answer_to_the_same_question(fresh: Caller) -> None:
+    world, uid = fresh.sandbox.world, fresh.hold("hedge", "1")
+    fresh.sandbox.faults.next("stale-reads")
+    assert total(await arrive(fresh, "futures.positions", query=POSITIONS)) == "1", "nothing older is known"
+    world.open_position(uid, SYMBOL, "long", Decimal("0.5"))
+    fresh.now_ms += 5_000
+    fresh.sandbox.faults.next("stale-reads", times=3)
+    stale = await arrive(fresh, "futures.positions", query=POSITIONS)
+    assert (total(stale), stale.json()["requestTime"]) == ("1", NOW_MS + 5_000), "its age cannot be told"
+    other = await arrive(fresh, "futures.positions", query=f"marginCoin=USDT&{POSITIONS}")
+    assert total(other) == "1.5", "another question"
+    own = await arrive(fresh, "futures.positions", query=POSITIONS, account="one-way")
+    assert own.json()["data"] != stale.json()["data"], "another account"
+    assert total(await arrive(fresh, "futures.positions", query=POSITIONS)) == "1.5"
+
+
+async def test_a_write_is_never_stale(fresh: Caller) -> None:
+    fresh.hold("hedge", "1")
+    fresh.sandbox.faults.next("stale-reads", times=2)
+    first = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "0.4"})
+    second = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "0.4"})
+    assert first.json()["data"]["orderId"] != second.json()["data"]["orderId"]
+    assert long_of(fresh) == Decimal("0.2")
+
+
+@pytest.mark.parametrize(("fault", "left"), [("5xx", "1"), ("5xx-after", "0")])
+async def test_a_5xx_may_have_been_processed_or_not_and_looks_the_same(fresh: Caller, fault: str, left: str) -> None:
+    fresh.hold("hedge", "1")
+    fresh.sandbox.faults.next(fault)
+    answer = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "1"})
+    assert (answer.status_code, answer.headers["content-type"]) == (502, "text/html")
+    assert answer.content == b"<html><body><h1>502 Bad Gateway</h1></body></html>"
+    assert "x-mbx-used-remain-limit" not in answer.headers
+    assert long_of(fresh) == Decimal(left)
+    assert fresh.sandbox.counts[PATH] == 1
+    assert fresh.sandbox.calls[-1].code == ""
+    fresh.sandbox.world.check_books()
+
+
+@pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
+async def test_a_5xx_comes_to_reads_as_often_as_it_is_asked_for(fault: str) -> None:
+    caller = Caller(faults={fault: 0.5})
+    statuses = [(await arrive(caller, "futures.positions", query=POSITIONS)).status_code for _ in range(60)]
+    assert set(statuses) == {200, 502}
+    assert 15 < statuses.count(502) < 45
+    again = Caller(faults={fault: 0.5})
+    assert [(await arrive(again, "futures.positions", query=POSITIONS)).status_code for _ in range(60)] == statuses
+    caller.sandbox.faults.heal()
+    assert (await arrive(caller, "futures.positions", query=POSITIONS)).status_code == 200
+
+
+# The client's side
+
+
+class Weather:
+    """A sandbox in virtual time, and a client of its hedge account."""
+
+    def __init__(self) -> None:
+        self.clock = LoopClock(START_MS)
+        world = build_world(7, START_MS)
+        world.still = True
+        self.sandbox = Sandbox(world, self.clock.wall_ms, SandboxOptions(limits=False))
+        key = world.keys[0]
+        self.client = ExchangeClient.in_process(
+            self.sandbox,
+            Credentials(key.api_key, key.secret, key.passphrase),
+            clock=self.clock,
+            budget=NoBudget(),
+            random=random.Random(1),
+        )
+
+
+@pytest.mark.looptime
+async def test_a_client_finds_back_from_a_clock_that_jumped_and_returned() -> None:
+    weather = Weather()
+    assert (await weather.client.futures.positions(product_type=USDT)).rows
+    weather.sandbox.faults.next("clock-skew")
+    # What it learns of the jump is wrong again by its second try; the next read must not suffer from it.
+    with contextlib.suppress(AuthenticationFailed):
+        await weather.client.futures.positions(product_type=USDT)
+    for _ in range(3):
+        assert (await weather.client.futures.positions(product_type=USDT)).rows
+    assert weather.client.link.clock_offset_ms == 0
+
+
+@pytest.mark.looptime
+async def test_a_client_reads_at_a_clock_that_stays_off() -> None:
+    weather = Weather()
+    weather.sandbox.faults.rates["clock-skew"] = 1.0
+    for _ in range(3):
+        assert (await weather.client.futures.positions(product_type=USDT)).rows
+    assert weather.client.link.clock_offset_ms == 45_000
+    assert weather.sandbox.counts["GET", CATALOGUE["futures.positions"].path] == 4, "refused once, and never again"
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
+async def test_a_client_reads_again_after_a_5xx(fault: str) -> None:
+    weather = Weather()
+    weather.sandbox.faults.next(fault)
+    assert (await weather.client.futures.positions(product_type=USDT)).rows
+    assert weather.sandbox.counts["GET", CATALOGUE["futures.positions"].path] == 2
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
+async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -> None:
+    weather = Weather()
+    weather.sandbox.faults.next(fault, endpoint="futures.reverse")
+    world = weather.sandbox.world
+    world.open_position(world.keys[0].uid, SYMBOL, "long", Decimal(1))
+    with pytest.raises(OutcomeUnknown):
+        await weather.client.futures.reverse(
+            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size="0.5"
+        )
+    assert weather.sandbox.counts[PATH] == 1
+
+
+@pytest.mark.looptime
+async def test_a_reversal_at_a_skewed_clock_is_an_error_and_sent_once() -> None:
+    weather = Weather()
+    await weather.client.futures.positions(product_type=USDT)
+    weather.sandbox.faults.next("clock-skew", endpoint="futures.reverse")
+    with pytest.raises(ExchangeError) as problem:
+        await weather.client.futures.reverse(
+            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size="0.5"
+        )
+    assert not isinstance(problem.value, OutcomeUnknown)
+    assert "clock" in str(problem.value).lower()
+    assert weather.sandbox.counts[PATH] == 1
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(
+    ("fault", "outcome", "held"),
+    [("5xx", Outcome.UNCHANGED, Legs(Decimal(2))), ("5xx-after", Outcome.REVERSED, Legs(short=Decimal(2)))],
+)
+async def test_a_reversal_lost_in_a_5xx_is_settled_by_what_became_of_it(
+    fault: str, outcome: Outcome, held: Legs
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next(fault, endpoint="futures.reverse")
+        progress = await on.reverse(LONG)
+        assert (progress[-1].outcome, progress[-1].held, on.held()) == (outcome, held, held)
+        assert on.posts == 1
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_reversal_followed_through_stale_reads_is_named_by_what_is_held(seed: int) -> None:
+    async with scene(seed=seed) as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, SYMBOL)
+        on.sandbox.faults.rates["stale-reads"] = 0.6
+        progress = [each async for each in on.execution.follow(sent)]
+        assert progress[-1].outcome is Outcome.REVERSED
+        assert on.held() == progress[-1].held == Legs(short=Decimal(2))
+        assert on.posts == 1
