@@ -14,7 +14,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
 from tradetui.trading.estimates import Basis, Figure, estimates, margin_is_short
-from tradetui.trading.positions import Position, holdings_of, mode_of
+from tradetui.trading.positions import Position, holdings_of, leg_of, mode_of
 from tradetui.trading.resting_orders import Resting, resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
 from tradetui.wire.futures import (
@@ -29,6 +29,7 @@ from tradetui.wire.product_types import ProductType, margin_coin
 from tradetui.wire.vocabulary import PositionMode, Side
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
+_CLOCKS_APART_MS = 2_000
 _PLANS = ("normal_plan", "track_plan", "profit_loss")
 
 
@@ -93,6 +94,7 @@ class Evidence:
                 stops_known=stops is not None,
                 margin_short=margin_is_short(figures, None),
                 read_at=self._clock.monotonic(),
+                newest_fill=held.fills[0].trade_id if held.fills else None,
                 doubts=tuple(doubts),
             ),
             contract,
@@ -224,13 +226,41 @@ def _doubts_of(held: Held) -> list[str]:
     return [f"What is held is in doubt: {rows} of positions or fills could not be read."]
 
 
-def burst_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:
-    """Whether the system closed something of the symbol by force since a moment."""
-    since = datetime.fromtimestamp(stamp_ms / 1000, UTC)
-    return any(fill.c_time >= since and (fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+def fills_since(fills: Sequence[FuturesFill], newest_before: str | None, stamp_ms: int) -> tuple[FuturesFill, ...]:
+    """Of a page of a symbol's fills, newest first, those that came after what was there when the plan was made.
+
+    `newest_before` is the newest fill's id then, None where there was none. Clocks decide only where so much was
+    traded since that it is no longer on the page.
+    """
+    if newest_before is None:
+        return tuple(fills)
+    ids = [fill.trade_id for fill in fills]
+    if newest_before in ids:
+        return tuple(fills[: ids.index(newest_before)])
+    since = datetime.fromtimestamp((stamp_ms - _CLOCKS_APART_MS) / 1000, UTC)
+    return tuple(fill for fill in fills if fill.c_time >= since)
 
 
-def filled_since(fills: Sequence[FuturesFill], stamp_ms: int) -> bool:
-    """Whether anything of the symbol was filled since a moment."""
-    since = datetime.fromtimestamp(stamp_ms / 1000, UTC)
-    return any(fill.c_time >= since for fill in fills)
+def burst_among(fills: Sequence[FuturesFill]) -> bool:
+    """Whether the system closed something by force."""
+    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+
+
+def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
+    """Whether an order among new fills closed what the plan closes, in direction and size.
+
+    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
+    may be one order.
+    """
+    sizes: dict[str | None, Decimal] = {}
+    for fill in fills:
+        if _closes(plan, fill):
+            sizes[fill.order_id] = sizes.get(fill.order_id, Decimal(0)) + (fill.base_volume or 0)
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    return any(size in planned for size in sizes.values())
+
+
+def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if plan.wish.mode is PositionMode.HEDGE:
+        return leg_of(fill) == ("long" if plan.reverses_long else "short", False)
+    return fill.is_buy is not plan.reverses_long

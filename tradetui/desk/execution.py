@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from tradetui.desk.disk import Disk
-from tradetui.desk.evidence import Evidence, Held, burst_since, filled_since
+from tradetui.desk.evidence import Evidence, Held, fills_since
 from tradetui.desk.guards import Situation, why_not
-from tradetui.desk.journal import AlreadyOpen, Intent, Journal, State, WrongStep
-from tradetui.desk.outcome import Outcome, matched_result, name_outcome
+from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, State, WrongStep
+from tradetui.desk.outcome import Outcome, matched_result
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.settling import Finding, Seen, found
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
@@ -32,7 +33,7 @@ from tradetui.wire.vocabulary import PositionMode, Side
 
 KIND = "reversal"
 LOOK_EVERY_S = 0.4
-STEADY_S = 2.0
+STEADY_S = 1.2
 ABSENCE_MS = 35_000
 FOLLOW_S = 60.0
 AGAIN_S = 10.0
@@ -68,11 +69,17 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A reversal that left this machine: its id, its plan, and the request's time stamp by the exchange's clock."""
+    """A reversal that left this machine: its id, its plan, the request's time stamp by the exchange's clock.
+
+    `newest_fill` is the id of the symbol's newest fill before it was sent, None where there was none; `acknowledged`
+    that the exchange has said that it took the order.
+    """
 
     intent: str
     plan: ReversalPlan
     stamp_ms: int
+    newest_fill: str | None
+    acknowledged: bool
     progress: Progress
 
 
@@ -118,10 +125,13 @@ class Execution:
             return
         self._trouble = None
         await self.look_at_journal()
-        for work in (self._take_up(), self._watch_journal()):
-            task = asyncio.create_task(work)
-            self._following.add(task)
-            task.add_done_callback(self._following.discard)
+        self._beside(self._take_up())
+        self._beside(self._watch_journal())
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
 
     async def _watch_journal(self) -> None:
         """See within a second what other processes of the account lock, begin or settle."""
@@ -158,14 +168,20 @@ class Execution:
         elif intent.state not in (State.ACKNOWLEDGED, State.UNKNOWN):
             return
         state = State.ACKNOWLEDGED if intent.state is State.ACKNOWLEDGED else State.UNKNOWN
-        words = "taken up from the journal"
+        told = intent.told
+        stamp_ms, newest_fill = int(told["stamp_ms"]), told.get("newest_fill")
+        progress = Progress(state, "taken up from the journal")
+        acknowledged = any(event.state is State.ACKNOWLEDGED for event in intent.events)
+        sent = Sent(intent.id, plan_of(intent), stamp_ms, newest_fill, acknowledged, progress)
+        await self._follow_to_the_end(sent)
+
+    async def _follow_to_the_end(self, sent: Sent) -> None:
         while True:
-            sent = Sent(intent.id, plan_of(intent), int(intent.told["stamp_ms"]), Progress(state, words))
-            async for progress in self.follow(sent):
-                if progress.outcome is not None:
+            async for progress in self._looks(sent):
+                if progress.state in ENDED:
                     await self.look_at_journal()
                     return
-            state = State.UNKNOWN
+            sent = replace(sent, progress=Progress(State.UNKNOWN, "looking again"))
             await asyncio.sleep(AGAIN_S)
 
     def _ready_journal(self) -> Journal:
@@ -282,50 +298,60 @@ class Execution:
             if reasons := self.why_not(now, typed):
                 raise NotConfirmed(reasons, now)
             assert now.plan is not None
-            return await self._send(now.plan, key)
+            return await self._send(now, key)
         finally:
             self._busy.discard(key)
 
-    async def _send(self, plan: ReversalPlan, key: str) -> Sent:
+    async def _send(self, now: Preview, key: str) -> Sent:
+        assert now.plan is not None
         intent = self._new_id()
-        plan = plan_reversal(plan.wish, client_oid=intent)
+        plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
-        await self._begin(intent, key, plan)
+        await self._begin(intent, key, plan, now.newest_fill)
 
         async def before_send(stamp_ms: int) -> None:
             nonlocal stamp
             stamp = stamp_ms
-            locked = await self._disk.run(self._ready_journal().trading_locked, self._account)
-            if locked or self._locked_here:
-                raise NotSent("trading was locked before it was sent")
-            await self._step(intent, State.SENT, {"stamp_ms": stamp_ms})
+            try:
+                locked = await self._disk.run(self._ready_journal().trading_locked, self._account)
+                if locked or self._locked_here:
+                    raise NotSent("trading was locked before it was sent")
+                await self._step(intent, State.SENT, {"stamp_ms": stamp_ms})
+            except sqlite3.Error as problem:
+                self._trouble = f"it cannot be written ({problem})"
+                raise NotSent(f"the journal cannot be written ({problem})") from None
+
+        def sent(state: State, words: str) -> Sent:
+            self._open[key] = f"{intent}, {state}"
+            acknowledged = state is State.ACKNOWLEDGED
+            return Sent(intent, plan, stamp, now.newest_fill, acknowledged, Progress(state, words))
 
         try:
             reply = await self._client.futures.reverse(plan.request, before_send=before_send)
         except NotSent as problem:
-            await self._step_unless_sent(intent, State.WITHDRAWN, {"why": str(problem)}, key)
+            if await self._told(intent, State.WITHDRAWN, {"why": str(problem)}):
+                self._open.pop(key, None)
             raise
         except OutcomeUnknown as problem:
-            await self._step(intent, State.UNKNOWN, {"why": str(problem)})
-            self._open[key] = f"{intent}, unknown"
-            return Sent(intent, plan, stamp, Progress(State.UNKNOWN, str(problem)))
+            await self._told(intent, State.UNKNOWN, {"why": str(problem)})
+            return sent(State.UNKNOWN, str(problem))
         except ExchangeError as problem:
-            await self._step(intent, State.REJECTED, {"code": problem.code, "message": problem.message})
-            self._open.pop(key, None)
+            if await self._told(intent, State.REJECTED, {"code": problem.code, "message": problem.message}):
+                self._open.pop(key, None)
             raise
         row = reply.rows[0] if reply.rows else None
         told = dict(row.received) if row is not None else {}
-        await self._step(intent, State.ACKNOWLEDGED, {"reply": told})
-        self._open[key] = f"{intent}, acknowledged"
-        return Sent(intent, plan, stamp, Progress(State.ACKNOWLEDGED, "the exchange has taken it"))
+        await self._told(intent, State.ACKNOWLEDGED, {"reply": told})
+        return sent(State.ACKNOWLEDGED, "the exchange has taken it")
 
-    async def _begin(self, intent: str, key: str, plan: ReversalPlan) -> None:
+    async def _begin(self, intent: str, key: str, plan: ReversalPlan, newest_fill: str | None) -> None:
         told: dict[str, Any] = {
             "request": dict(plan.request_fields()),
             "title": plan.title,
             "before": plan.before.as_json(),
             "after": [result.after.as_json() for result in plan.results],
             "mode": str(plan.wish.mode),
+            "newest_fill": newest_fill,
         }
         try:
             await self._disk.run(
@@ -342,61 +368,104 @@ class Execution:
     async def _step(self, intent: str, state: State, told: dict[str, Any]) -> None:
         await self._disk.run(self._ready_journal().step, intent, state, told, self._clock.wall_ms())
 
-    async def _step_unless_sent(self, intent: str, state: State, told: dict[str, Any], key: str) -> None:
-        await self._step(intent, state, told)
-        self._open.pop(key, None)
+    async def _told(self, intent: str, state: State, told: dict[str, Any]) -> bool:
+        """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
+        try:
+            await self._step(intent, state, told)
+        except WrongStep:
+            return False  # another process of the account was quicker
+        except sqlite3.Error as problem:
+            self._trouble = f"it cannot be written ({problem})"
+            return False
+        return True
 
     # Afterwards
 
     async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
-        """Look until the outcome is settled and named; ends after a minute with what is known where it is not."""
-        plan, wish = sent.plan, sent.plan.wish
-        acknowledged = sent.progress.state is State.ACKNOWLEDGED
+        """Look until the outcome is settled and named; ends after a minute with what is known where it is not.
+
+        Looking goes on behind it then, for as long as the session lasts.
+        """
+        progress = sent.progress
+        async for progress in self._looks(sent):
+            yield progress
+        if progress.state not in ENDED:
+            self._beside(self._follow_to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
+
+    async def _looks(self, sent: Sent) -> AsyncIterator[Progress]:
+        state = sent.progress.state
         yield sent.progress
         began = self._clock.monotonic()
         steady_since, last = began, None
         while self._clock.monotonic() - began < FOLLOW_S:
             try:
-                held = await self._evidence.held(wish.product_type, wish.symbol)
-                order = await self._evidence.order(wish.product_type, wish.symbol, sent.intent)
+                seen = await self._look(sent)
             except ExchangeError as problem:
-                yield Progress(State.UNKNOWN if not acknowledged else State.ACKNOWLEDGED, f"looking: {problem}")
+                yield Progress(state, f"looking: {problem}")
                 await asyncio.sleep(LOOK_EVERY_S)
                 continue
-            now = self._holdings(held, wish.product_type, wish.symbol, wish.mode)
-            outcome = name_outcome(plan, now, liquidated=burst_since(held.fills, sent.stamp_ms))
-            if (now, outcome) != last:
-                steady_since, last = self._clock.monotonic(), (now, outcome)
-            moved = outcome is not Outcome.UNCHANGED and filled_since(held.fills, sent.stamp_ms)
-            positive = acknowledged or (order is not None and order is not False) or moved
-            steady = self._clock.monotonic() - steady_since >= STEADY_S
-            if outcome is Outcome.UNCHANGED:
-                past = self._client.server_clock.now_ms - sent.stamp_ms > ABSENCE_MS
-                done = past and (order is False or (acknowledged and order is not None))
+            if seen.unread:
+                yield Progress(state, f"looking: {seen.unread} rows of positions or fills cannot be read")
+                await asyncio.sleep(LOOK_EVERY_S)
+                continue
+            finding = found(sent.plan, seen, acknowledged=sent.acknowledged)
+            if (seen.held, finding.outcome) != last:
+                steady_since, last = self._clock.monotonic(), (seen.held, finding.outcome)
+            if finding.settles(steady=self._clock.monotonic() - steady_since >= STEADY_S):
+                progress = await self._settle(sent, seen.held, finding)
+                yield progress
+                if progress.state in ENDED:
+                    return
             else:
-                done = positive and (outcome is Outcome.REVERSED or steady)
-            if done:
-                yield await self._settle(sent, now, outcome, inferred=order is None and not acknowledged)
-                return
-            yield Progress(
-                State.ACKNOWLEDGED if acknowledged else State.UNKNOWN, f"looking: {outcome} so far", now, None
-            )
+                yield Progress(state, f"looking: {finding.outcome} so far", seen.held)
             await asyncio.sleep(LOOK_EVERY_S)
-        if acknowledged:
-            await self._step(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
+        if state is State.ACKNOWLEDGED:
+            await self._told(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
         yield Progress(State.UNKNOWN, "not settled; the symbol stays locked until it is settled or released")
 
-    async def _settle(self, sent: Sent, held: Holdings, outcome: Outcome, *, inferred: bool) -> Progress:
-        came_true = matched_result(sent.plan, held)
-        told = {"outcome": str(outcome), "held": held.as_json(), "came_true": came_true, "inferred": inferred}
-        await self._step(sent.intent, State.SETTLED, told)
+    async def _look(self, sent: Sent) -> Seen:
+        wish = sent.plan.wish
+        window_over = self._client.server_clock.now_ms - sent.stamp_ms > ABSENCE_MS
+        order = await self._evidence.order(wish.product_type, wish.symbol, sent.intent)
+        held = await self._evidence.held(wish.product_type, wish.symbol)
+        return Seen(
+            order=order,
+            held=self._holdings(held, wish.product_type, wish.symbol, wish.mode),
+            new_fills=fills_since(held.fills, sent.newest_fill, sent.stamp_ms),
+            window_over=window_over,
+            unread=held.unread,
+        )
+
+    async def _settle(self, sent: Sent, held: Holdings, finding: Finding) -> Progress:
+        outcome, came_true = finding.outcome, matched_result(sent.plan, held)
+        told = {
+            "outcome": str(outcome),
+            "held": held.as_json(),
+            "came_true": came_true,
+            "inferred": finding.inferred,
+        }
+        words = f"{outcome}: {held}" + (" (inferred)" if finding.inferred else "")
+        if not await self._told(sent.intent, State.SETTLED, told):
+            return await self._ended_elsewhere(sent, words, held)
         self._open.pop(lock_key(sent.plan.wish.product_type, sent.plan.wish.symbol), None)
-        words = f"{outcome}: {held}" + (" (inferred)" if inferred else "")
         progress = Progress(State.SETTLED, words, held, outcome, came_true)
         try:
             return replace(progress, resting=await self._evidence.left_over(sent.plan))
         except ExchangeError as problem:
             return replace(progress, resting_unread=str(problem))
+
+    async def _ended_elsewhere(self, sent: Sent, words: str, held: Holdings) -> Progress:
+        """What the journal says where the end could not be written: another process wrote it, or the disk is full."""
+        try:
+            intent = await self._disk.run(self._ready_journal().intent, sent.intent)
+        except sqlite3.Error:
+            intent = None
+        if intent is None or intent.state not in ENDED:
+            return Progress(sent.progress.state, f"{words}; not settled: {self._trouble}", held)
+        await self.look_at_journal()
+        told = intent.told
+        outcome = Outcome(told["outcome"]) if "outcome" in told else None
+        return Progress(intent.state, f"{intent.state} by another session: {outcome or words}", held, outcome)
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""

@@ -46,6 +46,7 @@ class Preview:
     stops_known: bool
     margin_short: bool | None
     read_at: float
+    newest_fill: str | None = None
     doubts: tuple[str, ...] = ()
 
     @property
