@@ -1,0 +1,86 @@
+"""The embedded exchange behind its real HTTP server, in a thread, so that a test sees what it holds and what came."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from decimal import Decimal
+from typing import Any
+
+from tests.whole.killing import SYMBOL
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.keys import SandboxKey
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+from tradetui.sandbox.server import serving, wall_ms
+
+REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")
+
+
+class ExchangeThread:
+    """A still market on loopback; `ahead_ms` puts its clock ahead of this machine's."""
+
+    def __init__(self, **options: Any) -> None:
+        self.ahead_ms = 0
+        world = build_world(3, wall_ms())
+        world.still = True
+        self.sandbox = Sandbox(world, lambda: wall_ms() + self.ahead_ms, SandboxOptions(limits=False, **options))
+        self.base_url = ""
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+
+    def __enter__(self) -> ExchangeThread:
+        self._thread.start()
+        assert self._ready.wait(20), "the exchange never accepted connections"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    async def _serve(self) -> None:
+        self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def ready(base_url: str) -> None:
+            self.base_url = base_url
+            self._ready.set()
+
+        await serving(self.sandbox, "127.0.0.1", 0, ready, self._stop)
+
+    def key(self, mode: str) -> SandboxKey:
+        """An account in hedge or one-way mode that trades by nobody's hand."""
+        name = "managed" if mode == "hedge" else "broker"
+        return next(key for key in self.sandbox.world.keys if key.name == name)
+
+    def hold(self, mode: str, long: str, short: str) -> None:
+        """Make the account hold just this, without orders or triggers."""
+        world, uid = self.sandbox.world, self.key(mode).uid
+        self.sandbox.catch_up()
+        book = world.book(uid, "USDT-FUTURES")
+        for order in list(book.orders):
+            world.cancel_order(uid, book.orders[order].spec.symbol, order)
+        book.live_triggers.clear()
+        for held in list(book.holdings.values()):
+            world.burst(book, held)
+        for leg, size in (("long", long), ("short", short)):
+            if Decimal(size):
+                world.open_position(uid, SYMBOL, leg, Decimal(size))
+
+    def held(self, mode: str) -> dict[str, str]:
+        """What the account holds, as the journal writes it."""
+        book = self.sandbox.world.book(self.key(mode).uid, "USDT-FUTURES")
+        long, short = book.held(SYMBOL, "long"), book.held(SYMBOL, "short")
+        sizes = [each.size if each else Decimal(0) for each in (long, short)]
+        if book.mode == "hedge_mode":
+            return {"long": plain(sizes[0]), "short": plain(sizes[1])}
+        return {"net": plain(sizes[0] - sizes[1])}
+
+    @property
+    def posts(self) -> int:
+        """Reversals that arrived."""
+        return self.sandbox.counts[REVERSAL]
+
+
+def plain(size: Decimal) -> str:
+    """A size without trailing zeros."""
+    return f"{size.normalize():f}"

@@ -1,0 +1,155 @@
+"""The program that is killed: one reversal confirmed, or what the journal holds taken up, by the program's own desk.
+
+    LD_PRELOAD=killing.so python -m tests.whole.killed_program
+
+Reads one errand (JSON) a line and runs each in a process of its own, forked from this one so that nothing has to be
+imported again; answers with a line of JSON: how the process ended, and what it told if it came that far.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import tradetui.exchange.transport  # noqa: F401 - loaded once for all the processes
+from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead
+from tests.whole.safety_mutations import MUTATIONS
+from tradetui.commands.session import open_desk
+from tradetui.desk.desk import Desk
+from tradetui.desk.execution import Execution, NotConfirmed
+from tradetui.desk.preview import Target
+from tradetui.exchange.errors import ExchangeError
+from tradetui.profiles.loading import Flags, load
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import Side
+
+LOOKS = 3
+Told = dict[str, Any]
+
+
+def main() -> None:
+    """Run errands until there are no more."""
+    for line in sys.stdin:
+        errand = json.loads(line)
+        answer = run_apart(errand)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def run_apart(errand: Mapping[str, Any]) -> Told:
+    """Run one errand in a forked process; `killed` says that it was, `told` what it wrote before its end."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _errand(errand, writing)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        told = stream.read()
+    _, status = os.waitpid(child, 0)
+    killed = os.WIFSIGNALED(status)
+    if not killed and os.WEXITSTATUS(status):
+        raise SystemExit(f"errand {errand['do']} failed")
+    return {"killed": killed, "told": json.loads(told) if told else None}
+
+
+def _errand(errand: Mapping[str, Any], writing: int) -> None:
+    try:
+        os.environ.update(errand["environment"])
+        put_ahead(errand["ahead_ms"])
+        if errand.get("mutation"):
+            MUTATIONS[errand["mutation"]](setattr)
+        told = asyncio.run(_ERRANDS[errand["do"]](errand))
+        os.write(writing, json.dumps(told).encode())
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(3)
+
+
+async def reverse(errand: Mapping[str, Any]) -> Told:
+    """Preview, confirm, follow for as long as a person would look; killed somewhere from the confirmation on."""
+    desk, execution = _open()
+    desk.keeping.start()
+    target = _target(errand)
+    preview = await execution.preview(target)
+    while any("journal" in reason for reason in execution.why_not(preview, SYMBOL)):  # noqa: ASYNC110 - as a person
+        await asyncio.sleep(0.005)
+    told: Told = {"refused": None, "end": None}
+    kill_at(errand["kill"], errand["how"])
+    try:
+        sent = await execution.confirm(preview, SYMBOL)
+        looks = 0
+        async for progress in execution.follow(sent):
+            told["end"] = None if progress.outcome is None else str(progress.outcome)
+            looks += 1
+            if looks > LOOKS and errand["weather"] == "dropped-before":
+                break
+    except (NotConfirmed, ExchangeError) as problem:
+        told["refused"] = str(problem)
+    told["count"] = counted()
+    await desk.stop()
+    return told
+
+
+async def take_up(errand: Mapping[str, Any]) -> Told:
+    """Start anew, see every intent to its end (or see that it has none), and tell what the journal says."""
+    desk, execution = _open()
+    kill_at(errand["kill"], errand["how"])
+    desk.keeping.start()
+    preview = await execution.preview(_target(errand))
+    loop = asyncio.get_running_loop()
+    end = loop.time() + errand["patience_s"]
+    blocked_while_open, opened = True, False
+    while loop.time() < end and not (opened and not execution.unsettled()):
+        reasons = execution.why_not(preview, SYMBOL)
+        opened = not any("journal" in reason for reason in reasons)
+        if execution.unsettled() and not any("not settled" in reason for reason in reasons):
+            blocked_while_open = False
+        await asyncio.sleep(0.005)
+    count = counted()
+    journal = execution._journal
+    assert journal is not None and opened, "the journal was never opened"
+    intents = await desk._disk.run(journal.newest)
+    if errand.get("release") and execution.unsettled():
+        await execution.release(intents[0].id, "looked on the exchange's own page")
+        intents = await desk._disk.run(journal.newest)
+    told: Told = {
+        "count": count,
+        "blocked_while_open": blocked_while_open,
+        "unsettled": list(execution.unsettled()),
+        "intents": [
+            {
+                "id": intent.id,
+                "state": str(intent.state),
+                "events": [{"state": str(each.state), "at": each.at_ms, **each.told} for each in intent.events],
+            }
+            for intent in intents
+        ],
+    }
+    await desk.stop()
+    return told
+
+
+def _open() -> tuple[Desk, Execution]:
+    desk = open_desk(load(os.environ, Flags()))
+    assert desk.execution is not None
+    return desk, desk.execution
+
+
+def _target(errand: Mapping[str, Any]) -> Target:
+    one_way = errand["mode"] == "one-way"
+    size = Decimal(errand["size"]) if errand.get("size") else None
+    return Target(SYMBOL, ProductType.USDT_FUTURES, None if one_way else Side.BUY, size)
+
+
+_ERRANDS = {"reverse": reverse, "take up": take_up}
+
+if __name__ == "__main__":
+    main()

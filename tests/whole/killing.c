@@ -1,0 +1,201 @@
+/* Counts a program's writes, syncs, sends and receives from outside, and kills it at the n-th of them.
+ *
+ * Preloaded (LD_PRELOAD). Orders arrive as writes to a descriptor that does not exist:
+ *   "ahead MS"   put the wall clock so far ahead
+ *   "kill N HOW" count from here and kill at the N-th call (0: never)
+ *   "told"       the count so far, as the write's result
+ * HOW is b (before the call), w (within: half of what is written, or all of what is read or synced, was done), or
+ * p (power cut: before the call, and nothing stays in a file that was not synced).
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ORDERS 1000
+#define REAL(name) ((__typeof__(&name))real(#name))
+
+typedef struct Unsynced {
+    int fd;
+    dev_t dev;
+    ino_t ino;
+    off_t offset, size_before;
+    size_t length;
+    char *before;
+    struct Unsynced *earlier;
+} Unsynced;
+
+static atomic_long counted;
+static long kill_at;
+static int counting;
+static char how;
+static long long ahead_ms;
+static Unsynced *unsynced;
+static pthread_mutex_t files = PTHREAD_MUTEX_INITIALIZER;
+
+static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+static void die(void) {
+    syscall(SYS_kill, getpid(), SIGKILL);
+    for (;;) pause();
+}
+
+static void lose_what_is_not_synced(void) {
+    pthread_mutex_lock(&files);
+    for (Unsynced *each = unsynced; each; each = each->earlier) {
+        syscall(SYS_pwrite64, each->fd, each->before, each->length, each->offset);
+        syscall(SYS_ftruncate, each->fd, each->size_before);
+    }
+}
+
+/* Whether this is the call to die within; dies here where it is the one to die before. */
+static int due(void) {
+    if (!counting) return 0;
+    if (atomic_fetch_add(&counted, 1) + 1 != kill_at) return 0;
+    if (how == 'p') lose_what_is_not_synced();
+    if (how != 'w') die();
+    return 1;
+}
+
+static void note_write(int fd, size_t length, off_t offset) {
+    struct stat about;
+    if (!counting || how != 'p' || fstat(fd, &about) || !S_ISREG(about.st_mode)) return;
+    Unsynced *each = calloc(1, sizeof *each);
+    if (offset < 0) offset = lseek(fd, 0, SEEK_CUR);
+    *each = (Unsynced){fd, about.st_dev, about.st_ino, offset, about.st_size, 0, malloc(length), NULL};
+    ssize_t had = syscall(SYS_pread64, fd, each->before, length, offset);
+    each->length = had > 0 ? (size_t)had : 0;
+    pthread_mutex_lock(&files);
+    each->earlier = unsynced;
+    unsynced = each;
+    pthread_mutex_unlock(&files);
+}
+
+static void note_sync(int fd) {
+    struct stat about;
+    if (!counting || how != 'p' || fstat(fd, &about)) return;
+    pthread_mutex_lock(&files);
+    for (Unsynced **at = &unsynced; *at;) {
+        if ((*at)->dev == about.st_dev && (*at)->ino == about.st_ino) *at = (*at)->earlier;
+        else at = &(*at)->earlier;
+    }
+    pthread_mutex_unlock(&files);
+}
+
+static ssize_t order(const char *words, size_t length) {
+    char text[64] = {0};
+    memcpy(text, words, length < sizeof text - 1 ? length : sizeof text - 1);
+    if (!strcmp(text, "told")) {
+        counting = 0;
+        return atomic_load(&counted);
+    }
+    if (sscanf(text, "ahead %lld", &ahead_ms) == 1) return (ssize_t)length;
+    if (sscanf(text, "kill %ld %c", &kill_at, &how) == 2) {
+        atomic_store(&counted, 0);
+        counting = 1;
+    }
+    return (ssize_t)length;
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    if (fd == ORDERS) return order(bytes, length);
+    int dies = due();
+    note_write(fd, length, -1);
+    ssize_t done = REAL(write)(fd, bytes, dies && length > 1 ? length / 2 : length);
+    if (dies) die();
+    return done;
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t offset) {
+    int dies = due();
+    note_write(fd, length, offset);
+    ssize_t done = REAL(pwrite64)(fd, bytes, dies && length > 1 ? length / 2 : length, offset);
+    if (dies) die();
+    return done;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) { return pwrite64(fd, bytes, length, offset); }
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    int dies = due();
+    ssize_t done = REAL(writev)(fd, parts, dies && count > 1 ? count / 2 : count);
+    if (dies) die();
+    return done;
+}
+
+int fsync(int fd) {
+    int dies = due(), done = REAL(fsync)(fd);
+    note_sync(fd);
+    if (dies) die();
+    return done;
+}
+
+int fdatasync(int fd) {
+    int dies = due(), done = REAL(fdatasync)(fd);
+    note_sync(fd);
+    if (dies) die();
+    return done;
+}
+
+ssize_t send(int fd, const void *bytes, size_t length, int flags) {
+    int dies = due();
+    ssize_t done = REAL(send)(fd, bytes, dies && length > 1 ? length / 2 : length, flags);
+    if (dies) die();
+    return done;
+}
+
+ssize_t sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to, socklen_t size) {
+    int dies = due();
+    ssize_t done = REAL(sendto)(fd, bytes, dies && length > 1 ? length / 2 : length, flags, to, size);
+    if (dies) die();
+    return done;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    int dies = due();
+    ssize_t done = REAL(sendmsg)(fd, message, flags);
+    if (dies) die();
+    return done;
+}
+
+ssize_t recv(int fd, void *bytes, size_t length, int flags) {
+    int dies = due();
+    ssize_t done = REAL(recv)(fd, bytes, length, flags);
+    if (dies) die();
+    return done;
+}
+
+ssize_t recvfrom(int fd, void *bytes, size_t length, int flags, struct sockaddr *from, socklen_t *size) {
+    int dies = due();
+    ssize_t done = REAL(recvfrom)(fd, bytes, length, flags, from, size);
+    if (dies) die();
+    return done;
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+    int dies = due();
+    ssize_t done = REAL(recvmsg)(fd, message, flags);
+    if (dies) die();
+    return done;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int done = REAL(clock_gettime)(clock, now);
+    if (clock == CLOCK_REALTIME && ahead_ms) {
+        long long ns = now->tv_nsec + (ahead_ms % 1000) * 1000000LL;
+        now->tv_sec += ahead_ms / 1000 + ns / 1000000000LL;
+        now->tv_nsec = ns % 1000000000LL;
+    }
+    return done;
+}

@@ -1,0 +1,159 @@
+"""Ten mistakes in what keeps a reversal safe, by name; each is made in a running program."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tradetui.desk import execution, journal
+from tradetui.desk.execution import Execution
+from tradetui.desk.journal import Journal, State
+from tradetui.exchange import writes
+from tradetui.exchange.calls import Calls
+from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.trading.reversal import plan_reversal
+
+Patch = Callable[[Any, str, Any], object]
+"""Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
+
+
+def sync_left_out(patch: Patch) -> None:
+    right = journal.open_file
+
+    def wrong(file: Path | None, migrations: Any) -> sqlite3.Connection:
+        connection = right(file, migrations)
+        connection.execute("PRAGMA synchronous=OFF")
+        return connection
+
+    patch(journal, "open_file", wrong)
+
+
+def lock_dropped_on_restart(patch: Patch) -> None:
+    right = Journal.__init__
+
+    def wrong(self: Journal, file: Path | None) -> None:
+        right(self, file)
+        self._connection.execute("UPDATE intent SET open = 0")
+
+    patch(Journal, "__init__", wrong)
+
+
+def post_retried(patch: Patch) -> None:
+    right = Calls._send
+
+    async def wrong(self: Calls, carrier: Any, permit: Any, outgoing: Any, endpoint: Any, stamp_ms: int) -> Any:
+        answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+        if answer.failure is not None and endpoint.writes:
+            answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+        return answer
+
+    patch(Calls, "_send", wrong)
+
+
+def time_out_read_as_failure(patch: Patch) -> None:
+    right = writes.outcome_or_error
+
+    def wrong(endpoint: Any, answer: Any) -> Any:
+        result = right(endpoint, answer)
+        return Rejected("no answer in time") if isinstance(result, OutcomeUnknown) else result
+
+    patch(writes, "outcome_or_error", wrong)
+
+
+def reading_again_skipped(patch: Patch) -> None:
+    right = Execution.confirm
+
+    async def wrong(self: Execution, shown: Any, typed: str = "") -> Any:
+        async def as_shown(_: Any) -> Any:
+            return shown
+
+        self.preview = as_shown  # type: ignore[method-assign]
+        try:
+            return await right(self, shown, typed)
+        finally:
+            self.__dict__.pop("preview", None)
+
+    patch(Execution, "confirm", wrong)
+
+
+def intent_written_after_sending(patch: Patch) -> None:
+    async def wrong(self: Execution, now: Any, key: str) -> Any:
+        intent = self._new_id()
+        plan = plan_reversal(now.plan.wish, client_oid=intent)
+        stamp = self._client.server_clock.now_ms
+        try:
+            await self._client.futures.reverse(plan.request)
+            state = State.ACKNOWLEDGED
+        except OutcomeUnknown:
+            state = State.UNKNOWN
+        await self._begin(intent, key, plan, now.newest_fill)
+        await self._step(intent, State.SENT, {"stamp_ms": stamp})
+        await self._step(intent, state, {})
+        return execution.Sent(intent, plan, stamp, now.newest_fill, False, execution.Progress(state, "sent"))
+
+    patch(Execution, "_send", wrong)
+
+
+def absence_read_as_unchanged(patch: Patch) -> None:
+    patch(execution, "ABSENCE_MS", -1)
+
+
+def two_intents_for_a_symbol(patch: Patch) -> None:
+    right, right_preview = Journal.__init__, Execution.preview
+
+    def without_index(self: Journal, file: Path | None) -> None:
+        right(self, file)
+        self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
+
+    def begin(
+        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Mapping[str, Any], at_ms: int
+    ) -> None:
+        with self._writing():
+            self._connection.execute(
+                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
+            )
+            self._event(intent, State.INTENDED, told, at_ms)
+
+    async def preview(self: Execution, target: Any) -> Any:
+        found = await right_preview(self, target)
+        self._open.clear()
+        return found
+
+    patch(Journal, "__init__", without_index)
+    patch(Journal, "begin", begin)
+    patch(Execution, "preview", preview)
+
+
+def released_without_journal(patch: Patch) -> None:
+    async def wrong(self: Execution, intent: str, why: str) -> None:
+        self._ready_journal()._connection.execute("UPDATE intent SET open = 0 WHERE id = ?", (intent,))
+        await self.look_at_journal()
+
+    patch(Execution, "release", wrong)
+
+
+def locked_ignored(patch: Patch) -> None:
+    right = execution.Situation
+
+    def situation(**given: Any) -> Any:
+        return replace(right(**given), locked=False)
+
+    patch(execution, "Situation", situation)
+    patch(Journal, "trading_locked", lambda self, account: False)
+
+
+MUTATIONS: Mapping[str, Callable[[Patch], None]] = {
+    "the sync left out": sync_left_out,
+    "the lock dropped on restart": lock_dropped_on_restart,
+    "the POST retried": post_retried,
+    "a time-out read as failure": time_out_read_as_failure,
+    "the reading before sending skipped": reading_again_skipped,
+    "the intent written after sending": intent_written_after_sending,
+    "absence read as unchanged at once": absence_read_as_unchanged,
+    "two intents for a symbol": two_intents_for_a_symbol,
+    "released without the journal": released_without_journal,
+    "LOCKED ignored": locked_ignored,
+}
