@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.budget import NoBudget
+from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.replies import Reply
 
 DAY = 86_400_000
@@ -361,3 +364,70 @@ async def test_pages_are_read_within_the_budget() -> None:
     client = ExchangeReader.in_process(Scripted(script, clock.wall_ms), CREDENTIALS, clock=clock)
     assert len(await ids(client.futures.iter_fills(product_type=USDT))) == 1500
     assert asyncio.get_running_loop().time() == pytest.approx(3 * 1.002, abs=0.1)
+
+
+async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None:
+    book = Book(list(range(10)))
+    trouble: list[Say] = []
+
+    def script(seen: Seen) -> Say:
+        if trouble:
+            return trouble.pop()
+        rows, end = book.page(seen, fill, "tradeId")
+        return Say(data={"fillList": rows, "endId": end})
+
+    client, _ = client_of(script)
+    walked = client.walk("futures.fills", FuturesFillsRequest(product_type=USDT, limit=4))
+    found: list[str] = []
+    reply = await walked.next()
+    assert reply is not None
+    found += [row.key for row in reply.rows]
+    trouble += [Say(body=b"<html>")] * 2
+    with pytest.raises(UnreadableReply):
+        await walked.next()
+    trouble.append(Say(after=0.05, data={"fillList": [], "endId": None}))
+    reading = asyncio.ensure_future(walked.next())
+    await asyncio.sleep(0)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    trouble.clear()
+    while (reply := await walked.next()) is not None:
+        found += [row.key for row in reply.rows]
+    assert walked.over
+    assert found == [fill(number)["tradeId"] for number in reversed(range(10))]
+
+
+async def test_an_exchange_that_goes_round_in_circles_comes_to_an_end() -> None:
+    asked = 0
+
+    async def read(what: Any, request: Any) -> Reply[Any]:
+        nonlocal asked
+        asked += 1
+        rows = tuple(FuturesFill.from_row(fill(asked * 1000 + number)) for number in range(3))
+        return Reply(rows=rows, cursor=f"c{asked % 500}")
+
+    walked = PageWalk(read, endpoint("futures.fills"), [FuturesFillsRequest(product_type=USDT)])
+    while await walked.next() is not None:
+        assert asked < 2_000
+
+
+async def test_memory_does_not_grow_with_what_was_read() -> None:
+    page = 1_000
+    rows = [FuturesFill.from_row(fill(0)).model_copy() for _ in range(page)]
+    asked = 0
+
+    async def read(what: Any, request: Any) -> Reply[Any]:
+        nonlocal asked
+        asked += 1
+        if asked > 100:
+            return Reply(rows=())
+        served = tuple(row.model_copy(update={"trade_id": f"{asked}/{place}"}) for place, row in enumerate(rows))
+        return Reply(rows=served, cursor=str(asked))
+
+    walked = PageWalk(read, endpoint("futures.fills"), [FuturesFillsRequest(product_type=USDT)])
+    count = 0
+    while (reply := await walked.next()) is not None:
+        count += reply.count
+        assert len(walked._known) == len(walked._order) <= REMEMBERED_ROWS
+    assert count == 100 * page

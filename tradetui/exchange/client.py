@@ -155,14 +155,30 @@ class ExchangeReader:
         A stretch given here may be of any length, it is cut into spans that the exchange allows; `all_spans` without
         a start goes back as far as the exchange tells.
         """
+        walked = self.walk(endpoint, request, all_spans=all_spans, start_time=start_time, end_time=end_time)
+        return paging.replies(walked)
+
+    def walk(
+        self,
+        endpoint: Endpoint | str,
+        request: Request | None = None,
+        *,
+        all_spans: bool = False,
+        start_time: Time = None,
+        end_time: Time = None,
+    ) -> paging.PageWalk:
+        """The same pages one at a time, to be gone on with after an error or a cancellation."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
         asked = request if request is not None else what.request()
-        start = _milliseconds(what, "startTime", start_time, asked)
-        end = _milliseconds(what, "endTime", end_time, asked)
-        if what.time is None or not (all_spans or start is not None):
-            return paging.pages(self.read, what, asked)
-        now = self.server_clock.now_ms
-        return paging.all_spans(self.read, what, asked, now_ms=now, start_ms=start, end_ms=end)
+        return paging.walk(
+            self.read,
+            what,
+            asked,
+            now_ms=self.server_clock.now_ms,
+            start_ms=_milliseconds(what, "startTime", start_time, asked),
+            end_ms=_milliseconds(what, "endTime", end_time, asked),
+            all_spans=all_spans,
+        )
 
     async def aclose(self) -> None:
         """Close every connection and the budget; a write under way is given two seconds to be answered."""

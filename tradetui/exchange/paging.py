@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tradetui.wire.catalogue import RowLaw
 from tradetui.wire.replies import Reply
@@ -18,43 +19,149 @@ ReadPage: TypeAlias = Callable[["Endpoint", "Request"], Awaitable[Reply[Any]]]
 
 _FURTHEST_PIECES = 40
 """Ten years in pieces of three months: no account is older than that."""
+REMEMBERED_ROWS: Final = 20_000
+"""A row can come again only near where it came first, so that memory need not grow with what was read."""
 
 
-async def pages(read: ReadPage, endpoint: Endpoint, request: Request) -> AsyncIterator[Reply[Any]]:
-    """Read page after page of older rows, each row once.
+class PageWalk:
+    """Page after page of older rows, each row once, one `next` a page.
 
     The next page begins below the last row of this one by its id, so that rows which come in meanwhile move
-    nothing. It ends with an empty page, one without a way on, or one whose way on was gone already; where every page
-    is read each time (`whole`), a page that is not full is the last.
+    nothing. A piece ends with an empty page, one without a way on, or one whose way on was gone already; where every
+    page is read each time (`whole`), a page that is not full is the last. An error or a cancellation of `next`
+    leaves the walk where it was: the following `next` reads the same page again. With `until_empty` the first piece
+    that is empty is the last.
     """
-    seen: set[object] = set()
-    async for page in _fresh_pages(read, endpoint, request, seen):
-        yield page
+
+    def __init__(
+        self, read: ReadPage, endpoint: Endpoint, pieces: Iterable[Request], *, until_empty: bool = False
+    ) -> None:
+        self._read = read
+        self._endpoint = endpoint
+        self._pieces = iter(pieces)
+        self._until_empty = until_empty
+        self._known: set[object] = set()
+        self._order: deque[object] = deque()
+        self._request: Request | None = None
+        self._begin_piece()
+
+    @property
+    def over(self) -> bool:
+        """Whether everything was read."""
+        return self._request is None
+
+    @property
+    def request(self) -> Request | None:
+        """What the following `next` asks for."""
+        return self._request
+
+    async def next(self) -> Reply[Any] | None:
+        """The following page with the rows that did not come before, None at the end; raises `ExchangeError`."""
+        while (asked := self._request) is not None:
+            first = self._pages_of_piece == 0
+            reply = await self._read(self._endpoint, asked)
+            fresh = self._without_known(reply)
+            self._go_on(asked, reply, fresh)
+            if first or fresh.count:
+                return fresh
+        return None
+
+    def _begin_piece(self) -> None:
+        self._request = next(self._pieces, None)
+        self._pages_of_piece = 0
+        self._piece_was_empty = True
+        self._cursors_seen = 0
+        self._landmark = str(getattr(self._request, "id_less_than", None))
+
+    def _go_on(self, asked: Request, reply: Reply[Any], fresh: Reply[Any]) -> None:
+        self._pages_of_piece += 1
+        self._piece_was_empty = self._piece_was_empty and not fresh.count
+        cursor = self._way_on(asked, reply, fresh)
+        if cursor is not None:
+            self._request = asked.changed(id_less_than=cursor)
+        elif self._until_empty and self._piece_was_empty:
+            self._request = None
+        else:
+            self._begin_piece()
+
+    def _way_on(self, asked: Request, reply: Reply[Any], fresh: Reply[Any]) -> str | None:
+        """The id the next page of this piece begins below, None where this was its last."""
+        rule, cursor = self._endpoint.page, reply.cursor
+        if rule is None or cursor is None or not reply.count:
+            return None
+        if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
+            return None
+        full = min(getattr(asked, "limit", None) or rule.default, rule.maximum)
+        if self._endpoint.law is RowLaw.WHOLE and reply.count < full:
+            return None
+        return None if self._goes_round(asked, cursor) else cursor
+
+    def _goes_round(self, asked: Request, cursor: str) -> bool:
+        """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
+        if cursor in (self._landmark, str(getattr(asked, "id_less_than", None))):
+            return True
+        self._cursors_seen += 1
+        if self._cursors_seen & (self._cursors_seen - 1) == 0:
+            self._landmark = cursor
+        return False
+
+    def _without_known(self, reply: Reply[Any]) -> Reply[Any]:
+        rows = tuple(self._new(reply.rows))
+        return reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
+
+    def _new(self, rows: tuple[Any, ...]) -> Iterator[Any]:
+        for row in rows:
+            if row.key in self._known:
+                continue
+            self._known.add(row.key)
+            self._order.append(row.key)
+            if len(self._order) > REMEMBERED_ROWS:
+                self._known.discard(self._order.popleft())
+            yield row
 
 
-async def all_spans(
-    read: ReadPage, endpoint: Endpoint, request: Request, *, now_ms: int, start_ms: int | None, end_ms: int | None
-) -> AsyncIterator[Reply[Any]]:
-    """Read from `end_ms` (now) back to `start_ms` (as far as the exchange tells) in spans that it allows, newest first.
+def walk(
+    read: ReadPage,
+    endpoint: Endpoint,
+    request: Request,
+    *,
+    now_ms: int = 0,
+    start_ms: int | None = None,
+    end_ms: int | None = None,
+    all_spans: bool = False,
+) -> PageWalk:
+    """A walk through one stretch as the request has it, or from `end_ms` (now) back to `start_ms` in spans.
 
-    Without a start and without a known window it ends with the first span that is empty.
+    `all_spans` without a start goes back as far as the exchange tells, and where it names no window, to the first
+    span that is empty.
     """
     rule = endpoint.time
-    if rule is None:
-        async for page in pages(read, endpoint, request):
-            yield page
-        return
-    seen: set[object] = set()
+    if rule is None or not (all_spans or start_ms is not None):
+        return PageWalk(read, endpoint, [request])
     end = now_ms if end_ms is None else end_ms
     known_start = start_ms if start_ms is not None else (now_ms - rule.window_ms if rule.window_ms else None)
     begin = known_start if known_start is not None else end - _FURTHEST_PIECES * rule.piece_ms
-    for start, stop in split_span(max(0, begin), end, rule.piece_ms):
-        empty = True
-        async for page in _fresh_pages(read, endpoint, request.changed(start_time=start, end_time=stop), seen):
-            empty = empty and not page.count
-            yield page
-        if empty and known_start is None:
-            return
+    spans = split_span(max(0, begin), end, rule.piece_ms)
+    pieces = (request.changed(start_time=start, end_time=stop) for start, stop in spans)
+    return PageWalk(read, endpoint, pieces, until_empty=known_start is None)
+
+
+async def replies(walked: PageWalk) -> AsyncIterator[Reply[Any]]:
+    """Every page of a walk."""
+    while (reply := await walked.next()) is not None:
+        yield reply
+
+
+def pages(read: ReadPage, endpoint: Endpoint, request: Request) -> AsyncIterator[Reply[Any]]:
+    """Read page after page of older rows, each row once."""
+    return replies(walk(read, endpoint, request))
+
+
+def all_spans(
+    read: ReadPage, endpoint: Endpoint, request: Request, *, now_ms: int, start_ms: int | None, end_ms: int | None
+) -> AsyncIterator[Reply[Any]]:
+    """Read from `end_ms` (now) back to `start_ms` (as far as the exchange tells) in spans it allows, newest first."""
+    return replies(walk(read, endpoint, request, now_ms=now_ms, start_ms=start_ms, end_ms=end_ms, all_spans=True))
 
 
 def spans_needed(endpoint: Endpoint, start_ms: int | None, end_ms: int | None, now_ms: int) -> bool:
@@ -63,40 +170,3 @@ def spans_needed(endpoint: Endpoint, start_ms: int | None, end_ms: int | None, n
     if rule is None or start_ms is None:
         return False
     return (now_ms if end_ms is None else end_ms) - start_ms > rule.span_ms
-
-
-async def _fresh_pages(
-    read: ReadPage, endpoint: Endpoint, request: Request, seen: set[object]
-) -> AsyncIterator[Reply[Any]]:
-    rule = endpoint.page
-    reply = await read(endpoint, request)
-    yield _without(reply, seen)
-    if rule is None:
-        return
-    asked = getattr(request, "limit", None)
-    full = min(asked or rule.default, rule.maximum)
-    cursors: set[str] = {str(getattr(request, "id_less_than", None))}
-    while reply.cursor is not None and reply.cursor not in cursors and reply.count:
-        if endpoint.law is RowLaw.WHOLE and reply.count < full:
-            return
-        cursors.add(reply.cursor)
-        reply = await read(endpoint, request.changed(id_less_than=reply.cursor))
-        if not reply.count:
-            return
-        fresh = _without(reply, seen)
-        if not fresh.count:  # nothing but repetitions: the exchange does not page here
-            return
-        yield fresh
-
-
-def _without(reply: Reply[Any], seen: set[object]) -> Reply[Any]:
-    """The reply without rows that came before."""
-    rows = tuple(_new(reply.rows, seen))
-    return reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
-
-
-def _new(rows: tuple[Any, ...], seen: set[object]) -> Iterator[Any]:
-    for row in rows:
-        if row.key not in seen:
-            seen.add(row.key)
-            yield row
