@@ -61,6 +61,7 @@ def open_demo_desk(
         environment=Environment.SANDBOX,
         product_types=PRODUCT_TYPES,
         uid=key.uid,
+        account_kind="broker" if key.kind == "broker" else None,
         read_only=read_only,
     )
     execution = None

@@ -92,7 +92,6 @@ def open_client(
 
 def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
     profile = loaded.profile
-    kind = None if profile.account_kind == "unknown" else profile.account_kind
     clock = clock or SystemClock()
     random = SystemRandom()
     return {
@@ -106,11 +105,16 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
             presumed_identity(loaded, credentials).name,
             host=profile.base_url,
             share=profile.budget_share,
-            account_kind=kind,
+            account_kind=_account_kind(loaded),
             clock=clock,
             random=random,
         ),
     }
+
+
+def _account_kind(loaded: LoadedProfile) -> str | None:
+    kind = loaded.profile.account_kind
+    return None if kind == "unknown" else kind
 
 
 def environment_of(loaded: LoadedProfile) -> Environment:
@@ -131,6 +135,7 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         environment=environment,
         product_types=tuple(map(ProductType, profile.product_types)),
         uid=profile.uid,
+        account_kind=_account_kind(loaded),
         base_url=profile.base_url,
         exchange_environment=profile.environment,
         data_dir=loaded.data_dir,

@@ -17,12 +17,12 @@ from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, open_reader
-from tradetui.commands.times import milliseconds
 from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.records import Record
 from tradetui.wire.replies import Reply
+from tradetui.wire.time_texts import milliseconds
 
 WHATS: Mapping[str, str] = {
     "accounts": "futures.accounts",

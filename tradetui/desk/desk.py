@@ -17,6 +17,7 @@ from tradetui.desk.fills_reader import FillsReader
 from tradetui.desk.health import Health, health_of
 from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.keeping import Keeping, account_dir
+from tradetui.desk.listings import Listings
 from tradetui.desk.positions_reader import PositionsReader
 from tradetui.desk.readers import AccountsReader, OrdersReader
 from tradetui.desk.scheduler import Scheduler
@@ -87,6 +88,7 @@ class Desk:
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
         self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known)
+        self.listings = Listings(client, lambda: self.account, settings.account_kind)
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
 
@@ -140,6 +142,7 @@ class Desk:
     async def stop(self) -> None:
         """End polling, close archive and client."""
         await self.scheduler.stop()
+        await self.listings.stop()
         await self.keeping.stop()
         if self.execution is not None:
             await self.execution.stop()

@@ -40,6 +40,7 @@ class Access(StrEnum):
 class DeskSettings:
     """Settings of one running session; sizes in the base coin, values in the quote coin.
 
+    `account_kind` is the profile's word for it (ordinary, copy_trader, broker), None where it gives none.
     `base_url`, `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that
     tells no UID) say whose account it is. Without a `data_dir` nothing outlives the session.
     """
@@ -48,6 +49,7 @@ class DeskSettings:
     environment: Environment
     product_types: tuple[ProductType, ...]
     uid: str | None = None
+    account_kind: str | None = None
     base_url: str = ""
     exchange_environment: str = "live"
     key_stand_in: str = ""

@@ -1,4 +1,4 @@
-"""Columns of the deposits and withdrawals of sub-accounts."""
+"""Columns of the deposits and withdrawals of sub-accounts, and of their e-mail."""
 
 from __future__ import annotations
 
@@ -23,4 +23,12 @@ TRANSFERS: Final = (
     text_column("coin", "Coin", 6),
     text_column("status", "Status", 10),
     id_column("txId", "Transaction", 24, "tx_id"),
+)
+
+EMAILS: Final = (
+    id_column("subUid", "Sub-account", 14, "sub_uid"),
+    text_column("subaccountEmail", "E-mail", 32, "subaccount_email"),
+    text_column("subaccountName", "Name", 32, "subaccount_name"),
+    time_column("cTime", "Created", "c_time"),
+    time_column("uTime", "Updated", "u_time"),
 )

@@ -23,6 +23,7 @@ ENDPOINTS: Final = {
     "spot-bills": "spot.bills",
     "convert": "convert.history",
     "transfers": "broker.transfers",
+    "email": "broker.subaccount_email",
 }
 """Whose rows a table shows."""
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tradetui.desk.columns.broker import TRANSFERS
+from tradetui.desk.columns.broker import EMAILS, TRANSFERS
 from tradetui.desk.columns.column import Column
 from tradetui.desk.columns.convert import CONVERTS
 from tradetui.desk.columns.futures import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS
@@ -21,4 +21,5 @@ COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
     "spot-bills": SPOT_BILLS,
     "convert": CONVERTS,
     "transfers": TRANSFERS,
+    "email": EMAILS,
 }

@@ -1,20 +1,20 @@
-"""Reads the points in time a person gives on the command line."""
+"""Reads the points in time a person gives, on the command line or in a form."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
-from tradetui.wire.requests import InvalidRequest
+from tradetui.wire.parameters import InvalidRequest
 
-_AGO = re.compile(r"^(?P<count>\d+)(?P<unit>[smhdw])$")
+_AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])$")
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _SMALLEST_MS = 100_000_000_000
 """Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
 
 
-def milliseconds(text: str, now_ms: int, flag: str) -> int:
-    """Return a time in Unix milliseconds from ISO 8601 (UTC unless it says otherwise), `7d` ago, or milliseconds.
+def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
+    """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
 
     Raises:
         InvalidRequest: it is none of the three.
@@ -25,7 +25,7 @@ def milliseconds(text: str, now_ms: int, flag: str) -> int:
         if moment_ms < _SMALLEST_MS:
             raise InvalidRequest(flag, "must not reach back before there were futures exchanges", text, "Try 90d.")
         return moment_ms
-    if text.isascii() and text.isdecimal():
+    if text.isascii() and text.isdecimal() and len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
             return int(text)
         raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
@@ -39,5 +39,9 @@ def milliseconds(text: str, now_ms: int, flag: str) -> int:
             "For example 2026-11-01, 2026-11-01T09:30, 36h, 1793491200000.",
         ) from None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp()) * 1000 + moment.microsecond // 1000
+        moment = moment.replace(tzinfo=zone)
+    try:
+        seconds = int(moment.timestamp())
+    except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
+        raise InvalidRequest(flag, "must be a time that exchanges know", text, "Give one of this century.") from None
+    return seconds * 1000 + moment.microsecond // 1000

@@ -1,0 +1,97 @@
+"""Listings of one of the embedded exchange's accounts, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from pydantic import SecretStr
+
+from tradetui.desk.identity import AccountIdentity, identify
+from tradetui.desk.listing import Listing
+from tradetui.desk.listing_kinds import LISTINGS
+from tradetui.desk.listing_query import checked
+from tradetui.desk.listings import Listings
+from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
+
+START_MS = 1_785_585_600_000
+BOOKS = {"spot-fills": "spot-fills", "spot-bills": "bills", "convert": "converts", "transfers": "transfers"}
+"""The sandbox's book behind each paged kind."""
+ACCOUNTS = {"spot-fills": "hedge", "spot-bills": "hedge", "convert": "hedge", "transfers": "broker", "email": "broker"}
+"""An account that has each kind."""
+
+
+class ListingStage:
+    """One account's listings; `permissions` takes some of its key's away."""
+
+    def __init__(
+        self,
+        account: str = "hedge",
+        *,
+        account_kind: str | None = None,
+        permissions: frozenset[str] | None = None,
+        carry: Any = lambda sandbox: sandbox,
+        seed: int = 5,
+        **options: Any,
+    ) -> None:
+        self.clock = LoopClock(START_MS)
+        world = build_world(seed, START_MS)
+        world.still = True
+        options.setdefault("limits", False)
+        self.sandbox = Sandbox(world, self.clock.wall_ms, SandboxOptions(seed=seed, **options))
+        place = next(place for place, key in enumerate(world.keys) if key.name == account)
+        if permissions is not None:
+            world.keys[place] = replace(world.keys[place], permissions=permissions)
+        self.key = key = world.keys[place]
+        self.budget = LocalBudget(clock=self.clock, random=Random(1))
+        self.client = ExchangeReader.in_process(
+            carry(self.sandbox),
+            Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
+            clock=self.clock,
+            random=Random(1),
+            budget=self.budget,
+        )
+        self.account: AccountIdentity | None = None
+        self.listings = Listings(self.client, lambda: self.account, account_kind)
+
+    async def identify(self) -> None:
+        """Ask the exchange whose key this is, as a desk does when it opens."""
+        self.account = await identify(
+            self.client, base_url="http://in-process", environment="live", uid=None, key_stand_in="k"
+        )
+
+    def book(self, table: str) -> list[dict[str, Any]]:
+        """The rows behind a kind, newest first; changing them changes the exchange."""
+        rows: Any = self.sandbox.world.rows(self.key.uid, BOOKS[table], None)
+        return rows  # type: ignore[no-any-return]
+
+    def begin(self, table: str, *, limit: int | None = None, **texts: str) -> Listing:
+        """Begin a listing, with pages of so many rows."""
+        result = checked(LISTINGS[table].endpoint, texts, self.listings.now_ms)
+        assert result.query is not None, result.problems
+        query = result.query
+        if limit is not None:
+            query = replace(query, request=query.request.changed(limit=limit))
+        return self.listings.begin(table, query)
+
+
+async def read_on(listing: Listing, *, everything: bool = False) -> None:
+    """Read the next page, or all of them, to the end of that reading."""
+    listing.go_on(everything=everything)
+    assert listing._task is not None
+    while not listing._task.done():
+        await asyncio.wait([listing._task])
+        await asyncio.sleep(0)
+
+
+def keys_of(listing: Listing) -> list[str | None]:
+    """The keys of the rows that are there."""
+    return [listing.rows.key(place) for place in range(listing.rows.count)]

@@ -1,0 +1,317 @@
+"""Listings on the embedded exchange: every row once, whatever happens between and during the pages."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+
+import looptime
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.desk.listing_stage import ACCOUNTS, BOOKS, ListingStage, keys_of, read_on
+from tradetui.desk.listing import Listing, ListingState
+from tradetui.desk.listing_kinds import LISTINGS
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.capabilities import PROBE_AGAIN_S
+from tradetui.sandbox.keys import ALL
+from tradetui.trading.coin_totals import added
+
+pytestmark = pytest.mark.looptime
+IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
+TIMES = {"spot-fills": "cTime", "spot-bills": "cTime", "convert": "ts", "transfers": "ts"}
+DAY = 86_400_000
+
+
+def ids_of(listing: Listing, table: str) -> list[str]:
+    return [str(listing.rows.row(place).received[IDS[table]]) for place in range(listing.rows.count)]
+
+
+def within(stage: ListingStage, table: str, listing: Listing) -> list[str]:
+    """The ids of the exchange's rows in the listing's stretch."""
+    start, end = listing.query.stretch.start_ms or 0, listing.query.stretch.end_ms
+    return [row[IDS[table]] for row in stage.book(table) if end is None or start <= int(row[TIMES[table]]) <= end]
+
+
+@pytest.mark.parametrize("table", BOOKS)
+async def test_everything_is_read_once_in_the_exchanges_order(table: str) -> None:
+    stage = ListingStage(ACCOUNTS[table])
+    listing = stage.begin(table)
+    await read_on(listing, everything=True)
+    assert listing.state is ListingState.COMPLETE
+    assert ids_of(listing, table) == within(stage, table, listing) != []
+    assert listing.totals == added({}, [listing.rows.row(place) for place in range(listing.rows.count)])
+    assert listing.part == 1.0
+
+
+async def test_a_page_is_read_when_somebody_comes_near_the_end_and_not_before() -> None:
+    stage = ListingStage()
+    listing = stage.begin("spot-fills")
+    assert listing.rows.count == 0
+    for pages in (1, 2):
+        listing.more()
+        listing.more()
+        await read_on_what_began(listing)
+        assert (listing.pages, listing.rows.count, listing.state) == (pages, 100 * pages, ListingState.MORE)
+    assert listing.part is not None
+    assert 0 < listing.part < 1
+
+
+async def read_on_what_began(listing: Listing) -> None:
+    assert listing._task is not None
+    await asyncio.wait([listing._task])
+
+
+async def test_what_was_stopped_goes_on_with_the_page_it_did_not_get() -> None:
+    stage = ListingStage()
+    listing = stage.begin("spot-fills")
+    await read_on(listing)
+    stage.sandbox.faults.next("delay", endpoint="spot.fills")
+    listing.go_on(everything=True)
+    await asyncio.sleep(0.5)
+    assert listing.loading
+    listing.stop()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (listing.state, listing.rows.count) == (ListingState.STOPPED, 100)
+    listing.more()
+    assert listing.state is ListingState.STOPPED
+    await read_on(listing, everything=True)
+    assert listing.state is ListingState.COMPLETE
+    assert ids_of(listing, "spot-fills") == within(stage, "spot-fills", listing)
+
+
+async def test_what_was_stopped_before_its_first_step_is_stopped() -> None:
+    listing = ListingStage().begin("spot-fills")
+    listing.go_on()
+    listing.stop()
+    await asyncio.sleep(0.1)
+    assert listing.state is ListingState.STOPPED
+
+
+async def test_a_failure_is_a_state_beside_the_rows_and_can_be_gone_on_with() -> None:
+    stage = ListingStage()
+    listing = stage.begin("spot-bills", limit=50)
+    await read_on(listing)
+    stage.sandbox.faults.next("5xx", endpoint="spot.bills", times=2)
+    await read_on(listing, everything=True)
+    assert (listing.state, listing.rows.count) == (ListingState.FAILED, 50)
+    assert listing.error is not None
+    assert "The exchange is busy or under maintenance" in listing.error.sentence
+    await read_on(listing, everything=True)
+    assert listing.error is None
+    assert ids_of(listing, "spot-bills") == within(stage, "spot-bills", listing)
+
+
+async def test_what_may_pass_is_tried_once_more_without_a_word() -> None:
+    stage = ListingStage()
+    listing = stage.begin("spot-bills")
+    stage.sandbox.faults.next("5xx", endpoint="spot.bills")
+    await read_on(listing)
+    assert (listing.state, listing.error) != (ListingState.FAILED, None)
+    assert listing.rows.count
+
+
+@pytest.mark.parametrize("table", ["transfers", "email"])
+async def test_a_refusal_is_a_sentence_and_is_remembered_for_ten_minutes(table: str) -> None:
+    stage = ListingStage("hedge")
+    assert stage.listings.why_not(table) is None
+    listing = stage.begin(table, **({"subUid": "4200000001"} if table == "email" else {}))
+    await read_on(listing)
+    assert listing.state is ListingState.FAILED
+    assert listing.error is not None
+    assert (listing.error.code, listing.rows.count) == ("40029", 0)
+    assert "You are not a Broker (40029)" in listing.error.sentence
+    assert listing.error.remedy == "Only a broker's main account may call this: use such an account's key."
+    assert stage.listings.why_not(table) == listing.error.sentence
+    await asyncio.sleep(PROBE_AGAIN_S + 1)
+    assert stage.listings.why_not(table) is None
+
+
+@pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
+async def test_a_missing_permission_is_told_by_its_name(table: str) -> None:
+    stage = ListingStage("hedge", permissions=frozenset({"futures-read"}))
+    listing = stage.begin(table)
+    await read_on(listing)
+    assert listing.error is not None
+    assert listing.error.code == "40014"
+    assert "need spot order read or spot order write permissions" in listing.error.sentence
+
+
+async def test_what_the_keys_authorities_rule_out_is_known_without_asking() -> None:
+    stage = ListingStage("hedge", permissions=frozenset({"futures-read"}))
+    assert stage.listings.why_not("spot-fills") is None
+    await stage.identify()
+    assert "may not read spot orders" in (stage.listings.why_not("spot-fills") or "")
+    allowed = ListingStage("hedge", permissions=ALL)
+    await allowed.identify()
+    assert allowed.listings.why_not("spot-fills") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen"), [("broker", True), (None, True), ("ordinary", False), ("copy_trader", False)]
+)
+def test_a_brokers_listings_follow_the_accounts_kind(kind: str | None, seen: bool) -> None:
+    stage = ListingStage("hedge", account_kind=kind)
+    assert [stage.listings.why_not(table) is None for table in ("transfers", "email")] == [seen, seen]
+    assert stage.listings.why_not("spot-bills") is None
+
+
+async def test_a_managed_sub_account_reads_nothing_from_before_its_binding() -> None:
+    stage = ListingStage("managed")
+    listing = stage.begin("spot-fills", startTime="60d")
+    await read_on(listing)
+    assert listing.error is not None
+    assert listing.error.code == "40408"
+
+
+@pytest.mark.parametrize("days", [3, 8, 30, 90])
+async def test_a_long_range_of_transfers_is_read_in_pieces_with_progress(days: int) -> None:
+    asked: list[Any] = []
+
+    class Counted:
+        def __init__(self, sandbox: Any) -> None:
+            self.sandbox = sandbox
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            asked.append(scope["query_string"])
+            await self.sandbox(scope, receive, send)
+
+    stage = ListingStage("broker", carry=Counted)
+    listing = stage.begin("transfers", startTime=f"{days}d", endTime="0d")
+    parts: list[float] = []
+    listing.subscribe(lambda: parts.append(listing.part or 0.0))
+    await read_on(listing, everything=True)
+    assert ids_of(listing, "transfers") == within(stage, "transfers", listing)
+    assert len(asked) >= listing.query.pieces
+    assert all(before <= after for before, after in pairwise(parts))
+    assert (parts[0], parts[-1]) == (0.0, 1.0)
+    assert len({part for part in parts if part < 1}) >= listing.query.pieces
+
+
+async def test_the_default_range_of_transfers_is_the_exchanges() -> None:
+    stage = ListingStage("broker")
+    listing = stage.begin("transfers")
+    await read_on(listing, everything=True)
+    stretch = listing.query.stretch
+    assert stretch.assumed
+    asked_for = stage.begin("transfers", startTime=str(stretch.start_ms), endTime=str(stretch.end_ms))
+    await read_on(asked_for, everything=True)
+    assert keys_of(listing) == keys_of(asked_for) != []
+
+
+async def test_the_email_of_a_sub_account() -> None:
+    stage = ListingStage("broker")
+    listing = stage.begin("email", subUid="4200000002")
+    await read_on(listing)
+    assert listing.state is ListingState.COMPLETE
+    assert listing.rows.row(0).subaccount_email == "desk2@broker.example"
+    unknown = stage.begin("email", subUid="1")
+    await read_on(unknown)
+    assert unknown.error is not None
+    assert "subUid does not belong to this broker (40066)" in unknown.error.sentence
+
+
+async def test_a_listing_goes_before_polls() -> None:
+    stage = ListingStage()
+    lanes: list[Lane] = []
+    inner = stage.budget.acquire
+
+    async def acquire(what: Any, lane: Lane, *, hold_s: float = 30.0) -> Any:
+        lanes.append(lane)
+        return await inner(what, lane, hold_s=hold_s)
+
+    stage.budget.acquire = acquire  # type: ignore[method-assign]
+    await read_on(stage.begin("spot-fills"))
+    assert lanes == [Lane.PERSON]
+
+
+async def test_a_listing_stays_within_the_limit_and_is_never_refused() -> None:
+    stage = ListingStage("hedge", limits=True)
+    began = asyncio.get_running_loop().time()
+    listing = stage.begin("spot-fills", limit=5)
+    await read_on(listing, everything=True)
+    assert listing.state is ListingState.COMPLETE
+    assert listing.error is None
+    calls = listing.pages + 1
+    assert asyncio.get_running_loop().time() - began >= calls // 10 - 1
+    assert not any(use.halved for use in stage.budget.usage().values())
+
+
+async def test_a_new_listing_ends_the_one_before_it() -> None:
+    stage = ListingStage()
+    first = stage.begin("spot-fills")
+    stage.sandbox.faults.next("delay", endpoint="spot.fills")
+    first.go_on(everything=True)
+    await asyncio.sleep(0.1)
+    second = stage.begin("spot-fills", symbol="BTCUSDT")
+    await asyncio.sleep(0.1)
+    assert first.state is ListingState.STOPPED
+    assert stage.listings.begun("spot-fills") is second
+    await read_on(second)
+    assert {second.rows.row(place).symbol for place in range(second.rows.count)} == {"BTCUSDT"}
+    await stage.listings.stop()
+
+
+async def test_rows_that_cannot_be_read_are_counted() -> None:
+    stage = ListingStage()
+    stage.book("spot-fills")[3].pop("priceAvg")
+    listing = stage.begin("spot-fills")
+    await read_on(listing, everything=True)
+    assert (listing.lost, listing.rows.count) == (1, len(stage.book("spot-fills")) - 1)
+
+
+@given(
+    table=st.sampled_from(sorted(BOOKS)),
+    limit=st.integers(1, 40),
+    count=st.integers(0, 90),
+    arriving=st.lists(st.integers(0, 3), max_size=40),
+    stops=st.sets(st.integers(0, 12)),
+    failing=st.sets(st.integers(0, 12)),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_listing_over_a_changing_book_brings_every_record_once(
+    table: str, limit: int, count: int, arriving: list[int], stops: set[int], failing: set[int]
+) -> None:
+    """Rows come in, reads fail and people press Esc between and during the pages."""
+
+    async def run() -> None:
+        stage = ListingStage(ACCOUNTS[table])
+        book = stage.book(table)
+        del book[count:]
+        texts = {"startTime": "90d", "endTime": "0d"} if table == "transfers" else {}
+        listing = stage.begin(table, limit=limit, **texts)
+        expected = within(stage, table, listing)
+        arrivals = list(arriving)
+        for turn in range(10_000):
+            if turn in failing:
+                stage.sandbox.faults.next("5xx", endpoint=LISTINGS[table].endpoint_name, times=2)
+            if turn in stops:
+                stage.sandbox.faults.next("delay", endpoint=LISTINGS[table].endpoint_name)
+                listing.go_on()
+                await asyncio.sleep(0.3)
+                listing.stop()
+                await asyncio.sleep(2)
+            listing.go_on()
+            await read_on_what_began(listing)
+            if listing.state is ListingState.COMPLETE:
+                break
+            for _ in range(arrivals.pop(0) if arrivals else 0):
+                newest = book[0][IDS[table]] if book else "1000000000000000000"
+                row = dict(book[0]) if book else None
+                if row is not None:
+                    row |= {IDS[table]: str(int(newest) + 1), TIMES[table]: str(stage.clock.wall_ms())}
+                    book.insert(0, row)
+        found = ids_of(listing, table)
+        assert len(set(found)) == len(found)
+        assert [each for each in found if each in set(expected)] == expected
+
+    loop = looptime.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(run())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()

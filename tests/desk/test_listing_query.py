@@ -1,0 +1,126 @@
+"""Filter forms: what the texts mean, and each rule's own sentence at its field."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta, timezone
+
+import pytest
+
+from tradetui.desk.listing_kinds import LISTINGS
+from tradetui.desk.listing_query import Stretch, checked, filter_fields
+from tradetui.wire.parameters import InvalidRequest
+from tradetui.wire.time_rules import DAY_MS
+
+NOW = 1_790_000_000_000
+FIELDS = {
+    "spot-fills": ["symbol", "orderId", "startTime", "endTime"],
+    "spot-bills": ["coin", "groupType", "businessType", "startTime", "endTime"],
+    "convert": ["startTime", "endTime"],
+    "transfers": ["startTime", "endTime", "type"],
+    "email": ["subUid"],
+}
+
+
+@pytest.mark.parametrize("table", LISTINGS)
+def test_a_form_has_every_parameter_of_the_interface_but_those_of_paging(table: str) -> None:
+    endpoint = LISTINGS[table].endpoint
+    assert [field.name for field in filter_fields(endpoint)] == FIELDS[table]
+    named = {each.name for each in endpoint.request.parameters()}
+    assert named - set(FIELDS[table]) <= {"limit", "idLessThan"}
+
+
+def test_only_what_nothing_stands_in_for_must_be_given() -> None:
+    must = {field.name for kind in LISTINGS.values() for field in filter_fields(kind.endpoint) if field.required}
+    assert must == {"subUid"}
+
+
+def problems(table: str, **texts: str) -> dict[str, str]:
+    return dict(checked(LISTINGS[table].endpoint, texts, NOW).problems)
+
+
+@pytest.mark.parametrize(
+    ("table", "texts", "field", "words"),
+    [
+        ("spot-bills", {"groupType": "gift"}, "groupType", "one of the billing types"),
+        ("spot-bills", {"businessType": "gift"}, "businessType", "one of the business types"),
+        ("spot-bills", {"startTime": "91d"}, "endTime", "at most 90 days after startTime"),
+        ("spot-fills", {"startTime": "1d", "endTime": "2d"}, "startTime", "not after endTime"),
+        ("spot-fills", {"startTime": "soon"}, "startTime", "ISO 8601"),
+        ("convert", {"startTime": "120d", "endTime": "1d"}, "endTime", "at most 90 days"),
+        ("transfers", {"startTime": "2d"}, "endTime", "both given or both empty"),
+        ("transfers", {"endTime": "2d"}, "startTime", "both given or both empty"),
+        ("transfers", {"startTime": "91d", "endTime": "1d"}, "startTime", "within the last 90 days"),
+        ("transfers", {"startTime": "1d", "endTime": "20d"}, "startTime", "not after endTime"),
+        ("transfers", {"type": "gift"}, "type", "all, deposit or withdrawl"),
+        ("email", {}, "subUid", "required"),
+    ],
+)
+def test_a_broken_rule_is_told_at_its_field(table: str, texts: dict[str, str], field: str, words: str) -> None:
+    if table == "spot-bills" and texts == {"startTime": "91d"}:
+        texts = texts | {"endTime": "0d"}
+    found = problems(table, **texts)
+    assert list(found) == [field]
+    assert words in found[field]
+
+
+def test_the_sentence_is_the_requests_own() -> None:
+    request = LISTINGS["spot-bills"].endpoint.request
+    with pytest.raises(InvalidRequest) as refused:
+        request(coin="USDT", groupType="gift")
+    assert problems("spot-bills", coin="USDT", groupType="gift") == {"groupType": str(refused.value)}
+
+
+def test_every_field_that_is_wrong_by_itself_is_told() -> None:
+    assert problems("spot-bills", groupType="x", businessType="y", startTime="z").keys() == {
+        "groupType",
+        "businessType",
+        "startTime",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["99999999999999999999", "9" * 5000, "9" * 5000 + "d", "0001-01-01", "9999-12-31T23:59"]
+)
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))])
+def test_times_from_the_edge_of_the_calendar_are_told_and_not_stumbled_over(text: str, zone: timezone) -> None:
+    for table in ("spot-fills", "convert", "transfers"):
+        result = checked(LISTINGS[table].endpoint, {"startTime": text, "endTime": text}, NOW, zone)
+        assert (result.query is None) == bool(result.problems)
+
+
+def test_what_is_read_when_nobody_says_a_time() -> None:
+    def stretch(table: str) -> Stretch:
+        query = checked(LISTINGS[table].endpoint, {}, NOW).query
+        assert query is not None
+        return query.stretch
+
+    midnight = NOW - NOW % DAY_MS
+    assert stretch("spot-fills") == Stretch(NOW - 90 * DAY_MS, NOW, True)
+    assert stretch("spot-bills") == Stretch(None, NOW, True)
+    assert stretch("convert") == Stretch(NOW - 90 * DAY_MS, NOW, True)
+    assert stretch("transfers") == Stretch(midnight - DAY_MS, midnight - 1, True)
+
+
+@pytest.mark.parametrize(("days", "pieces"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3), (90, 13)])
+def test_a_longer_range_of_transfers_is_cut(days: int, pieces: int) -> None:
+    query = checked(LISTINGS["transfers"].endpoint, {"startTime": f"{days}d", "endTime": "0d"}, NOW).query
+    assert query is not None
+    assert (query.pieces, query.sent) == (pieces, True)
+    assert query.stretch == Stretch(NOW - days * DAY_MS, NOW, False)
+
+
+def test_times_without_a_zone_are_in_the_one_of_the_screen() -> None:
+    tokyo = timezone(timedelta(hours=9))
+    texts = {"startTime": "2026-09-21T09:00", "endTime": "2026-09-21T01:00Z"}
+    query = checked(LISTINGS["spot-fills"].endpoint, texts, NOW, tokyo).query
+    assert query is not None
+    assert query.stretch.end_ms is not None
+    assert query.stretch.start_ms == query.stretch.end_ms - 3_600_000
+
+
+def test_the_largest_pages_are_asked_for() -> None:
+    for kind in LISTINGS.values():
+        query = checked(kind.endpoint, {"subUid": "1"} if kind.table == "email" else {}, NOW).query
+        assert query is not None
+        rule = kind.endpoint.page
+        assert getattr(query.request, "limit", None) == (rule.maximum if rule is not None else None)

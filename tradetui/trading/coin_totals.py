@@ -1,0 +1,157 @@
+"""What a list of spot fills, bills, converts or transfers adds up to, coin by coin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from typing import Final
+
+from tradetui.trading.money import ZERO
+from tradetui.wire.broker import SubaccountTransfer
+from tradetui.wire.convert import ConvertRecord
+from tradetui.wire.records import Record
+from tradetui.wire.spot import SpotBill, SpotFill
+from tradetui.wire.vocabulary import BusinessType, TransferStatus, same
+
+NOT_TOLD: Final = "(not told)"
+"""The coin of an amount whose coin the interface does not name, such as a convert's fee."""
+# Sums keep every digit: a figure has forty before its point at most, and as many after it as the exchange writes.
+_EXACT: Final = Context(prec=400)
+# What spot pairs are quoted in, the longer names first, since the interface names the pair only.
+_QUOTES: Final = (
+    "USDT",
+    "USDC",
+    "USDE",
+    "FDUSD",
+    "TUSD",
+    "EURT",
+    "USD",
+    "EUR",
+    "GBP",
+    "BRL",
+    "TRY",
+    "BTC",
+    "ETH",
+    "BGB",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CoinTotal:
+    """One coin: bought and sold as amounts above nothing, fees with their own sign (paid is below nothing).
+
+    `movements` is the net movement by business type, `rows` how many rows moved the coin.
+    """
+
+    coin: str
+    rows: int = 0
+    bought: Decimal = ZERO
+    sold: Decimal = ZERO
+    fees: Decimal = ZERO
+    movements: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Movement:
+    coin: str
+    bought: Decimal = ZERO
+    sold: Decimal = ZERO
+    fees: Decimal = ZERO
+    kind: str | None = None
+    moved: Decimal = ZERO
+
+
+def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[str, CoinTotal]:
+    """The totals with these rows added; rows of a kind that moves no coin add nothing."""
+    totals = dict(before)
+    for record in records:
+        counted: set[str] = set()
+        for movement in _movements(record):
+            total = totals.get(movement.coin) or CoinTotal(movement.coin)
+            totals[movement.coin] = _with(total, movement, first=movement.coin not in counted)
+            counted.add(movement.coin)
+    return totals
+
+
+def coins_of(symbol: str, hint: str | None = None) -> tuple[str, str] | None:
+    """Base and quote coin of a spot pair, by the coins pairs are quoted in, else by a coin known to be one of the two.
+
+    None where neither tells: a wrong coin would be a wrong number.
+    """
+    name = symbol.upper()
+    for quote in _QUOTES:
+        if name.endswith(quote) and len(name) > len(quote):
+            return name[: -len(quote)], quote
+    coin = (hint or "").upper()
+    if coin and name.startswith(coin) and name != coin:
+        return coin, name[len(coin) :]
+    if coin and name.endswith(coin) and name != coin:
+        return name[: -len(coin)], coin
+    return None
+
+
+def _with(total: CoinTotal, movement: _Movement, *, first: bool) -> CoinTotal:
+    movements = total.movements
+    if movement.kind is not None:
+        moved = _EXACT.add(movements.get(movement.kind, ZERO), movement.moved)
+        movements = {**movements, movement.kind: moved}
+    return CoinTotal(
+        total.coin,
+        total.rows + first,
+        _EXACT.add(total.bought, movement.bought),
+        _EXACT.add(total.sold, movement.sold),
+        _EXACT.add(total.fees, movement.fees),
+        movements,
+    )
+
+
+def _movements(record: Record) -> Iterator[_Movement]:
+    if isinstance(record, SpotFill):
+        yield from _of_fill(record)
+    elif isinstance(record, SpotBill):
+        yield _of_bill(record)
+    elif isinstance(record, ConvertRecord):
+        yield _Movement(record.from_coin, sold=record.from_coin_size)
+        yield _Movement(record.to_coin, bought=record.to_coin_size)
+        if record.fee:
+            yield _Movement(NOT_TOLD, fees=record.fee)
+    elif isinstance(record, SubaccountTransfer):
+        yield _of_transfer(record)
+
+
+def _of_fill(fill: SpotFill) -> Iterator[_Movement]:
+    hint = next((fee.fee_coin for fee in fill.fee_detail if fee.fee_coin), None)
+    base, quote = coins_of(fill.symbol, hint) or (f"{fill.symbol} base", f"{fill.symbol} quote")
+    paid = fill.amount if fill.amount is not None else _EXACT.multiply(fill.size, fill.price_avg)
+    if fill.is_buy:
+        yield _Movement(base, bought=fill.size)
+        yield _Movement(quote, sold=paid)
+    else:
+        yield _Movement(base, sold=fill.size)
+        yield _Movement(quote, bought=paid)
+    for fee in fill.fee_detail:
+        if fee.total_fee is not None:
+            yield _Movement(fee.fee_coin or NOT_TOLD, fees=fee.total_fee)
+
+
+def _of_bill(bill: SpotBill) -> _Movement:
+    traded = same(bill.business_type, BusinessType.BUY) or same(bill.business_type, BusinessType.SELL)
+    size = bill.size
+    return _Movement(
+        bill.coin,
+        bought=size if traded and size > 0 else ZERO,
+        sold=-size if traded and size < 0 else ZERO,
+        fees=bill.fees or ZERO,
+        kind=bill.business_type or NOT_TOLD,
+        moved=size,
+    )
+
+
+def _of_transfer(transfer: SubaccountTransfer) -> _Movement:
+    """What succeeded moves the coin; what is pending or failed is told apart."""
+    kind = transfer.type or NOT_TOLD
+    if transfer.status and not same(transfer.status, TransferStatus.SUCCESS):
+        kind = f"{kind} {transfer.status}"
+    size = abs(transfer.amount)
+    return _Movement(transfer.coin, kind=kind, moved=-size if transfer.is_withdrawal else size)
