@@ -41,7 +41,8 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals():
     assert desk.account is not None
     assert (desk.account.uid, desk.account.origin) == (simulation.uid, "exchange")
     assert desk.client.budget.account_kind == "ordinary"
-    assert desk.live_triggers
+    assert desk.live_stops is not None
+    assert desk.live_stops.count > 0
     assert all(feed.snapshot.server_ms is not None for feed in desk.feeds.values())
     await desk.stop()
 
@@ -85,7 +86,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
         for row in simulation.world.positions(simulation.uid, each)
     }
     assert {row.key: row.size for row in desk.feeds["positions"].snapshot.rows} == held
-    assert desk.live_triggers is None
+    assert desk.live_stops is None
     await desk.stop()
 
 

@@ -29,7 +29,9 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(os.environ, flags)
     if not needs_terminal():
         return USAGE
+    from tradetui.commands import screen_state
     from tradetui.ui.app import TradeApp
+    from tradetui.ui.choices import choices_from
     from tradetui.ui.running import run as run_app
     from tradetui.ui.settings import ProfileChoice, UiSettings
 
@@ -43,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
         theme=profile.theme,
         timezone=profile.timezone,
         keys=profile.keys,
+        choices=choices_from(screen_state.read(loaded.data_dir)),
+        keep=lambda choices: screen_state.write(loaded.data_dir, choices.as_plain()),
     )
     return run_app(TradeApp(settings))
 

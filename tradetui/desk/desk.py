@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from tradetui.desk.positions_reader import PositionsReader
 from tradetui.desk.readers import AccountsReader, OrdersReader
 from tradetui.desk.scheduler import Scheduler
 from tradetui.desk.settings import Access, DeskSettings
-from tradetui.desk.snapshot import Snapshot
+from tradetui.desk.snapshot import Snapshot, indexed
 from tradetui.desk.tagged import Tagged
 from tradetui.desk.triggers_reader import TriggersReader
 from tradetui.exchange.budget import Lane
@@ -84,6 +84,7 @@ class Desk:
         self.feeds: Mapping[str, Feed] = {
             name: Feed(name, readers[name], settings.intervals[name], clock) for name in FEEDS
         }
+        self._live_stops = Snapshot()
         self.scheduler = Scheduler(self.feeds.values(), random)
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
@@ -130,9 +131,9 @@ class Desk:
         return self.positions_reader.source
 
     @property
-    def live_triggers(self) -> tuple[Tagged, ...] | None:
-        """Trigger orders that still wait, None where the exchange does not tell them."""
-        return self.triggers_reader.live
+    def live_stops(self) -> Snapshot | None:
+        """Trigger orders that still wait, newest first; None where the exchange does not tell them."""
+        return self._live_stops if self.triggers_reader.live_known else None
 
     def start(self) -> None:
         """Begin polling."""
@@ -176,9 +177,20 @@ class Desk:
         self.scheduler.set_pace(name, pace)
 
     def _feed_changed(self, feed: Feed) -> None:
+        if feed.name == "triggers":
+            self._note_live_stops(feed)
         self.alerts.feed_changed(feed)
         health = self.health
         self.alerts.link_is(health.state, health.sentence)
+
+    def _note_live_stops(self, feed: Feed) -> None:
+        before, rows = self._live_stops, self.triggers_reader.live or ()
+        read_at = feed.snapshot.read_at
+        if rows == before.rows:
+            self._live_stops = replace(before, read_at=read_at)
+            return
+        keys = tuple(row.key for row in rows)
+        self._live_stops = Snapshot(rows, keys, before.generation + 1, read_at, index=indexed(keys))
 
     def _account_known(self, account: AccountIdentity) -> None:
         self.client.budget.account = account.name  # two profiles of one account share its limits

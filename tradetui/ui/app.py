@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ from textual.command import Provider
 from textual.screen import Screen
 
 from tradetui.ui.bindings import bindings
+from tradetui.ui.choices import ScreenChoices, TableChoice
 from tradetui.ui.crash import crash_report
 from tradetui.ui.keys import troubles
 from tradetui.ui.safe import tell
@@ -70,8 +72,10 @@ class TradeApp(App[None], inherit_bindings=False):
         self._subscriptions: tuple[Callable[[], None], ...] = ()
         for theme in THEMES:
             self.register_theme(theme)
+        self.choices = settings.choices
         names = {theme.name for theme in THEMES}
-        wanted = [name for name in (settings.theme, f"tradetui-{settings.theme}") if name in names]
+        asked = (self.choices.theme, settings.theme, f"tradetui-{settings.theme}")
+        wanted = [name for name in asked if name in names]
         self.theme = wanted[0] if wanted else DEFAULT_THEME
         if settings.keys:
             self.set_keymap(dict(settings.keys))
@@ -147,6 +151,26 @@ class TradeApp(App[None], inherit_bindings=False):
     def choose_theme(self, name: str) -> None:
         """Take other colours."""
         self.theme = name
+        self._remember(replace(self.choices, theme=name))
+
+    def remember_table(self, name: str, choice: TableChoice) -> None:
+        """Show a table the same way next time."""
+        self._remember(self.choices.with_table(name, choice))
+
+    def _remember(self, choices: ScreenChoices) -> None:
+        if choices == self.choices:
+            return
+        self.choices = choices
+        if self.settings.keep is not None:
+            self.run_worker(self._keep(), group="keep", exclusive=True, exit_on_error=False)
+
+    async def _keep(self) -> None:
+        keep = self.settings.keep
+        assert keep is not None
+        try:
+            await asyncio.to_thread(keep, self.choices)
+        except OSError as problem:
+            tell(self, f"What was chosen is not remembered: {problem}", severity="warning", seconds=8)
 
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""

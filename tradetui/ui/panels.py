@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
@@ -32,6 +33,8 @@ NOTHING: Final = {
     "fills": "No fill in the three months the exchange tells of.",
     "triggers": "No past trigger order in the three months the exchange tells of.",
 }
+LIVE_TITLE: Final = "Live stops"
+NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 STARTING: Final = "starting …"
 READING: Final = "reading …"
 
@@ -45,7 +48,8 @@ class Panel(Container):
         self.caption = ""
         self.product: str | None = None
         self._number = number
-        self._shown_generation = -1
+        self.live = False
+        self._shown_generation = (False, -1)
         self._shown_words = STARTING
         self._shown_trouble = ""
         self.table = RecordTable(columns, id=f"table-{name}")
@@ -58,34 +62,34 @@ class Panel(Container):
         with Container(classes="nothing"):
             yield self._words
 
-    def show(self, feed: Feed, now: float) -> None:
-        """Show what the feed knows now; nothing is repainted that has not changed."""
-        snapshot = feed.snapshot
-        if snapshot.generation != self._shown_generation:
-            self._shown_generation = snapshot.generation
-            self.table.set_source(snapshot)
-        self.show_state(feed, now)
+    def show(self, feed: Feed, now: float, rows: Snapshot) -> None:
+        """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
+        shown = (self.live, rows.generation)
+        if shown != self._shown_generation:
+            self._shown_generation = shown
+            self.table.set_source(rows)
+        self.show_state(feed, now, rows)
 
-    def show_state(self, feed: Feed, now: float) -> None:
+    def show_state(self, feed: Feed, now: float, rows: Snapshot) -> None:
         """Bring title, age and the words of an empty panel up to date."""
         snapshot, state = feed.snapshot, str(feed.freshness)
         aged = state in ("stale", "dead")
         about = [f"{state} {coarse(snapshot.age(now) or 0.0)}"] if aged else []
         if snapshot.lost:
             about.append(f"{snapshot.lost} unreadable")
-        self._entitle(self._count(snapshot), " · ".join(about))
+        self._entitle(self._count(rows), " · ".join(about))
         trouble = snapshot.error.sentence if snapshot.error is not None else snapshot.note
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = plain(trouble)
         self.set_class(aged or snapshot.error is not None, "-trouble")
-        self._show_words(snapshot)
+        self._show_words(replace(snapshot, rows=rows.rows))
 
     def reset(self) -> None:
         """Forget everything: another desk is being opened."""
         from tradetui.desk.rows import NO_ROWS
 
-        self._shown_generation = -1
+        self._shown_generation = (False, -1)
         self._shown_trouble = ""
         self.border_subtitle = None
         self.set_class(False, "-trouble")
@@ -109,7 +113,8 @@ class Panel(Container):
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
-        parts = [f"{self._number} {TITLES[self.feed_name]}", count, *narrowed, f"· {state}" if state else ""]
+        title = LIVE_TITLE if self.live else TITLES[self.feed_name]
+        parts = [f"{self._number} {title}", count, *narrowed, f"· {state}" if state else ""]
         caption = plain(" ".join(filter(None, parts))).plain
         # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:
@@ -130,7 +135,7 @@ class Panel(Container):
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
         else:
-            self._say(NOTHING[self.feed_name] if snapshot.read_at is not None else READING)
+            self._say((NO_LIVE if self.live else NOTHING[self.feed_name]) if snapshot.read_at is not None else READING)
 
     def _say(self, words: str) -> None:
         if words != self._shown_words:

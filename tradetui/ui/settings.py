@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tradetui.ui.choices import ScreenChoices
 from tradetui.ui.themes import DEFAULT_THEME
 
 if TYPE_CHECKING:
@@ -33,4 +34,7 @@ class UiSettings:
     keys: Mapping[str, str] = field(default_factory=dict)
     bell: bool = True
     inline_start: bool = False
+    choices: ScreenChoices = field(default_factory=ScreenChoices)
+    keep: Callable[[ScreenChoices], None] | None = None
+    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
+    from tradetui.desk.snapshot import Snapshot
     from tradetui.ui.app import TradeApp
     from tradetui.ui.settings import UiSettings
 
@@ -50,6 +51,7 @@ class FivePanels(Screen[None]):
         self.focused_panel = "positions"
         self.paused = False
         self.product: str | None = None
+        self.live_stops = False
         self.zone = zone_named(settings.timezone)
         self._home_zone = self.zone if self.zone is not UTC else MachineZone()
         self._settings = settings
@@ -82,9 +84,22 @@ class FivePanels(Screen[None]):
             Container(Container(panels["orders"], panels["triggers"], id="left"), panels["fills"], id="bottom"),
         )
         self._furnished = True
+        self._show_choices()
         self._arrange()
         self.table.focus()
         self.trade_app.furnished()
+
+    def _show_choices(self) -> None:
+        """Columns and order as they were chosen before."""
+        chosen = self.trade_app.choices.tables
+        for name in self.panels.keys() & chosen.keys():
+            from tradetui.desk.columns.every_field import every_column
+            from tradetui.ui.screens.table_tools import show_choice
+
+            table = self.panels[name].table
+            # Every field of the interface means the models: only where one of them was chosen.
+            every = COLUMNS[name] if not chosen[name].columns else every_column(name)
+            show_choice(table, chosen[name], every, COLUMNS[name])
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew, live."""
@@ -157,9 +172,21 @@ class FivePanels(Screen[None]):
             for name in sorted(self._fresh):
                 if self.panels[name].display:
                     self._fresh.discard(name)
-                    self.panels[name].show(desk.feeds[name], now)
+                    self.panels[name].show(desk.feeds[name], now, self.rows_of(name))
             self.refresh_states()
         self._show_header(desk)
+
+    def rows_of(self, name: str) -> Snapshot:
+        """What a panel shows: its feed's rows, or the triggers that still wait."""
+        assert self.desk is not None
+        if name == "triggers" and self.live_stops and (live := self.desk.live_stops) is not None:
+            return live
+        return self.desk.feeds[name].snapshot
+
+    def repaint(self, name: str) -> None:
+        """Show a panel's rows anew."""
+        if self.desk is not None:
+            self.panels[name].show(self.desk.feeds[name], self.desk.clock.monotonic(), self.rows_of(name))
 
     def refresh_states(self) -> None:
         """Bring titles, ages, tabs and hints up to date."""
@@ -168,7 +195,7 @@ class FivePanels(Screen[None]):
             now = desk.clock.monotonic()
             for name, panel in self.panels.items():
                 if panel.display:
-                    panel.show_state(desk.feeds[name], now)
+                    panel.show_state(desk.feeds[name], now, self.rows_of(name))
         self._show_tabs()
         self._show_hints()
 
@@ -240,6 +267,8 @@ class FivePanels(Screen[None]):
             "copy_cell": self.table.cursor_key is not None,
             "copy_row": self.table.cursor_key is not None,
             "sort_reverse": self.table.sort is not None,
+            "export": self.table.shown > 0,
+            "live_stops": desk is not None and desk.live_stops is not None,
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self._settings.profiles) > 1,
             "poll_now": desk is not None,
@@ -280,7 +309,7 @@ class FivePanels(Screen[None]):
         if desk is not None:
             for name in names:
                 self._fresh.discard(name)
-                self.panels[name].show(desk.feeds[name], desk.clock.monotonic())
+                self.panels[name].show(desk.feeds[name], desk.clock.monotonic(), self.rows_of(name))
 
     def _set_paces(self) -> None:
         if self.desk is None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.widgets import Input, Static
 
+from tradetui.desk.columns import COLUMNS
 from tradetui.ui.layout import PANELS
 from tradetui.ui.panels import TITLES
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import plain, tell
 from tradetui.ui.screens.five_panels import FivePanels
+from tradetui.ui.screens.table_tools import choose_columns, export_table
 from tradetui.ui.zones import zone_label
 
 if TYPE_CHECKING:
@@ -53,7 +56,7 @@ class RowActions(FivePanels):
             from tradetui.ui.screens.detail import DetailScreen
 
             if isinstance(self.app.screen, DetailScreen):
-                self.app.screen.follow(feed.name, feed.snapshot)
+                self.app.screen.follow(feed.name, self.rows_of(feed.name))
 
     # Filter
 
@@ -115,6 +118,7 @@ class RowActions(FivePanels):
         table, column = self.table, self.table.cursor_column
         same = table.sort is not None and table.sort.column == column.id
         table.sort_by(None if same else column.id)
+        self._remember_sort()
         self.refresh_states()
 
     def action_sort_reverse(self) -> None:
@@ -122,6 +126,17 @@ class RowActions(FivePanels):
         sort = self.table.sort
         if self.able("sort_reverse") and sort is not None:
             self.table.sort_by(sort.column, not sort.reverse)
+            self._remember_sort()
+
+    @on(RecordTable.HeaderSelected)
+    def _remember_sort(self) -> None:
+        app, sort = self.trade_app, self.table.sort
+        choice = replace(
+            app.choices.table(self.focused_panel),
+            sort=None if sort is None else sort.column,
+            reverse=sort is not None and sort.reverse,
+        )
+        app.remember_table(self.focused_panel, choice)
 
     def action_copy_cell(self) -> None:
         """Copy the cell under the cursor."""
@@ -133,7 +148,27 @@ class RowActions(FivePanels):
         if self.able("copy_row"):
             self.trade_app.copy(self.table.row_text(), "row")
 
+    def action_columns(self) -> None:
+        """Choose the columns of this panel."""
+        name = self.focused_panel
+        choose_columns(self.trade_app, self.table, name, TITLES[name], COLUMNS[name], self.refresh_states)
+
+    def action_export(self) -> None:
+        """Write the rows of this panel into a file."""
+        if self.able("export"):
+            name = self.focused_panel
+            export_table(self.trade_app, self.table, name, TITLES[name].lower())
+
     # View
+
+    def action_live_stops(self) -> None:
+        """Triggers that still wait, or those that ended."""
+        if not self.able("live_stops"):
+            return
+        self.live_stops = not self.live_stops
+        self.panels["triggers"].live = self.live_stops
+        self.go_to("triggers")
+        self.repaint("triggers")
 
     def action_product(self) -> None:
         """The next product type, after the last one all of them."""

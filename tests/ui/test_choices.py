@@ -1,0 +1,226 @@
+"""Columns, order, theme, live stops and exports: chosen on the screen, remembered, written."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from tests.ui.virtual import Stage
+from tradetui.commands import screen_state
+from tradetui.desk.columns import COLUMNS
+from tradetui.desk.columns.every_field import every_column
+from tradetui.ui.choices import ColumnChoice, ScreenChoices, TableChoice, choices_from, chosen_columns
+from tradetui.ui.dialogs.columns import ColumnsDialog
+from tradetui.ui.dialogs.export import ExportDialog
+from tradetui.ui.screenshot import screen_text
+
+CHOICES = ScreenChoices(
+    "tradetui-light",
+    {"orders": TableChoice((ColumnChoice("orderId", 21), ColumnChoice("symbol")), "symbol", True)},
+)
+
+
+def test_choices_survive_their_file(tmp_path: Path) -> None:
+    screen_state.write(tmp_path / "data", CHOICES.as_plain())
+    assert choices_from(screen_state.read(tmp_path / "data")) == CHOICES
+
+
+def test_no_file_is_no_choice(tmp_path: Path) -> None:
+    assert choices_from(screen_state.read(tmp_path)) == ScreenChoices()
+
+
+@pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
+def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
+    (tmp_path / "state.toml").write_text(text)
+    assert choices_from(screen_state.read(tmp_path)) == ScreenChoices()
+    assert (tmp_path / "state.toml.unread").read_text() == text
+    screen_state.write(tmp_path, CHOICES.as_plain())
+    assert choices_from(screen_state.read(tmp_path)) == CHOICES
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"theme": 3},
+        {"tables": [1]},
+        {"tables": {"orders": 3}},
+        {"tables": {"orders": {"columns": "symbol", "sort": 3, "reverse": "yes"}}},
+        {"tables": {"orders": {"columns": [3, {"width": 3}, {"id": 4}]}}},
+    ],
+)
+def test_what_is_not_as_it_should_be_counts_as_not_chosen(told: Mapping[str, Any]) -> None:
+    read = choices_from(told)
+    assert read.theme is None
+    assert read.table("orders") == TableChoice()
+
+
+def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
+    told = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
+    (column,) = chosen_columns(every_column("orders"), choices_from(told).table("orders")) or ()
+    assert (column.id, column.width) == ("symbol", 60)
+    assert chosen_columns(every_column("orders"), TableChoice((ColumnChoice("gone"),))) is None
+
+
+@pytest.mark.looptime
+async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
+    kept: list[ScreenChoices] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "c")
+        assert isinstance(stage.app.screen, ColumnsDialog)
+        # The second column goes first, the first gets wider, the third is hidden.
+        await pilot.press("down", "shift+up", "down", "plus", "plus", "down", "space", "enter")
+        await asyncio.sleep(1)
+        ids = [column.id for column in stage.app.main.table.columns]
+        default = [column.id for column in COLUMNS["orders"]]
+        assert ids == [default[1], default[0], *default[3:]]
+        assert stage.app.main.table.columns[1].width == COLUMNS["orders"][0].width + 2
+        assert kept[-1].table("orders").columns is not None
+        await pilot.press("c", "0", "enter")
+        assert stage.app.main.table.columns == COLUMNS["orders"]
+        await asyncio.sleep(1)
+        assert "orders" not in kept[-1].tables
+
+
+@pytest.mark.looptime
+async def test_every_field_of_the_interface_can_be_a_column() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "c")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ColumnsDialog)
+        at = [column.id for column in every_column("orders")].index("posMode")
+        await pilot.press(*["down"] * at, "space", "enter")
+        assert stage.app.main.table.columns[-1].id == "posMode"
+
+
+@pytest.mark.looptime
+async def test_leaving_the_dialog_changes_nothing() -> None:
+    kept: list[ScreenChoices] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "c", "space", "escape")
+        assert stage.app.main.table.columns == COLUMNS["orders"]
+        assert kept == []
+
+
+@pytest.mark.looptime
+async def test_what_was_chosen_is_there_the_next_time() -> None:
+    stage = Stage(choices=CHOICES)
+    async with stage.running() as pilot:
+        await pilot.press("3")
+        table = stage.app.main.table
+        assert [(column.id, column.width) for column in table.columns] == [("orderId", 21), ("symbol", 10)]
+        assert table.sort is not None
+        assert (table.sort.column, table.sort.reverse) == ("symbol", True)
+        assert stage.app.theme == "tradetui-light"
+
+
+@pytest.mark.looptime
+async def test_sort_and_theme_are_remembered() -> None:
+    kept: list[ScreenChoices] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "s", "S")
+        stage.app.choose_theme("tradetui-light")
+        await asyncio.sleep(1)
+        assert kept[-1] == ScreenChoices("tradetui-light", {"orders": TableChoice(None, COLUMNS["orders"][0].id, True)})
+
+
+@pytest.mark.looptime
+async def test_what_cannot_be_remembered_is_said() -> None:
+    def full(choices: ScreenChoices) -> None:
+        raise OSError(28, "No space left on device")
+
+    stage = Stage(keep=full)
+    async with stage.running() as pilot:
+        await pilot.press("3", "s")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert "is not remembered" in screen_text(stage.app)
+
+
+@pytest.mark.looptime
+async def test_live_stops_and_back() -> None:
+    stage = Stage()
+    async with stage.running(after=12) as pilot:
+        live = stage.desk.live_stops
+        assert live is not None
+        await pilot.press("v")
+        await pilot.pause()
+        assert stage.app.main.focused_panel == "triggers"
+        assert f"5 Live stops {live.count}" in screen_text(stage.app)
+        assert {row.plan_status for row in stage.app.main.table.source.rows} == {"live"}
+        await pilot.press("v")
+        await pilot.pause()
+        assert "5 Trigger history" in screen_text(stage.app)
+
+
+async def exported(stage: Stage, name: str, tmp_path: Path) -> Path:
+    dialog = stage.app.screen
+    assert isinstance(dialog, ExportDialog)
+    path = tmp_path / name
+    dialog.query_one(Input).value = str(path)
+    return path
+
+
+async def written(path: Path, stage: Stage) -> None:
+    """Until the worker's thread has ended."""
+    await stage.app.workers.wait_for_complete()
+    await asyncio.sleep(0.1)
+
+
+@pytest.mark.looptime
+async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "slash", *"BTCUSDT", "enter", "s", "S", "e")
+        assert "orders-hedge-20260801-" in stage.app.screen.query_one(Input).value
+        path = await exported(stage, "orders.csv", tmp_path)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert not isinstance(stage.app.screen, ExportDialog)
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert {row["symbol"] for row in rows} == {"BTCUSDT"}
+        assert list(rows[0]) == [column.id for column in COLUMNS["orders"]]
+        assert len(rows) == stage.app.main.table.shown
+
+
+@pytest.mark.looptime
+async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        (tmp_path / "orders.json").write_text("mine")
+        await pilot.press("3", "e")
+        path = await exported(stage, "orders.json", tmp_path)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert path.read_text() == "mine"
+        assert "Enter once more replaces it" in " ".join(screen_text(stage.app).split())
+        await pilot.press("enter")
+        await written(path, stage)
+        assert len(json.loads(path.read_text())) == stage.app.main.table.shown
+
+
+@pytest.mark.looptime
+async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "e")
+        await exported(stage, "nowhere/orders.csv", tmp_path)
+        await pilot.press("enter")
+        await written(tmp_path, stage)
+        assert "Nothing was written" in screen_text(stage.app)
+        await exported(stage, "orders.xlsx", tmp_path)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "must end in .csv or .json" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert list(tmp_path.iterdir()) == []

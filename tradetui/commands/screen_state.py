@@ -1,0 +1,47 @@
+"""`state.toml` in the data directory: what was chosen on the screen. What a person wrote is never in it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+FILE = "state.toml"
+_HEADING = "# Written by tradetui: theme, columns and order chosen on the screen. Delete it to forget them.\n\n"
+
+
+def read(data_dir: Path) -> Mapping[str, Any]:
+    """What the file tells; nothing where there is none. One that cannot be read is put aside as `state.toml.unread`."""
+    file = data_dir / FILE
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        _put_aside(file)
+    except OSError:
+        pass  # None yet, or not ours to read: the screen comes up as it does the first time.
+    return {}
+
+
+def write(data_dir: Path, told: Mapping[str, Any]) -> None:
+    """Replace the file whole; raises OSError."""
+    import tomli_w
+
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=data_dir)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(_HEADING + tomli_w.dumps(told))
+        Path(name).replace(data_dir / FILE)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _put_aside(file: Path) -> None:
+    # A read-only directory keeps it where it is; it is overlooked all the same.
+    with suppress(OSError):
+        os.replace(file, file.with_name(f"{FILE}.unread"))

@@ -1,0 +1,127 @@
+"""Which columns a table shows, in which order and how wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+
+from tradetui.desk.columns import Column
+from tradetui.ui.choices import NARROWEST, WIDEST, ColumnChoice, TableChoice
+from tradetui.ui.safe import plain
+from tradetui.wire.scrub import scrub
+
+KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
+ID_WIDTH = 24
+
+
+class ColumnsDialog(ModalScreen[TableChoice | None]):
+    """Returns the choice, None where it was left as it is. What is shown stands first, in its order."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,q", "dismiss", "Leave it"),
+        ("space", "show_or_hide", "Show or hide"),
+        ("shift+down,J", "move(1)", "Further right"),
+        ("shift+up,K", "move(-1)", "Further left"),
+        ("plus,right", "widen(1)", "Wider"),
+        ("minus,left", "widen(-1)", "Narrower"),
+        ("0", "reset", "As at first"),
+        ("j", "cursor(1)", "Down"),
+        ("k", "cursor(-1)", "Up"),
+    ]
+
+    def __init__(self, title: str, every: Sequence[Column], default: Sequence[Column], choice: TableChoice) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._columns = {column.id: column for column in every}
+        self._default = tuple(column.id for column in default)
+        self._choice = choice
+        known = [each for each in choice.columns or () if each.id in self._columns]
+        self._widths = {each.id: each.width for each in known if each.width is not None}
+        shown = [each.id for each in known] if known else list(self._default)
+        self._take(shown)
+
+    def _take(self, shown: Sequence[str]) -> None:
+        self._shown = dict.fromkeys(shown)
+        self._order = [*self._shown, *(name for name in self._columns if name not in self._shown)]
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = plain(f"Columns of {self._heading.lower()}")
+            yield OptionList(*(self._words(name) for name in self._order), markup=False)
+            yield Static(plain(KEYS), classes="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._list.highlighted = 0
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def _at(self) -> int:
+        return self._list.highlighted or 0
+
+    def _words(self, name: str) -> Content:
+        column = self._columns[name]
+        width = self._widths.get(name)
+        wide = f"{width} wide" if width is not None else ""
+        mark, style = ("■", "") if name in self._shown else ("□", "$quiet")
+        return Content.assemble(
+            (f"{mark} {scrub(column.title):<18} ", style), (f"{name:<{ID_WIDTH}} {wide:<8} {column.unit}", "$quiet")
+        )
+
+    def _draw(self, at: int) -> None:
+        self._list.clear_options().add_options(self._words(name) for name in self._order)
+        self._list.highlighted = at
+
+    def action_cursor(self, by: int) -> None:
+        """Up or down."""
+        self._list.highlighted = max(0, min(self._at + by, len(self._order) - 1))
+
+    def action_show_or_hide(self) -> None:
+        """Show a column behind those that are shown, or hide it; one always stays."""
+        name = self._order[self._at]
+        if name not in self._shown:
+            self._take([*self._shown, name])
+        elif len(self._shown) > 1:
+            self._take([each for each in self._shown if each != name])
+        self._draw(self._order.index(name))
+
+    def action_move(self, by: int) -> None:
+        """Change places with the next column that is shown."""
+        shown, at = list(self._shown), self._at
+        there = at + by
+        if at < len(shown) and 0 <= there < len(shown):
+            shown[at], shown[there] = shown[there], shown[at]
+            self._take(shown)
+            self._draw(there)
+
+    def action_widen(self, by: int) -> None:
+        """Make a column wider or narrower."""
+        name = self._order[self._at]
+        width = self._widths.get(name, self._columns[name].width) + by
+        self._widths[name] = max(NARROWEST, min(width, WIDEST))
+        self._draw(self._at)
+
+    def action_reset(self) -> None:
+        """Columns, order and widths as they are without any choice."""
+        self._widths.clear()
+        self._take(self._default)
+        self._draw(0)
+
+    @on(OptionList.OptionSelected)
+    def _accepted(self) -> None:
+        choice = tuple(ColumnChoice(name, self._widths.get(name)) for name in self._shown)
+        default = tuple(ColumnChoice(name) for name in self._default)
+        columns = None if choice == default else choice
+        shown = {each.id for each in choice}
+        sort = self._choice.sort if self._choice.sort in shown else None
+        self.dismiss(TableChoice(columns, sort, self._choice.reverse if sort else False))

@@ -1,0 +1,88 @@
+"""A table as shown into a file: where, and as what."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from tradetui.desk.export import Format, RowsMissing
+from tradetui.ui.safe import plain
+
+Save = Callable[[Path, Format, bool], int]
+
+
+class ExportDialog(ModalScreen[str | None]):
+    """Returns what was written in words; the file's ending says whether it is CSV or JSON.
+
+    `save(path, form, replace)` writes and gives the number of rows; it runs in a thread.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+
+    def __init__(self, what: str, proposed: str, save: Save) -> None:
+        super().__init__(classes="dialog")
+        self._what = what
+        self._proposed = proposed
+        self._save = save
+        self._replaces: Path | None = None
+        self._writing = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = plain(f"Export {self._what}")
+            yield Static(plain(f"A file in {Path.cwd()}, or a path of its own; .csv or .json."), markup=False)
+            yield Input(self._proposed, id="path")
+            yield Static("", id="reason", classes="reason", markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button("Cancel", id="cancel")
+                yield Button("Write", id="confirm", variant="primary")
+
+    def _tell(self, words: str) -> None:
+        self.query_one("#reason", Static).update(plain(words))
+
+    @on(Input.Changed)
+    def _changed(self) -> None:
+        self._replaces = None
+        self._tell("")
+
+    @on(Button.Pressed, "#cancel")
+    def _cancelled(self) -> None:
+        self.dismiss(None)
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#confirm")
+    def _confirmed(self) -> None:
+        if self._writing:
+            return
+        path = Path(self.query_one(Input).value.strip()).expanduser()
+        form = {".csv": Format.CSV, ".json": Format.JSON}.get(path.suffix.lower())
+        if form is None:
+            self._tell("The file's name must end in .csv or .json, which says how it is written.")
+            return
+        self._writing = True
+        self.run_worker(self._write(path, form), exit_on_error=False)
+
+    async def _write(self, path: Path, form: Format) -> None:
+        try:
+            rows = await asyncio.to_thread(self._save, path, form, path == self._replaces)
+        except FileExistsError:
+            self._replaces = path
+            self._tell(f"{path} exists. Enter once more replaces it; another name keeps it.")
+        except RowsMissing as problem:
+            self._tell(f"Nothing was written: {problem}. Try again in a moment.")
+        except OSError as problem:
+            self._tell(f"Nothing was written: {path}: {problem.strerror or type(problem).__name__}.")
+        else:
+            self.dismiss(f"{rows} rows written to {path}")
+            return
+        finally:
+            self._writing = False
