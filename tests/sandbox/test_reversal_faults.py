@@ -49,7 +49,8 @@ class Stand:
         book = world.book(uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
             world.burst(book, held)
-        book.orders.clear()
+        for order in list(book.orders.values()):
+            world.cancel_order(uid, order.spec.symbol, order.order_id)
         world.set_mode(uid, "USDT-FUTURES", str(mode))
         self.uid = self.caller.hold(self.account, str(long), str(short))
 

@@ -232,11 +232,10 @@ class FuturesAccount:
         if held is None:
             self.holdings[key] = held = Holding(order.spec, leg, size, price, order.leverage, now_ms, now_ms)
         else:
+            # Sizes are of the base coin also where the contract is inverse: weighted otherwise, adding to a position at
+            # the mark would change what it has gained.
             total = held.size + size
-            if held.spec.inverse:
-                held.entry = total / (held.size / held.entry + size / price)
-            else:
-                held.entry = (held.entry * held.size + price * size) / total
+            held.entry = (held.entry * held.size + price * size) / total
             held.size, held.changed_ms = total, now_ms
         held.fees += charged
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.account_rows import account_row
+from tradetui.sandbox.audit import check_account
 from tradetui.sandbox.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccount, Holding, Order, text
 from tradetui.sandbox.keys import SandboxKey
@@ -422,32 +423,11 @@ class World:
         book.mode = mode
 
     def check_books(self) -> None:
-        """Raise AssertionError unless every position is the sum of its fills and every balance what was paid."""
+        """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
+        marks = self.marks()
         for account in self.accounts.values():
-            for book in account.futures.values():
-                summed: dict[tuple[str, str], Decimal] = {}
-                for row in book.fills:
-                    for key, change in _changes(row):
-                        summed[key] = summed.get(key, ZERO) + change
-                held = {key: value.size for key, value in book.holdings.items()}
-                if book.mode == ONE_WAY:
-                    held = {(symbol, "net"): size if leg == "long" else -size for (symbol, leg), size in held.items()}
-                assert {key: size for key, size in summed.items() if size} == held, (account.name, book.product_type)
-                for coin, balance in book.balances.items():
-                    assert balance == book.started_with[coin] + book.paid[coin]
+            check_account(account, marks)
 
 
 def _newest(order: Order) -> tuple[int, str]:
     return order.created_ms, order.order_id
-
-
-def _changes(row: Row) -> list[tuple[tuple[str, str], Decimal]]:
-    size, trade_side = Decimal(row["baseVolume"]), row["tradeSide"]
-    if row["posMode"] == ONE_WAY:
-        return [((row["symbol"], "net"), size if row["side"] == "buy" else -size)]
-    leg = (
-        trade_side.rsplit("_", 1)[-1]
-        if trade_side.endswith(("_long", "_short"))
-        else ("long" if row["side"] == "buy" else "short")
-    )
-    return [((row["symbol"], leg), size if trade_side == "open" else -size)]

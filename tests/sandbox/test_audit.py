@@ -1,0 +1,158 @@
+"""The check of the books: every single thing that could be wrong in them is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.sandbox.calling import Caller
+from tradetui.sandbox import audit, futures_account
+from tradetui.sandbox.account_rows import account_row
+from tradetui.sandbox.contracts import CONTRACTS, TAKER_FEE
+from tradetui.sandbox.futures_account import FuturesAccount
+
+TINY = Decimal("0.00000002")
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """An account that has opened, added, partly closed and turned round, and holds something on a moved market."""
+    caller = Caller()
+    world, uid = caller.sandbox.world, caller.hold("broker")
+    for leg, size in (("long", "0.3"), ("long", "0.2"), ("short", "0.1"), ("short", "0.9"), ("long", "0.2")):
+        world.open_position(uid, "BTCUSDT", leg, Decimal(size))
+        world.market.set_price("BTCUSDT", world.market.last("BTCUSDT") * Decimal("1.013"))
+    world.place_order(uid, "ETHUSDT", "buy", "buy_single", Decimal(1), Decimal(2000))
+    return caller
+
+
+def book_of(caller: Caller) -> FuturesAccount:
+    return caller.sandbox.world.book(caller.key("broker").uid, "USDT-FUTURES")
+
+
+def holding(book: FuturesAccount) -> Any:
+    return book.holdings["BTCUSDT", "short"]
+
+
+def last_order(book: FuturesAccount) -> Any:
+    return book.done[book.fills[-1]["orderId"]]
+
+
+def pay(book: FuturesAccount) -> None:
+    book.balances["USDT"] += TINY
+
+
+def pay_twice(book: FuturesAccount) -> None:
+    """A mistake that the balance and the order make together."""
+    last_order(book).profit += TINY
+    book.balances["USDT"] += TINY
+
+
+def grow(book: FuturesAccount) -> None:
+    holding(book).size += Decimal("0.0001")
+
+
+def enter_elsewhere(book: FuturesAccount) -> None:
+    holding(book).entry += Decimal("0.001")
+
+
+def vanish(book: FuturesAccount) -> None:
+    del book.holdings["BTCUSDT", "short"]
+
+
+def change_mode(book: FuturesAccount) -> None:
+    book.mode = "hedge_mode"
+
+
+def lose_a_fill(book: FuturesAccount) -> None:
+    del book.fills[-2]
+
+
+def gain_in_a_fill(book: FuturesAccount) -> None:
+    row = next(row for row in reversed(book.fills) if row["profit"] != "0")
+    row["profit"] = str(Decimal(row["profit"]) + TINY)
+
+
+def charge_less(book: FuturesAccount) -> None:
+    (fee,) = book.fills[-1]["feeDetail"]
+    fee["totalFee"] = str(Decimal(fee["totalFee"]) + TINY)
+
+
+def be_a_maker(book: FuturesAccount) -> None:
+    book.fills[-1]["tradeScope"] = "maker"
+
+
+def fill_more(book: FuturesAccount) -> None:
+    last_order(book).filled += Decimal("0.0001")
+
+
+def forget_an_order(book: FuturesAccount) -> None:
+    del book.done[book.fills[-1]["orderId"]]
+
+
+MISTAKES: tuple[Callable[[FuturesAccount], None], ...] = (
+    *(pay, pay_twice, grow, enter_elsewhere, vanish, change_mode, lose_a_fill, gain_in_a_fill, charge_less),
+    *(be_a_maker, fill_more, forget_an_order),
+)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[FuturesAccount], None]) -> None:
+    caller.sandbox.world.check_books()
+    mistake(book_of(caller))
+    with pytest.raises(AssertionError):
+        caller.sandbox.world.check_books()
+
+
+@pytest.mark.parametrize("name", ["accountEquity", "unrealizedPL"])
+def test_what_is_reported_is_not_believed(caller: Caller, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reported(*given: Any) -> dict[str, Any]:
+        row = account_row(*given)
+        return row | {name: str(Decimal(row[name]) + TINY)}
+
+    monkeypatch.setattr(audit, "account_row", reported)
+    with pytest.raises(AssertionError, match="equity" if name == "accountEquity" else "unrealised"):
+        caller.sandbox.world.check_books()
+
+
+def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = futures_account.Holding.profit
+    monkeypatch.setattr(futures_account.Holding, "profit", lambda self, *given: right(self, *given) * 2)
+    with pytest.raises(AssertionError, match="unrealised"):
+        caller.sandbox.world.check_books()
+
+
+def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradetui.sandbox.futures_account.TAKER_FEE", TAKER_FEE * 2)
+    caller.sandbox.world.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
+    with pytest.raises(AssertionError, match="fee"):
+        caller.sandbox.world.check_books()
+
+
+@pytest.mark.parametrize("symbol", ["BTCUSDT", "BTCUSD", "ETHPERP"])
+@pytest.mark.parametrize("leg", ["long", "short"])
+def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg: str) -> None:
+    caller = Caller()
+    world, uid, spec = caller.sandbox.world, caller.key("copy-old").uid, CONTRACTS[symbol]
+    book = world.book(uid, spec.product_type)
+    for held in list(book.holdings.values()):
+        world.burst(book, held)
+    world.open_position(uid, symbol, leg, Decimal(1))
+    for times in (Decimal("1.1"), Decimal("0.7")):
+        world.market.set_price(symbol, world.market.last(symbol) * times)
+        before = book.unrealised(spec.margin_coin, world.marks())
+        world.open_position(uid, symbol, leg, Decimal("0.6"))
+        after = book.unrealised(spec.margin_coin, world.marks())
+        assert abs(after - before) < Decimal("1e-14")
+    world.check_books()
+
+
+def test_the_past_of_everybody_balances(reading: Caller) -> None:
+    world = reading.sandbox.world
+    for key in world.keys:
+        account = world.account(key.uid)
+        for marks in (world.marks(), {symbol: mark * 2 for symbol, mark in world.marks().items()}):
+            audit.check_account(account, marks)
