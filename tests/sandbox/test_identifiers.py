@@ -11,8 +11,8 @@ import pytest
 from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.futures_account import HEDGE
 from tradetui.sandbox.identifiers import Identifiers
+from tradetui.sandbox.orders import HEDGE
 from tradetui.sandbox.population import build_world
 from tradetui.sandbox.world import World
 

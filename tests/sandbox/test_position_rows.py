@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.account import Account
 from tradetui.sandbox.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, FuturesAccount, Holding
+from tradetui.sandbox.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.orders import HEDGE, ONE_WAY
 from tradetui.sandbox.position_rows import position_row
 from tradetui.sandbox.risk import equity, falls_short, liquidation_price
 from tradetui.sandbox.triggers import trigger_row

@@ -1,20 +1,27 @@
-"""A futures account as the exchange's account list shows it, one row for each margin coin."""
+"""An account as the exchange shows it: a futures row for each margin coin, its settings, whose it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.sandbox.futures_account import PLACES, ZERO, FuturesAccount, text
+from tradetui.sandbox.account import Account
+from tradetui.sandbox.figures import ZERO, amount
+from tradetui.sandbox.futures_account import FuturesAccount
 from tradetui.sandbox.risk import equity, free, risk_rate
 
 _DOLLARS: Final = ("USDT", "USDC")
-
-
-def amount(value: Decimal) -> str:
-    """A sum of a coin as text, to eight places."""
-    return text(value.quantize(PLACES))
+_REGISTERED_DAYS: Final = 400
+#: Permissions of a key in the exchange's own words.
+_AUTHORITIES: Final[Mapping[str, str]] = {
+    "futures-read": "coor",
+    "futures-write": "coow",
+    "holdings-read": "cpor",
+    "spot-read": "stor",
+    "subaccount-write": "chow",
+    "copy-write": "ttow",
+}
 
 
 def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
@@ -49,4 +56,30 @@ def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -
         "crossedUnrealizedPL": amount(profit),
         "isolatedUnrealizedPL": "0",
         "assetMode": "single",
+    }
+
+
+def settings_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """The account row of one margin coin with its position mode, margin mode and leverages."""
+    return account_row(book, coin, marks) | {
+        "posMode": book.mode,
+        "marginMode": "crossed",
+        "crossedMarginLeverage": book.leverage,
+        "isolatedLongLever": book.leverage,
+        "isolatedShortLever": book.leverage,
+    }
+
+
+def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
+    """Whose account it is and what a key of it may do."""
+    return {
+        "userId": account.uid,
+        "inviterId": "",
+        "channelCode": "",
+        "channel": "",
+        "ips": "127.0.0.1",
+        "authorities": sorted(_AUTHORITIES[name] for name in permissions if name in _AUTHORITIES),
+        "parentId": 1,
+        "traderType": "trader" if account.is_copy_trader else "not_trader",
+        "regisTime": str(now_ms - _REGISTERED_DAYS * 86_400_000),
     }

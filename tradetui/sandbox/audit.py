@@ -14,7 +14,9 @@ from typing import Any, Final
 from tradetui.sandbox.account import Account
 from tradetui.sandbox.account_rows import account_row
 from tradetui.sandbox.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.futures_account import ONE_WAY, ZERO, FuturesAccount, Order
+from tradetui.sandbox.figures import ZERO
+from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.orders import ONE_WAY, Order
 
 _BOOKED_TO: Final = Decimal("0.00000001")
 _FEES: Final[Mapping[str, Decimal]] = {"maker": MAKER_FEE, "taker": TAKER_FEE}

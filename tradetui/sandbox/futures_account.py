@@ -8,20 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.figures import PLACES, ZERO, text
 from tradetui.sandbox.identifiers import Identifiers
-
-ZERO = Decimal(0)
-HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
-PLACES = Decimal("0.00000001")
-"""Sums of a coin are booked to eight places."""
-
-
-def text(value: Decimal) -> str:
-    """A number as the interface writes it: no exponent, no idle zeros."""
-    plain = format(value, "f")
-    if "." in plain:
-        plain = plain.rstrip("0").rstrip(".")
-    return "0" if plain in ("", "-0") else plain
+from tradetui.sandbox.orders import HEDGE, ONE_WAY, Order
 
 
 @dataclass(slots=True)
@@ -50,96 +39,6 @@ class Holding:
         if self.spec.inverse:
             return self.size / self.leverage
         return self.size * self.entry / self.leverage
-
-
-@dataclass(slots=True)
-class Order:
-    """A futures order, resting or done."""
-
-    spec: ContractSpec
-    order_id: str
-    client_oid: str
-    side: str
-    trade_side: str
-    order_type: str
-    size: Decimal
-    price: Decimal | None
-    mode: str
-    leverage: int
-    created_ms: int
-    changed_ms: int
-    source: str = "normal"
-    enter_point: str = "API"
-    force: str = "gtc"
-    reduce_only: bool = False
-    filled: Decimal = ZERO
-    quote_filled: Decimal = ZERO
-    fee: Decimal = ZERO
-    profit: Decimal = ZERO
-    state: str = "live"
-    preset_take_profit: Decimal | None = None
-    preset_stop_loss: Decimal | None = None
-
-    @property
-    def rests(self) -> bool:
-        return self.state in ("live", "partially_filled")
-
-    @property
-    def leg(self) -> str:
-        """The leg it works on: in hedge mode side names it, in one-way mode there is one net."""
-        if self.mode == ONE_WAY:
-            return "net"
-        return "long" if self.side == "buy" else "short"
-
-    @property
-    def closes(self) -> bool:
-        """Whether it can only make a position smaller."""
-        return self.reduce_only or (self.mode == HEDGE and self.trade_side != "open")
-
-    def works_on(self, leg: str) -> bool:
-        """Whether filling it changes this leg: opens it where it opens, closes it where it closes."""
-        if self.mode == HEDGE:
-            return self.leg == leg
-        return self.buys == ((leg == "short") if self.closes else (leg == "long"))
-
-    @property
-    def buys(self) -> bool:
-        """Whether it buys in the market's sense: closing a short buys, closing a long sells."""
-        if self.mode == ONE_WAY:
-            return self.side == "buy"
-        return (self.side == "buy") == (self.trade_side == "open")
-
-    def row(self) -> dict[str, Any]:
-        """The order as a row of pending orders."""
-        return {
-            "symbol": self.spec.symbol,
-            "size": text(self.size),
-            "orderId": self.order_id,
-            "clientOid": self.client_oid,
-            "baseVolume": text(self.filled),
-            "fee": text(self.fee),
-            "price": text(self.price) if self.price is not None else "",
-            "priceAvg": text(self.spec.price(self.quote_filled / self.filled)) if self.filled else "",
-            "status": self.state,
-            "side": self.side,
-            "force": self.force,
-            "totalProfits": text(self.profit) if self.filled else "",
-            "posSide": self.leg,
-            "marginCoin": self.spec.margin_coin,
-            "quoteVolume": text(self.quote_filled),
-            "leverage": str(self.leverage),
-            "marginMode": "crossed",
-            "reduceOnly": "YES" if self.closes else "NO",
-            "enterPointSource": self.enter_point,
-            "tradeSide": self.trade_side,
-            "posMode": self.mode,
-            "orderType": self.order_type,
-            "orderSource": self.source,
-            "cTime": str(self.created_ms),
-            "uTime": str(self.changed_ms),
-            "presetStopSurplusPrice": text(self.preset_take_profit) if self.preset_take_profit else "",
-            "presetStopLossPrice": text(self.preset_stop_loss) if self.preset_stop_loss else "",
-        }
 
 
 @dataclass
@@ -173,6 +72,14 @@ class FuturesAccount:
     def net(self, symbol: str) -> Holding | None:
         """The one-way position of a symbol, whichever side it is on."""
         return self.held(symbol, "long") or self.held(symbol, "short")
+
+    def order(self, symbol: str, order_id: str | None, client_oid: str | None) -> Order | None:
+        """An order of a symbol, resting or done, by its id where one is given, else by its client's; the newest."""
+        for order in (*self.orders.values(), *reversed(self.done.values())):
+            same = order.order_id == order_id if order_id else order.client_oid == client_oid
+            if same and order.spec.symbol == symbol:
+                return order
+        return None
 
     def resting(self, symbol: str | None = None) -> Iterator[Order]:
         return (order for order in self.orders.values() if symbol in (None, order.spec.symbol))

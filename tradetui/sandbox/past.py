@@ -7,7 +7,9 @@ import random
 from decimal import Decimal
 
 from tradetui.sandbox.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.futures_account import HEDGE, FuturesAccount, Order, text
+from tradetui.sandbox.figures import text
+from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.orders import HEDGE, Order
 from tradetui.sandbox.triggers import PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
 
 DAY_MS = 86_400_000

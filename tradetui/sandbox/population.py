@@ -9,9 +9,9 @@ from typing import Any
 
 from tradetui.sandbox.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.futures_account import HEDGE, ONE_WAY
 from tradetui.sandbox.keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.market import TICK_MS
+from tradetui.sandbox.orders import HEDGE, ONE_WAY
 from tradetui.sandbox.past import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
 from tradetui.sandbox.small_books import convert_book, spot_books, transfer_book
 from tradetui.sandbox.world import World

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.sandbox.account_rows import amount
 from tradetui.sandbox.contracts import MAINTENANCE, TAKER_FEE
-from tradetui.sandbox.futures_account import ONE_WAY, FuturesAccount, Holding, text
+from tradetui.sandbox.figures import amount, text
+from tradetui.sandbox.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.orders import ONE_WAY
 from tradetui.sandbox.risk import liquidation_price, risk_rate
 
 #: Plan types that set a position's take-profit and stop, the one for the whole position first.

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tradetui.sandbox.contracts import ContractSpec
-from tradetui.sandbox.futures_account import HEDGE, ONE_WAY, ZERO, FuturesAccount, Holding, Order
+from tradetui.sandbox.figures import ZERO
+from tradetui.sandbox.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.orders import HEDGE, ONE_WAY, Order, words
 from tradetui.sandbox.refusals import Refusal
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
@@ -72,11 +74,3 @@ def perform(
         opening = new_order(*words(account.mode, steps.opens, closes=False), opened, "")
         fill(opening, opened)
     return closing
-
-
-def words(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
-    """side and tradeSide of an order that closes or opens a leg: in hedge mode side names the leg."""
-    if mode == HEDGE:
-        return ("buy" if leg == "long" else "sell"), ("close" if closes else "open")
-    side = "buy" if (leg == "long") != closes else "sell"
-    return side, f"{side}_single"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from tradetui.sandbox.futures_account import ZERO
+from tradetui.sandbox.figures import ZERO
 from tradetui.sandbox.refusals import Refusal
 from tradetui.sandbox.reversal_execution import Steps
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from tradetui.sandbox.contracts import MAINTENANCE, ContractSpec
-from tradetui.sandbox.futures_account import ZERO, FuturesAccount
+from tradetui.sandbox.figures import ZERO
+from tradetui.sandbox.futures_account import FuturesAccount
 
 ALL_OF_IT = Decimal(1)
 

@@ -6,7 +6,7 @@ import random
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.futures_account import text
+from tradetui.sandbox.figures import text
 from tradetui.sandbox.identifiers import Identifiers
 
 DAY_MS = 86_400_000

@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.contracts import ContractSpec
-from tradetui.sandbox.futures_account import ONE_WAY, text
+from tradetui.sandbox.figures import text
+from tradetui.sandbox.orders import ONE_WAY
 
 PLAN_TYPES = (
     "normal_plan",

@@ -1,0 +1,74 @@
+"""What one tick of the market does to an account: resting orders fill, triggers fire, short margin liquidates."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.account import Account
+from tradetui.sandbox.contracts import CONTRACTS
+from tradetui.sandbox.dealing import Moment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.figures import ZERO
+from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.orders import HEDGE
+from tradetui.sandbox.risk import falls_short
+from tradetui.sandbox.triggers import WHOLE_POSITION, ended, fires
+
+
+def tick(account: Account, at: Moment) -> None:
+    """Let the prices of a moment do their work in every product type of an account."""
+    for book in account.futures.values():
+        _match(account, book, at)
+        _fire(book, at)
+        _liquidate(book, at)
+
+
+def _match(account: Account, book: FuturesAccount, at: Moment) -> None:
+    for order in list(book.orders.values()):
+        last = at.last(order.spec)
+        if order.price is None or (last > order.price if order.buys else last < order.price):
+            continue
+        left = order.size - order.filled
+        part = left if account.chance.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
+        if order.closes:
+            held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
+            # A reduce-only order never adds: once the position is gone or turned round, the order goes too.
+            if held is None or order.buys != (held.leg == "short"):
+                cancel(book, order, at)
+                continue
+            part = min(part, held.size)
+        book.execute(order, min(part, left), order.price, at.now_ms, maker=True)
+
+
+def _fire(book: FuturesAccount, at: Moment) -> None:
+    for row in list(book.live_triggers.values()):
+        price = at.market.last(row["symbol"])
+        if fires(row, price):
+            _execute_trigger(book, row, price, at)
+
+
+def _execute_trigger(book: FuturesAccount, row: dict[str, Any], price: Decimal, at: Moment) -> None:
+    del book.live_triggers[row["orderId"]]
+    spec = CONTRACTS[row["symbol"]]
+    leg = row["posSide"]
+    held = book.net(spec.symbol) if leg == "net" else book.held(spec.symbol, leg)
+    closes = row["tradeSide"] == "close" or (row["planType"] != "normal_plan" and leg == "net")
+    size = held.size if held and row["planType"] in WHOLE_POSITION else Decimal(row["size"])
+    if closes:
+        size = min(size, held.size) if held else ZERO
+    if size <= 0 or (not closes and size > affordable(book, spec, at)):
+        book.triggers.append(ended(row, "fail_execute", at.now_ms))
+        return
+    order = market_order(book, spec, row["side"], row["tradeSide"], size, at, source="normal", enter_point="SYS")
+    fill(book, order, size, at)
+    book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=price, size=size))
+
+
+def _liquidate(book: FuturesAccount, at: Moment) -> None:
+    if not book.holdings:
+        return
+    marks = at.marks()
+    for coin in book.balances:
+        if falls_short(book, coin, marks):
+            for held in [held for held in book.holdings.values() if held.spec.margin_coin == coin]:
+                burst(book, held, at)
