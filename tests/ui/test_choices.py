@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -223,4 +224,4 @@ async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> 
         await pilot.pause()
         assert "must end in .csv or .json" in screen_text(stage.app)
         await pilot.press("escape")
-        assert list(tmp_path.iterdir()) == []
+        assert not os.listdir(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from functools import partial
 from unittest.mock import patch
 
@@ -42,13 +43,25 @@ def textual_in_loop_time() -> Iterator[None]:
 
 
 class Stage:
-    """An application on a sandbox of its own; `sandbox` is there once a desk is open."""
+    """An application on a sandbox of its own; `sandbox` is there once a desk is open.
 
-    def __init__(self, name: str = "hedge", *, seed: int = 7, read_only: bool = False, **settings: object) -> None:
+    `permissions` are those of every key, where they are given.
+    """
+
+    def __init__(
+        self,
+        name: str = "hedge",
+        *,
+        seed: int = 7,
+        read_only: bool = False,
+        permissions: frozenset[str] | None = None,
+        **settings: object,
+    ) -> None:
         self.clock = LoopClock(START_MS)
         self.seed = seed
+        self.permissions = permissions
         self.built: Sandbox | None = None
-        names = ("hedge", "one-way", "coin")
+        names = ("hedge", "one-way", "coin", "broker", "managed", "unified")
         self.app = TradeApp(
             UiSettings(
                 environment="SANDBOX",
@@ -75,6 +88,9 @@ class Stage:
     def _open(self, name: str, read_only: bool) -> Desk:
         if self.built is None:
             self.built = build_sandbox(self.seed, self.clock)
+            if self.permissions is not None:
+                keys = self.built.world.keys
+                keys[:] = [replace(key, permissions=self.permissions) for key in keys]
         return open_demo_desk(self.built, name, read_only=read_only, clock=self.clock, disk=InlineDisk())
 
     @asynccontextmanager

@@ -83,6 +83,7 @@ class Listing:
         self.error: FeedError | None = None
         self.lost = 0
         self.pages = 0
+        self.everything = False
         self.totals: Mapping[str, CoinTotal] = {}
         self._walk = walk
         self._refused = refused
@@ -105,7 +106,9 @@ class Listing:
 
     @property
     def part(self) -> float | None:
-        """How much of the stretch was read, 0 to 1; None while that cannot be told."""
+        """How much of the stretch was read, 0 to 1; None while that cannot be told, and where there is no stretch."""
+        if self.query.endpoint.time is None:
+            return None
         if self.state is ListingState.COMPLETE:
             return 1.0
         start, end = self.query.stretch.start_ms, self.query.stretch.end_ms
@@ -149,6 +152,7 @@ class Listing:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def _begin(self, *, everything: bool) -> None:
+        self.everything = everything
         self.error = None
         self._say(ListingState.LOADING)
         self._task = asyncio.get_running_loop().create_task(self._load(everything), name="listing")

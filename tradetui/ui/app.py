@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
+    from tradetui.ui.screens.listing import ListingScreen
 
 CRASHED = 1
 
@@ -80,6 +81,7 @@ class TradeApp(App[None], inherit_bindings=False):
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self.main = MainScreen(settings)
+        self.listing: ListingScreen | None = None
 
     def get_default_screen(self) -> Screen[Any]:
         """The main screen, which is always the lowest."""
@@ -106,6 +108,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     async def _open(self, chosen: int) -> None:
         profile = self.settings.profiles[chosen]
+        await self.leave_listing()
         self.main.opening(profile.name, again=self.desk is not None)
         await self._close_desk()
         try:
@@ -129,6 +132,8 @@ class TradeApp(App[None], inherit_bindings=False):
     def _published(self, feed: Feed | None) -> None:
         if self.is_running:
             self.main.published(feed)
+            if self.listing is not None:
+                self.listing.ticked()
 
     def _alerted(self, alert: Alert) -> None:
         if self.is_running:
@@ -145,6 +150,36 @@ class TradeApp(App[None], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """The desk ends with the screen."""
         await self._close_desk()
+
+    # Screens
+
+    def open_listing(self, table: str, texts: Mapping[str, str] | None = None) -> None:
+        """Look up one kind of record, in the place of another kind if one is open.
+
+        With texts the form of what to ask opens, filled in with them.
+        """
+        from tradetui.ui.screens.listing import ListingScreen
+
+        before, self.listing = self.listing, ListingScreen(self.settings, table, texts)
+        if before is None:
+            self.push_screen(self.listing)
+        else:
+            self.switch_screen(self.listing)
+        self.main.set_paces()
+
+    async def open_panel(self, name: str) -> None:
+        """Go to a panel of the main screen."""
+        await self.leave_listing()
+        await self.main.action_panel(name)
+
+    async def leave_listing(self) -> None:
+        """Back to the main screen from whatever records are looked up."""
+        if self.listing is None:
+            return
+        self.listing = None
+        while self.screen is not self.main:
+            await self.pop_screen()
+        self.main.set_paces()
 
     # What can be done from every screen
 
@@ -192,7 +227,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Every key and what it does."""
         from tradetui.ui.dialogs.help import HelpDialog
 
-        self.push_screen(HelpDialog(dict(self.settings.keys), self.main.why_not))
+        self.push_screen(HelpDialog(dict(self.settings.keys), (self.listing or self.main).why_not))
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""

@@ -81,6 +81,8 @@ def _read(value: object, zone: tzinfo) -> str:
         return plain(value)
     if isinstance(value, tuple | list):
         return "; ".join(_read(each, zone) for each in value) or UNKNOWN
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_read(each, zone)}" for name, each in value.items()) or UNKNOWN
     parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
     if parts and not isinstance(value, str):
         given = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}

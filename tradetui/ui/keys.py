@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-MAIN, TABLES = ("main",), ("main", "detail")
+MAIN, LISTING, SCREENS, TABLES = ("main",), ("listing",), ("main", "listing"), ("main", "listing", "detail")
 EVERYWHERE: Final = ("app",)
 
 
@@ -38,20 +38,34 @@ class KeyRow:
     when: str = ""
 
 
+def _lookup(table: str, key: str, description: str, what: str) -> KeyBinding:
+    """The binding that opens the screen of one kind of record."""
+    return KeyBinding(table, key, f"listing('{table}')", description, f"look up {what}", "Records", SCREENS)
+
+
 BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", TABLES, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", TABLES),
     KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", TABLES),
-    KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", MAIN, True),
-    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels"),
-    KeyBinding("previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels"),
-    KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "focus the accounts", "Panels"),
-    KeyBinding("positions", "2", "panel('positions')", "Positions", "focus the positions", "Panels"),
-    KeyBinding("orders", "3", "panel('orders')", "Orders", "focus the pending orders", "Panels"),
-    KeyBinding("fills", "4", "panel('fills')", "Fills", "focus the fills", "Panels"),
-    KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "focus the trigger history", "Panels"),
-    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", MAIN, True),
+    KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
+    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", SCREENS),
+    KeyBinding(
+        "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", SCREENS
+    ),
+    KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "focus the accounts", "Panels", SCREENS),
+    KeyBinding("positions", "2", "panel('positions')", "Positions", "focus the positions", "Panels", SCREENS),
+    KeyBinding("orders", "3", "panel('orders')", "Orders", "focus the pending orders", "Panels", SCREENS),
+    KeyBinding("fills", "4", "panel('fills')", "Fills", "focus the fills", "Panels", SCREENS),
+    KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "focus the trigger history", "Panels", SCREENS),
+    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", SCREENS, True),
+    _lookup("spot-fills", "6", "Spot fills", "spot fills"),
+    _lookup("spot-bills", "7", "Spot bills", "the spot account's bills"),
+    _lookup("convert", "8", "Converts", "the convert history"),
+    _lookup("transfers", "9", "Transfers", "sub-accounts' transfers"),
+    _lookup("email", "0", "E-mail", "a sub-account's e-mail"),
+    KeyBinding("ask", "f", "ask", "Ask", "what to look up: coin, type, time …", "Records", LISTING, True),
+    KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LISTING, True),
     KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", TABLES),
     KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", TABLES),
     KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", TABLES),
@@ -60,18 +74,18 @@ BINDINGS: Final = (
     KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", TABLES),
     KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", TABLES),
     KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", TABLES),
-    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", MAIN, True),
-    KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", MAIN, True),
-    KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", MAIN, True),
-    KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows"),
+    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", SCREENS, True),
+    KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", SCREENS, True),
+    KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", SCREENS, True),
+    KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", SCREENS),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
-    KeyBinding("columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", MAIN),
-    KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", MAIN),
+    KeyBinding("columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", SCREENS),
+    KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", SCREENS),
     KeyBinding("live_stops", "v", "live_stops", "Live stops", "triggers that wait, or those that ended", "View", MAIN),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
-    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View"),
+    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", SCREENS),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
@@ -83,18 +97,22 @@ REASONS: Final[Mapping[str, str]] = {
     "copy_cell": "no row under the cursor",
     "copy_row": "no row under the cursor",
     "sort_reverse": "nothing is sorted; s does",
+    "columns": "these rows have the columns they have",
     "export": "there are no rows",
     "live_stops": "the exchange has not told of triggers that wait",
     "product": "the profile shows one product type",
     "profile": "there is one profile",
     "poll_now": "still starting",
+    "transfers": "only for a broker's main account",
+    "email": "only for a broker's main account",
+    "read_all": "everything there is was read",
     "reverse": "monitor mode: nothing can be sent",
     "lock": "monitor mode: there is nothing to lock",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
 
-GROUPS: Final = ("Anywhere", "Panels", "Rows", "View", "Trading")
+GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Trading")
 
 _NAMES: Final = {
     "question_mark": "?",

@@ -35,12 +35,13 @@ class Actions(Provider):
 
     def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         app = cast("TradeApp", self.app)
+        screen = app.listing or app.main
         for each in BINDINGS:
-            if each.id not in _NOT_LISTED:
+            if each.id not in _NOT_LISTED and screen.where in each.where:
                 keys = shown_keys(app.settings.keys.get(each.id, each.keys))
-                reason = app.main.why_not(each.id)
+                reason = screen.why_not(each.id)
                 about = f"{each.tooltip} ({keys})" if reason is None else f"not now: {reason}"
-                yield each.description, about, partial(app.main.run_action, each.action)
+                yield each.description, about, partial(screen.run_action, each.action)
         for theme in THEMES:
             yield (
                 f"Theme {theme.name.removeprefix('tradetui-')}",

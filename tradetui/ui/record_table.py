@@ -172,6 +172,11 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         return self._cursor_key
 
     @property
+    def cursor_place(self) -> int:
+        """The place of the row under the cursor among those shown."""
+        return self._cursor
+
+    @property
     def cursor_record(self) -> Any:
         """The row under the cursor, None where there is none."""
         return self._view.row(self._cursor) if self._cursor < self._view.count else None

@@ -17,20 +17,20 @@ def _effective_price(row: Any) -> Decimal | None:
 
 CONVERTS: Final = (
     time_column("ts", "Time"),
-    number_column("fromCoinSize", "Gave", 16, "from_coin_size", unit="coin given"),
-    text_column("fromCoin", "of", 6, "from_coin"),
-    number_column("toCoinSize", "Got", 16, "to_coin_size", unit="coin got"),
-    text_column("toCoin", "of", 6, "to_coin"),
+    number_column("fromCoinSize", "Gave", 12, "from_coin_size", unit="coin given"),
+    text_column("fromCoin", "of", 5, "from_coin"),
+    number_column("toCoinSize", "Got", 12, "to_coin_size", unit="coin got"),
+    text_column("toCoin", "of", 5, "to_coin"),
     Column(
         "effectivePrice",
         "Effective",
         _effective_price,
         lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
-        14,
+        13,
         right=True,
         unit="given for one got",
     ),
-    number_column("fee", "Fee", 12),
+    number_column("fee", "Fee", 8),
     number_column("cnvtPrice", "Quoted", 14, "cnvt_price"),
     id_column("id", "Id", 19, "id"),
 )

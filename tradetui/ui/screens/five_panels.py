@@ -3,58 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tradetui.desk.columns import COLUMNS
+from tradetui.desk.listing_kinds import LISTINGS
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar
 from tradetui.ui.hints import Hint, Hints
-from tradetui.ui.keys import BINDINGS, REASONS, KeyBinding, shown_keys
+from tradetui.ui.keys import BINDINGS, REASONS, KeyBinding
 from tradetui.ui.layout import HEADER_ONE_LINE, PANELS, arrangement
 from tradetui.ui.panels import TITLES, Panel
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import tell
+from tradetui.ui.screens.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.tabs import PanelTabs, Tab
-from tradetui.ui.zones import MachineZone, zone_label, zone_named
+from tradetui.ui.zones import zone_label
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
     from tradetui.desk.snapshot import Snapshot
-    from tradetui.ui.app import TradeApp
     from tradetui.ui.settings import UiSettings
 
-FILTER_HINTS = (
-    Hint("Enter", "keep the filter", "keep_filter"),
-    Hint("Esc", "clear it", "back"),
-    Hint("↑ ↓", "move in the table", "focus_table"),
-)
 HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
 
 
-class FivePanels(Screen[None]):
+class FivePanels(TableScreen):
     """Renders what the desk publishes; what the keys do to rows and to trading stands in the classes made of it."""
 
     AUTO_FOCUS = ""
 
     def __init__(self, settings: UiSettings) -> None:
-        super().__init__()
+        super().__init__(settings)
         self.panels = {name: Panel(name, COLUMNS[name], number) for number, name in enumerate(PANELS, start=1)}
         self.focused_panel = "positions"
         self.paused = False
         self.product: str | None = None
         self.live_stops = False
-        self.zone = zone_named(settings.timezone)
-        self._home_zone = self.zone if self.zone is not UTC else MachineZone()
-        self._settings = settings
         self._shown: tuple[str, ...] = ()
         self._zoomed = False
         self._fresh: set[str] = set()
@@ -77,8 +68,7 @@ class FivePanels(Screen[None]):
 
     async def _furnish(self) -> None:
         panels = self.panels
-        for panel in panels.values():
-            panel.table.set_zone(self.zone)
+        self.show_zone()
         await self.query_one("#panels").mount(
             Container(panels["accounts"], panels["positions"], id="top"),
             Container(Container(panels["orders"], panels["triggers"], id="left"), panels["fills"], id="bottom"),
@@ -107,16 +97,6 @@ class FivePanels(Screen[None]):
             self._arrange()
 
     @property
-    def trade_app(self) -> TradeApp:
-        """The application."""
-        return cast("TradeApp", self.app)
-
-    @property
-    def desk(self) -> Desk | None:
-        """The open desk, None while one is being opened."""
-        return self.trade_app.desk
-
-    @property
     def panel(self) -> Panel:
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         return self.panels[self.focused_panel]
@@ -125,6 +105,26 @@ class FivePanels(Screen[None]):
     def table(self) -> RecordTable:
         """Its table."""
         return self.panel.table
+
+    @property
+    def subject(self) -> str:
+        """The panel's title."""
+        return TITLES[self.focused_panel]
+
+    @property
+    def feed_name(self) -> str:
+        """The panel's feed."""
+        return self.focused_panel
+
+    @property
+    def screen_name(self) -> str:
+        """The panel."""
+        return self.focused_panel
+
+    def show_zone(self) -> None:
+        """Show the times of every panel in the zone."""
+        for panel in self.panels.values():
+            panel.table.set_zone(self.zone)
 
     # What the desk publishes
 
@@ -141,7 +141,7 @@ class FivePanels(Screen[None]):
 
     def opened(self, desk: Desk) -> None:
         """The desk is open and about to read."""
-        self._set_paces()
+        self.set_paces()
         self._show_header(desk)
         self.refresh_states()
 
@@ -239,16 +239,11 @@ class FivePanels(Screen[None]):
         if self.query("#filter"):
             self.query_one(Hints).show(FILTER_HINTS, note)
             return
-        keys = self._settings.keys
         hints = [
-            Hint(
-                shown_keys(keys.get(each.id, each.keys).split(",")[0]),
-                each.description,
-                each.action,
-                self.why_not(each.id) is not None,
-            )
+            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None)
             for each in sorted(BINDINGS, key=self._hint_order)
             if each.hint
+            and self.where in each.where
             and (each.id != "reverse" or self.focused_panel == "positions")
             and (each.group != "Trading" or self._settings.access != "MONITOR")
         ]
@@ -262,6 +257,8 @@ class FivePanels(Screen[None]):
     def why_not(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         desk = self.desk
+        if binding in LISTINGS:
+            return self.listing_reason(binding)
         able = {
             "detail": self.table.cursor_key is not None,
             "copy_cell": self.table.cursor_key is not None,
@@ -276,13 +273,6 @@ class FivePanels(Screen[None]):
             "lock": desk is not None and desk.execution is not None,
         }
         return None if able.get(binding, True) else REASONS[binding]
-
-    def able(self, binding: str) -> bool:
-        """Whether a binding can do something now; says why where it cannot."""
-        reason = self.why_not(binding)
-        if reason is not None:
-            tell(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
-        return reason is None
 
     # Layout
 
@@ -299,7 +289,7 @@ class FivePanels(Screen[None]):
             self.query_one(f"#{box}").display = any(name in placed.shown for name in names)
         self._shown = placed.shown
         self.query_one(PanelTabs).display = placed.shape != "five" and height >= 8
-        self._set_paces()
+        self.set_paces()
         self._reveal(revealed)
         self.call_later(self._paint)
 
@@ -311,13 +301,15 @@ class FivePanels(Screen[None]):
                 self._fresh.discard(name)
                 self.panels[name].show(desk.feeds[name], desk.clock.monotonic(), self.rows_of(name))
 
-    def _set_paces(self) -> None:
+    def set_paces(self) -> None:
+        """Poll what is looked at at its own pace, what is hidden, by another screen too, more slowly."""
         if self.desk is None:
             return
         from tradetui.desk.feed import Pace
 
+        away = self.trade_app.listing is not None
         for name, panel in self.panels.items():
-            self.desk.set_pace(name, Pace.SHOWN if panel.display else Pace.HIDDEN)
+            self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)
 
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""

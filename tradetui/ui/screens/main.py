@@ -14,6 +14,7 @@ from tradetui.ui.screens.rows import RowActions
 class MainScreen(RowActions):
     """Every binding of the registry that belongs to `main` is an action here."""
 
+    where = "main"
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
 
     def action_reverse(self) -> None:

@@ -1,0 +1,537 @@
+"""The screens of records on the embedded exchange: each endpoint through its keys, its refusals included."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, OptionList, Static
+
+from tests.desk.listing_stage import BOOKS
+from tests.ui.virtual import Stage
+from tradetui.desk.feed import Pace
+from tradetui.desk.listing import ListingState
+from tradetui.desk.listing_kinds import LISTINGS
+from tradetui.ui.dialogs.filter_form import FilterForm
+from tradetui.ui.dialogs.help import HelpDialog
+from tradetui.ui.fields import NOT_SENT
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.listing import ListingScreen
+from tradetui.ui.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
+IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
+
+
+async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = False) -> ListingScreen:
+    """The screen of a kind, its first page read, or its form open."""
+    await pilot.press(KEYS[table])
+    await settle(pilot)
+    screen = stage.app.listing
+    assert isinstance(screen, ListingScreen)
+    assert screen.kind.table == table
+    assert isinstance(stage.app.screen, FilterForm if form else ListingScreen)
+    return screen
+
+
+async def settle(pilot: Pilot[None], seconds: float = 1.0) -> None:
+    await asyncio.sleep(seconds)
+    await pilot.pause()
+
+
+async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None:
+    """Type a text into a field of the open form."""
+    box = stage.app.screen.query_one(f"#field-{field}", Input)
+    box.focus()
+    box.value = ""
+    await pilot.press(*("full_stop" if letter == "." else "minus" if letter == "-" else letter for letter in text))
+    await pilot.pause()
+    assert box.value == text
+
+
+def problem(stage: Stage, field: str) -> str:
+    line = stage.app.screen.query_one(f"#problem-{field}", Static)
+    return str(line.render()) if line.display else ""
+
+
+def said(stage: Stage) -> str:
+    return [each.message for each in stage.app._notifications][-1]
+
+
+def ids(screen: ListingScreen) -> list[str]:
+    rows = screen.rows_table.rows
+    return [str(rows.row(place).received[IDS[screen.kind.table]]) for place in range(rows.count)]
+
+
+def book(stage: Stage, table: str) -> list[dict[str, Any]]:
+    uid = stage.desk.settings.uid
+    assert uid is not None
+    rows: Any = stage.sandbox.world.rows(uid, BOOKS[table], None)
+    return list(rows)
+
+
+@pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
+async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(table: str) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, table)
+        assert screen.listing is not None
+        everything = [row[IDS[table]] for row in book(stage, table)]
+        start = screen.listing.query.stretch.start_ms
+        if start is not None:
+            time = "ts" if table == "convert" else "cTime"
+            everything = [row[IDS[table]] for row in book(stage, table) if int(row[time]) >= start]
+        page = screen.kind.endpoint.page
+        assert page is not None
+        assert ids(screen) == everything[: page.maximum]
+        assert len(everything) > page.maximum or table == "spot-bills"
+        for _ in range(10):
+            await pilot.press("G")
+            await settle(pilot)
+            if screen.listing.state is ListingState.COMPLETE:
+                break
+        assert ids(screen) == everything
+        assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
+        assert (
+            str(screen.query_one("#records").border_title) == f"{KEYS[table]} {LISTINGS[table].title} {len(everything)}"
+        )
+
+
+async def test_the_mouse_wheel_brings_older_rows_too() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown == 100
+        screen.rows_table.scroll_to(y=90, animate=False)
+        await settle(pilot)
+        assert screen.rows_table.shown == 200
+
+
+async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await settle(pilot, 30)
+        assert screen.listing is not None
+        assert screen.listing.pages == 1
+
+
+async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.listing is not None
+        stage.sandbox.faults.next("delay", endpoint="spot.fills")
+        await pilot.press("a")
+        await pilot.pause()
+        assert "100 rows · reading … · Esc stops" in screen_text(stage.app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert stage.app.screen is screen
+        assert "100 rows · stopped · u goes on" in screen_text(stage.app)
+        await pilot.press("G")
+        await settle(pilot)
+        assert screen.rows_table.shown == 100
+        await pilot.press("u")
+        await settle(pilot, 5)
+        assert screen.listing.state is ListingState.COMPLETE
+        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
+        await pilot.press("a")
+        assert said(stage) == "Everything there is was read."
+
+
+async def test_reading_again_begins_at_the_newest() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        before = ids(screen)
+        uid = stage.desk.settings.uid
+        assert uid is not None
+        bills = stage.sandbox.world.account(uid).bills
+        bills.insert(0, {**bills[0], "billId": str(int(bills[0]["billId"]) + 1)})
+        await pilot.press("u")
+        await settle(pilot)
+        assert ids(screen) == [bills[0]["billId"], *before][:500]
+
+
+async def test_totals_by_coin_follow_what_is_loaded() -> None:
+    stage = Stage()
+    async with stage.running((160, 48)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        await pilot.press("a")
+        await settle(pilot, 3)
+        totals = screen.totals_table.rows
+        assert screen.listing is not None
+        assert {totals.row(place).coin for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
+        titles = [column.title for column in screen.totals_table.columns]
+        assert titles[:5] == ["Coin", "Rows", "Bought", "Sold", "Fees"]
+        assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
+        assert "Totals of what is loaded" in screen_text(stage.app)
+        await pilot.press("tab", "y")
+        assert stage.app.clipboard == "USDT"
+        await pilot.press("enter")
+        assert isinstance(stage.app.screen, DetailScreen)
+        assert "movements" in {field.name for field in stage.app.screen.fields}
+        await pilot.press("escape", "tab")
+        assert screen.rows_table.has_focus
+        await pilot.press("z")
+        assert not screen.query_one("#totals").display
+        await pilot.press("escape")
+        assert screen.query_one("#totals").display
+        assert stage.app.screen is screen
+
+
+async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
+    stage = Stage()
+    async with stage.running((120, 40)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        await pilot.press("f")
+        await pilot.pause()
+        form = stage.app.screen
+        assert isinstance(form, FilterForm)
+        await typed(stage, pilot, "groupType", "gift")
+        assert problem(stage, "groupType").startswith("groupType: one of the billing types; given: gift. Use one of:")
+        assert form.query_one("#show", Button).disabled
+        await pilot.press("enter")
+        assert stage.app.screen is form
+        await typed(stage, pilot, "groupType", "transaction")
+        await typed(stage, pilot, "coin", "BTC")
+        await typed(stage, pilot, "startTime", "100d")
+        await typed(stage, pilot, "endTime", "1d")
+        assert problem(stage, "endTime").startswith("endTime: at most 90 days after startTime; given: 99.0 days.")
+        await typed(stage, pilot, "startTime", "60d")
+        assert {problem(stage, each) for each in form.texts} == {""}
+        assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert stage.app.screen is screen
+        now = stage.clock.wall_ms()
+        expected = [
+            row["billId"]
+            for row in book(stage, "spot-bills")
+            if row["coin"] == "BTC"
+            and row["groupType"] == "transaction"
+            and now - 60 * 86_400_000 <= int(row["cTime"]) <= now - 86_400_000
+        ]
+        assert ids(screen) == expected != []
+        assert "coin BTC · groupType transaction · 2026-06-02 12:00 to" in screen_text(stage.app)
+        await pilot.press("f")
+        await pilot.pause()
+        again = stage.app.screen
+        assert isinstance(again, FilterForm)
+        assert again.texts["coin"] == "BTC"
+        await pilot.press("escape")
+        assert ids(screen) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "texts", "keep"),
+    [
+        ("spot-fills", {"symbol": "BTCUSDT"}, lambda row: row["symbol"] == "BTCUSDT"),
+        ("spot-bills", {"businessType": "rebate rewards"}, lambda row: row["businessType"] == "rebate rewards"),
+        ("spot-bills", {"coin": "ETH"}, lambda row: row["coin"] == "ETH"),
+    ],
+)
+async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str], keep: Any) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, table)
+        await pilot.press("f")
+        await pilot.pause()
+        for field, text in texts.items():
+            stage.app.screen.query_one(f"#field-{field}", Input).value = text
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert ids(screen) == [row[IDS[table]] for row in book(stage, table) if keep(row)] != []
+
+
+async def test_an_order_id_finds_its_fill() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        wanted = book(stage, "spot-fills")[17]
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "orderId", wanted["orderId"])
+        await pilot.press("enter")
+        await settle(pilot)
+        assert ids(screen) == [wanted["tradeId"]]
+
+
+async def test_a_word_is_completed_while_it_is_typed() -> None:
+    stage = Stage()
+    async with stage.running((120, 40)) as pilot:
+        await opened(stage, pilot, "spot-bills")
+        await pilot.press("f", "tab", *"trans")
+        await pilot.pause()
+        await pilot.press("right")
+        await pilot.pause()
+        assert stage.app.screen.query_one("#field-groupType", Input).value == "transaction"
+        assert "groupType: deposit, withdraw, transaction" in screen_text(stage.app)
+
+
+async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
+    stage = Stage("broker")
+    async with stage.running((140, 40)) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        text = screen_text(stage.app)
+        assert "2026-07-31 00:00 to 2026-07-31 23:59 UTC, since no time is given" in text
+        day = [
+            row["txId"] for row in book(stage, "transfers") if 0 <= _ms("2026-08-01") - int(row["ts"]) - 1 < 86_400_000
+        ]
+        assert ids(screen) == day
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "startTime", "90d")
+        assert "both given or both empty" in problem(stage, "endTime")
+        await typed(stage, pilot, "endTime", "0d")
+        assert "Reads 2026-05-03 12:00 to 2026-08-01 12:00 UTC, in 13 requests." in screen_text(stage.app)
+        stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
+        await pilot.press("enter")
+        seen = []
+        for _ in range(60):
+            await settle(pilot, 0.5)
+            assert screen.listing is not None
+            seen.append(screen.listing.part)
+            if screen.listing.state is ListingState.COMPLETE:
+                break
+            assert "%" in screen_text(stage.app)
+        assert seen == sorted(seen)
+        assert len(set(seen)) >= 10
+        assert ids(screen) == [row["txId"] for row in book(stage, "transfers")]
+
+
+def _ms(day: str) -> int:
+    from datetime import UTC, datetime
+
+    return round(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+@pytest.mark.parametrize("word", ["deposit", "withdrawl", "WITHDRAWAL"])
+async def test_transfers_of_one_type(word: str) -> None:
+    stage = Stage("broker")
+    async with stage.running((140, 40)) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        await pilot.press("f")
+        await pilot.pause()
+        for field, text in {"startTime": "30d", "endTime": "0d", "type": word}.items():
+            stage.app.screen.query_one(f"#field-{field}", Input).value = text
+        await pilot.press("enter")
+        await settle(pilot, 4)
+        rows = screen.rows_table.rows
+        kinds = {rows.row(place).type for place in range(rows.count)}
+        assert kinds == {"deposit" if word == "deposit" else "withdrawl"}
+
+
+async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        transfers = await opened(stage, pilot, "transfers")
+        uid = transfers.rows_table.cursor_record.uid
+        screen = await opened(stage, pilot, "email", form=True)
+        form = stage.app.screen
+        assert isinstance(form, FilterForm)
+        assert form.texts == {"subUid": uid}
+        await pilot.press("enter")
+        await settle(pilot)
+        assert screen.rows_table.cursor_record.sub_uid == uid
+        assert f"desk{uid[-1]}@broker.example" in screen_text(stage.app)
+
+
+async def test_an_email_of_nobody_is_a_sentence() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot, "email", form=True)
+        assert problem(stage, "subUid") == "subUid: required: text; given: nothing. Give it."
+        await typed(stage, pilot, "subUid", "1")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "subUid does not belong to this broker (40066)" in screen_text(stage.app)
+        assert "0 rows · failed, u tries again" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("table", LISTINGS)
+@pytest.mark.parametrize(
+    ("account", "permissions", "code"),
+    [("hedge", frozenset({"futures-read"}), "40014"), ("unified", None, "40085")],
+    ids=["no permission", "unified account"],
+)
+async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
+    account: str, permissions: frozenset[str] | None, code: str, table: str
+) -> None:
+    broker = LISTINGS[table].endpoint_name.startswith("broker.")
+    stage = Stage("broker" if broker and code == "40014" else account, permissions=permissions)
+    async with stage.running((120, 36)) as pilot:
+        # Before the exchange has told what the key may do, nothing is known of it.
+        stage.desk.keeping.identity = None
+        await opened(stage, pilot, table, form=table == "email")
+        if table == "email":
+            await pilot.press(*"4200000001", "enter")
+            await settle(pilot)
+        text = screen_text(stage.app)
+        assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split())
+        assert "0 rows · failed, u tries again" in text
+        assert LISTINGS[table].nothing not in text
+
+
+async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        assert "9 Sub-account transfers" in await options(stage, pilot)
+        await opened(stage, pilot, "transfers")
+        assert "You are not a Broker (40029)" in screen_text(stage.app)
+        assert "Only a broker's main account may call this" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert stage.app.screen is stage.app.main
+        assert "9 Sub-account transfers" not in await options(stage, pilot)
+        await pilot.press("9")
+        assert stage.app.screen is stage.app.main
+        assert said(stage) == "The key or the account may not do this: You are not a Broker (40029)."
+
+
+async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
+    """The list of screens, opened and left."""
+    await pilot.press("o")
+    await pilot.pause()
+    listed = stage.app.screen.query_one(OptionList)
+    found = [str(listed.get_option_at_index(place).prompt) for place in range(listed.option_count)]
+    await pilot.press("escape")
+    return found
+
+
+async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
+    stage = Stage(permissions=frozenset({"futures-read", "holdings-read"}))
+    async with stage.running((120, 36)) as pilot:
+        found = await options(stage, pilot)
+        assert "6 Spot fills" not in found
+        assert "7 Spot bills" in found
+        await pilot.press("6")
+        assert said(stage).startswith("The key may not read spot orders")
+        await pilot.press("question_mark")
+        assert isinstance(stage.app.screen, HelpDialog)
+        assert "now off: the key may not read spot orders" in screen_text(stage.app)
+
+
+async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
+    stage = Stage("managed")
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "startTime", "60d")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "startTime is earlier than the binding time (40408)" in screen_text(stage.app)
+
+
+async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
+        await pilot.press("a")
+        await settle(pilot, 2)
+        assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
+        assert screen.rows_table.shown == 100
+        await pilot.press("u")
+        await settle(pilot, 3)
+        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
+
+
+async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
+    stage = Stage(timezone="Asia/Tokyo")
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        table = screen.rows_table
+        await pilot.press("j", "y")
+        assert stage.app.clipboard == (table.cell_text() or "").strip()
+        assert stage.app.clipboard.endswith("+09:00")
+        await pilot.press("T", "y")
+        assert stage.app.clipboard.endswith("Z")
+        await pilot.press("right", "right", "s")
+        assert table.sort is not None
+        assert table.sort.column == "side"
+        assert [table.rows.row(0).side, table.rows.row(table.shown - 1).side] == ["buy", "sell"]
+        await pilot.press("S")
+        assert table.rows.row(0).side == "sell"
+        await pilot.press("s", "slash", *"sol", "enter")
+        assert {table.rows.row(place).symbol for place in range(table.shown)} == {"SOLUSDT"}
+        assert f"{table.shown}/100 /sol" in str(screen.query_one("#records").border_title)
+        await pilot.press("enter")
+        detail = stage.app.screen
+        assert isinstance(detail, DetailScreen)
+        assert {"tradeId", "feeDetail", "userId"} <= {field.name for field in detail.fields if field.mark != NOT_SENT}
+        await pilot.press("escape", "escape")
+        assert table.shown == table.source.count
+        assert stage.app.screen is screen
+        await pilot.press("slash", *"nothing like this", "enter")
+        assert "None of 100 rows matches. Older ones may: a reads all." in screen_text(stage.app)
+        assert screen.listing is not None
+        await settle(pilot, 5)
+        assert screen.listing.pages == 1
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert screen.listing.state is ListingState.COMPLETE
+
+
+async def test_going_from_screen_to_screen_and_back() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        first = await opened(stage, pilot, "spot-fills")
+        assert all(feed.pace is Pace.HIDDEN for feed in stage.desk.feeds.values())
+        await pilot.press("G")
+        await settle(pilot)
+        rows = ids(first)
+        assert len(rows) == 200
+        await opened(stage, pilot, "convert")
+        again = await opened(stage, pilot, "spot-fills")
+        assert again is not first
+        assert ids(again) == rows
+        await pilot.press("4")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.focused_panel == "fills"
+        assert stage.desk.feeds["fills"].pace is Pace.SHOWN
+        assert stage.app.listing is None
+        await pilot.press("o")
+        await pilot.pause()
+        chosen: Sequence[str] = [f"{KEYS[table]} {kind.title}" for table, kind in LISTINGS.items()]
+        listed = stage.app.screen.query_one(OptionList)
+        listed.highlighted = 5 + list(chosen).index("8 Convert history")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert stage.app.listing is not None
+        assert stage.app.listing.kind.table == "convert"
+        await pilot.press("q")
+        assert stage.app.screen is stage.app.main
+        assert stage.app.is_running
+
+
+async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        before = ids(screen)
+        await pilot.press("escape", "P", "j", "enter")
+        await settle(pilot, 3)
+        assert stage.desk.settings.name == "one-way"
+        assert not set(ids(await opened(stage, pilot, "spot-fills"))) & set(before)
+
+
+async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await pilot.press("ctrl+p", *"read all")
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await settle(pilot, 4)
+        assert screen.listing is not None
+        assert screen.listing.state is ListingState.COMPLETE

@@ -1,0 +1,129 @@
+"""The filter form: one line for each parameter an endpoint takes, every rule told at its field as one types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
+from textual.widgets import Button, Input, Static
+
+from tradetui.desk.listing_query import Checked, FilterField, Query
+from tradetui.ui.listing_words import stretch_words
+from tradetui.ui.safe import plain
+from tradetui.ui.zones import zone_label
+
+LONGEST_TEXT = 200
+"""Longer than anything an endpoint takes."""
+
+
+class FilterForm(ModalScreen[Query | None]):
+    """Returns the query that was typed, None when it was left. Enter shows it once nothing is wrong."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "cancel", "Cancel"),
+        ("down", "app.focus_next", "Next field"),
+        ("up", "app.focus_previous", "Field before"),
+    ]
+    AUTO_FOCUS = "Input"
+
+    def __init__(
+        self,
+        title: str,
+        fields: tuple[FilterField, ...],
+        texts: Mapping[str, str],
+        check: Callable[[Mapping[str, str]], Checked],
+        zone: tzinfo,
+    ) -> None:
+        super().__init__(classes="dialog -form")
+        self._heading = title
+        self._fields = {field.name: field for field in fields}
+        self._texts = dict(texts)
+        self._check = check
+        self._zone = zone
+
+    def compose(self) -> ComposeResult:
+        """Name, box and problem of each field, what would be read, two buttons."""
+        with Vertical() as box:
+            box.border_title = plain(self._heading)
+            box.border_subtitle = plain("Tab next · Enter shows · Esc back")
+            with VerticalScroll(can_focus=False):
+                for field in self._fields.values():
+                    yield from self._lines(field)
+            yield Static("", id="about", markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button("Cancel", id="cancel")
+                yield Button("Show", id="show", variant="primary")
+
+    def _lines(self, field: FilterField) -> ComposeResult:
+        with Horizontal(classes="field"):
+            yield Static(plain(field.name), classes="name", markup=False)
+            box = Input(
+                self._texts.get(field.name, ""),
+                id=f"field-{field.name}",
+                placeholder=self._hint(field),
+                max_length=LONGEST_TEXT,
+                suggester=SuggestFromList(field.words, case_sensitive=False) if field.words else None,
+            )
+            box.cursor_blink = False
+            yield box
+        yield Static("", id=f"problem-{field.name}", classes="problem", markup=False)
+
+    def _hint(self, field: FilterField) -> str:
+        if field.is_time:
+            return f"2026-08-01T09:30 ({zone_label(self._zone)}), 7d ago, or milliseconds"
+        if field.words:
+            return f"any of {len(field.words)} words" if len(field.words) > 4 else " or ".join(field.words)
+        return "needed" if field.required else "any"
+
+    def on_mount(self) -> None:
+        """Say what is wrong or missing from the start."""
+        self._tell()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is typed, by field."""
+        return {name: self.query_one(f"#field-{name}", Input).value for name in self._fields}
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._tell()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """What a field takes stands below as soon as it has the focus."""
+        self._tell()
+
+    def _tell(self) -> None:
+        result = self._check(self.texts)
+        for name in self._fields:
+            line = self.query_one(f"#problem-{name}", Static)
+            problem = result.problems.get(name, "")
+            line.update(plain(problem))
+            line.display = bool(problem)
+        self.query_one("#show", Button).disabled = result.query is None
+        self.query_one("#about", Static).update(plain("\n".join(filter(None, self._about(result)))))
+
+    def _about(self, result: Checked) -> list[str]:
+        focused = self.focused.id if self.focused is not None else None
+        field = self._fields.get((focused or "").removeprefix("field-"))
+        words = f"{field.name}: {', '.join(field.words)}" if field is not None and field.words else ""
+        stretch = stretch_words(result.query, self._zone) if result.query is not None else ""
+        return [words, f"Reads {stretch}." if stretch else ""]
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#show")
+    def _show(self) -> None:
+        query = self._check(self.texts).query
+        if query is not None:
+            self.dismiss(query)
+
+    @on(Button.Pressed, "#cancel")
+    def action_cancel(self) -> None:
+        """Leave everything as it was."""
+        self.dismiss(None)
