@@ -114,7 +114,7 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
             blocked_while_open = False
         await asyncio.sleep(0.005)
     count = counted()
-    journal = execution._journal
+    journal = execution.intents._journal
     assert journal is not None and opened, "the journal was never opened"
     intents = await desk._disk.run(journal.newest)
     if errand.get("release") and execution.unsettled():

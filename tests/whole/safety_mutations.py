@@ -81,7 +81,7 @@ def reading_again_skipped(patch: Patch) -> None:
 
 def intent_written_after_sending(patch: Patch) -> None:
     async def wrong(self: Execution, now: Any, key: str) -> Any:
-        intent = self._new_id()
+        intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
         try:
@@ -90,8 +90,8 @@ def intent_written_after_sending(patch: Patch) -> None:
         except OutcomeUnknown:
             state = State.UNKNOWN
         await self._begin(intent, key, plan, now.newest_fill)
-        await self._step(intent, State.SENT, {"stamp_ms": stamp})
-        await self._step(intent, state, {})
+        await self.intents.step(intent, State.SENT, {"stamp_ms": stamp})
+        await self.intents.step(intent, state, {})
         return execution.Sent(intent, plan, stamp, now.newest_fill, False, execution.Progress(state, "sent"))
 
     patch(Execution, "_send", wrong)
@@ -119,7 +119,7 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
 
     async def preview(self: Execution, target: Any) -> Any:
         found = await right_preview(self, target)
-        self._open.clear()
+        self.intents._open.clear()
         return found
 
     patch(Journal, "__init__", without_index)
@@ -129,8 +129,8 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
 
 def released_without_journal(patch: Patch) -> None:
     async def wrong(self: Execution, intent: str, why: str) -> None:
-        self._ready_journal()._connection.execute("UPDATE intent SET open = 0 WHERE id = ?", (intent,))
-        await self.look_at_journal()
+        self.intents._ready()._connection.execute("UPDATE intent SET open = 0 WHERE id = ?", (intent,))
+        await self.intents.look()
 
     patch(Execution, "release", wrong)
 

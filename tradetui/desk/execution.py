@@ -14,12 +14,12 @@ from typing import Any
 from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence, Held, fills_since
 from tradetui.desk.guards import Situation, why_not
+from tradetui.desk.intents import Intents, Withheld
 from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, State, WrongStep
 from tradetui.desk.outcome import Outcome, matched_result
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.settling import Finding, Seen, found
-from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
@@ -37,16 +37,13 @@ STEADY_S = 1.2
 ABSENCE_MS = 35_000
 FOLLOW_S = 60.0
 AGAIN_S = 10.0
-WATCH_S = 0.7
-OTHERS_AT_WORK_MS = 30_000
 
 
-class NotConfirmed(Exception):
+class NotConfirmed(Withheld):
     """It was not sent; `reasons` say why, `preview` is what is so now."""
 
     def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
-        super().__init__(" ".join(reasons))
-        self.reasons = reasons
+        super().__init__(reasons)
         self.preview = preview
 
 
@@ -97,47 +94,27 @@ class Execution:
         new_id: Callable[[], str],
     ) -> None:
         """`journal` is None until it is known whose account this is; nothing is sent before `open_journal`."""
+        self.intents = Intents(journal, disk, clock, account, new_id, start_locked=settings.start_locked)
         self._client = client
         self._settings = settings
         self._clock = clock
-        self._journal = journal
-        self._disk = disk
-        self._account = account
-        self._new_id = new_id
         self._evidence = Evidence(client, settings, clock)
         self._contracts: dict[str, Contract | None] = {}
-        self._open: dict[str, str] = {}
         self._busy: set[str] = set()
-        self._locked_here = settings.start_locked
-        self._locked_everywhere = False
-        self._trouble: str | None = None if journal is not None else "whose account this is is not known yet"
         self._following: set[asyncio.Task[None]] = set()
 
     # The journal
 
     async def open_journal(self, account: str, file: Path | None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
-        self._account = account
-        try:
-            self._journal = await self._disk.run(Journal, file)
-        except FileUnusable as problem:
-            self._trouble = f"{problem.reason}. {problem.remedy}"
-            return
-        self._trouble = None
-        await self.look_at_journal()
-        self._beside(self._take_up())
-        self._beside(self._watch_journal())
+        if await self.intents.open(account, file):
+            self._beside(self._take_up())
+            self._beside(self.intents.watch())
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
-
-    async def _watch_journal(self) -> None:
-        """See within a second what other processes of the account lock, begin or settle."""
-        while True:
-            await asyncio.sleep(WATCH_S)
-            await self.look_at_journal()
 
     async def stop(self) -> None:
         """End following; what is open stays open in the journal."""
@@ -146,25 +123,21 @@ class Execution:
         await asyncio.gather(*self._following, return_exceptions=True)
 
     async def _take_up(self) -> None:
-        journal = self._ready_journal()
-        for intent in await self._disk.run(journal.open_intents, self._account):
-            age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
+        for intent in await self.intents.not_settled():
             if intent.kind != KIND:
                 continue
-            if intent.state in (State.INTENDED, State.SENT) and age_ms < OTHERS_AT_WORK_MS:
-                # Another process may be in the middle of it; its own next step would be spoilt by ours.
-                await asyncio.sleep((OTHERS_AT_WORK_MS - age_ms) / 1000)
-                intent = await self._disk.run(journal.intent, intent.id)
             with suppress(WrongStep):
-                await self._take_up_one(intent)
+                await self._take_up_one(await self.intents.left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
         if intent.state is State.INTENDED:
-            await self._step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
-            await self.look_at_journal()
+            await self.intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+            await self.intents.look()
             return
         if intent.state is State.SENT:
-            await self._step(intent.id, State.UNKNOWN, {"why": "the program ended before the reply was written down"})
+            await self.intents.step(
+                intent.id, State.UNKNOWN, {"why": "the program ended before the reply was written down"}
+            )
         elif intent.state not in (State.ACKNOWLEDGED, State.UNKNOWN):
             return
         state = State.ACKNOWLEDGED if intent.state is State.ACKNOWLEDGED else State.UNKNOWN
@@ -179,15 +152,10 @@ class Execution:
         while True:
             async for progress in self._looks(sent):
                 if progress.state in ENDED:
-                    await self.look_at_journal()
+                    await self.intents.look()
                     return
             sent = replace(sent, progress=Progress(State.UNKNOWN, "looking again"))
             await asyncio.sleep(AGAIN_S)
-
-    def _ready_journal(self) -> Journal:
-        if self._journal is None:
-            raise NotConfirmed((f"The journal cannot be used: {self._trouble}.",))
-        return self._journal
 
     # The lock
 
@@ -199,46 +167,19 @@ class Execution:
     @property
     def locked(self) -> bool:
         """Whether trading is locked: in this session, or by hand in any process of the account."""
-        return self._locked_here or self._locked_everywhere
+        return self.intents.locked
 
     def lock(self) -> None:
         """Lock trading at once, here and for every process of the account."""
-        self._set_lock(True)
+        self.intents.set_lock(True)
 
     def unlock(self) -> None:
         """Unlock trading."""
-        self._set_lock(False)
-
-    def _set_lock(self, locked: bool) -> None:
-        self._locked_here = self._locked_everywhere = locked
-        if self._journal is None:
-            return
-        task = asyncio.ensure_future(
-            self._disk.run(self._journal.set_trading_lock, self._account, locked, self._clock.wall_ms())
-        )
-        task.add_done_callback(self._lock_written)
-
-    def _lock_written(self, task: asyncio.Future[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            self._trouble = "the lock could not be written"
-            self._locked_here = True
-
-    async def look_at_journal(self) -> None:
-        """Take over what other processes wrote: the trading lock and intents that are not settled."""
-        if self._journal is None:
-            return
-        try:
-            locked = await self._disk.run(self._journal.trading_locked, self._account)
-            intents = await self._disk.run(self._journal.open_intents, self._account)
-        except sqlite3.Error as problem:
-            self._trouble = f"it cannot be read ({problem})"
-            return
-        self._locked_everywhere = bool(locked)
-        self._open = {intent.lock_key: f"{intent.id}, {intent.state}" for intent in intents}
+        self.intents.set_lock(False)
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""
-        return tuple(f"{key}: {words}" for key, words in self._open.items())
+        return self.intents.unsettled()
 
     # Preview
 
@@ -255,7 +196,7 @@ class Execution:
 
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
-        await self.look_at_journal()
+        await self.intents.look()
         preview, contract = await self._evidence.preview(target)
         self._contracts[preview.target.symbol] = contract
         return preview
@@ -267,8 +208,8 @@ class Execution:
             settings=self._settings,
             link=self._client.link,
             locked=self.locked,
-            open_intent=self._open.get(lock_key(product_type, symbol)) if product_type else None,
-            journal_trouble=self._trouble,
+            open_intent=self.intents.open_on(lock_key(product_type, symbol)) if product_type else None,
+            journal_trouble=self.intents.trouble,
             contract=self._contracts.get(symbol),
             now=self._clock.monotonic(),
         )
@@ -304,7 +245,7 @@ class Execution:
 
     async def _send(self, now: Preview, key: str) -> Sent:
         assert now.plan is not None
-        intent = self._new_id()
+        intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
         await self._begin(intent, key, plan, now.newest_fill)
@@ -312,36 +253,26 @@ class Execution:
         async def before_send(stamp_ms: int) -> None:
             nonlocal stamp
             stamp = stamp_ms
-            try:
-                locked = await self._disk.run(self._ready_journal().trading_locked, self._account)
-                if locked or self._locked_here:
-                    raise NotSent("trading was locked before it was sent")
-                await self._step(intent, State.SENT, {"stamp_ms": stamp_ms})
-            except sqlite3.Error as problem:
-                self._trouble = f"it cannot be written ({problem})"
-                raise NotSent(f"the journal cannot be written ({problem})") from None
+            await self.intents.about_to_send(intent, {"stamp_ms": stamp_ms})
 
         def sent(state: State, words: str) -> Sent:
-            self._open[key] = f"{intent}, {state}"
             acknowledged = state is State.ACKNOWLEDGED
             return Sent(intent, plan, stamp, now.newest_fill, acknowledged, Progress(state, words))
 
         try:
             reply = await self._client.futures.reverse(plan.request, before_send=before_send)
         except NotSent as problem:
-            if await self._told(intent, State.WITHDRAWN, {"why": str(problem)}):
-                self._open.pop(key, None)
+            await self.intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
             raise
         except OutcomeUnknown as problem:
-            await self._told(intent, State.UNKNOWN, {"why": str(problem)})
+            await self.intents.note(intent, State.UNKNOWN, {"why": str(problem)})
             return sent(State.UNKNOWN, str(problem))
         except ExchangeError as problem:
-            if await self._told(intent, State.REJECTED, {"code": problem.code, "message": problem.message}):
-                self._open.pop(key, None)
+            await self.intents.note(intent, State.REJECTED, {"code": problem.code, "message": problem.message})
             raise
         row = reply.rows[0] if reply.rows else None
         told = dict(row.received) if row is not None else {}
-        await self._told(intent, State.ACKNOWLEDGED, {"reply": told})
+        await self.intents.note(intent, State.ACKNOWLEDGED, {"reply": told})
         return sent(State.ACKNOWLEDGED, "the exchange has taken it")
 
     async def _begin(self, intent: str, key: str, plan: ReversalPlan, newest_fill: str | None) -> None:
@@ -354,30 +285,11 @@ class Execution:
             "newest_fill": newest_fill,
         }
         try:
-            await self._disk.run(
-                self._ready_journal().begin, intent, self._account, key, KIND, told, self._clock.wall_ms()
-            )
+            await self.intents.begin(intent, key, KIND, told)
         except AlreadyOpen as problem:
-            self._open[key] = f"{problem.intent}, {problem.state}"
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
-        except (sqlite3.Error, OSError) as problem:
-            self._trouble = f"it cannot be written ({problem})"
-            raise NotConfirmed((f"Nothing was sent: the journal cannot be written ({problem}).",)) from None
-        self._open[key] = f"{intent}, intended"
-
-    async def _step(self, intent: str, state: State, told: dict[str, Any]) -> None:
-        await self._disk.run(self._ready_journal().step, intent, state, told, self._clock.wall_ms())
-
-    async def _told(self, intent: str, state: State, told: dict[str, Any]) -> bool:
-        """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
-        try:
-            await self._step(intent, state, told)
-        except WrongStep:
-            return False  # another process of the account was quicker
-        except sqlite3.Error as problem:
-            self._trouble = f"it cannot be written ({problem})"
-            return False
-        return True
+        except Withheld as refused:
+            raise NotConfirmed(refused.reasons) from None
 
     # Afterwards
 
@@ -420,7 +332,7 @@ class Execution:
                 yield Progress(state, f"looking: {finding.outcome} so far", seen.held)
             await asyncio.sleep(LOOK_EVERY_S)
         if state is State.ACKNOWLEDGED:
-            await self._told(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
+            await self.intents.note(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
         yield Progress(State.UNKNOWN, "not settled; the symbol stays locked until it is settled or released")
 
     async def _look(self, sent: Sent) -> Seen:
@@ -445,9 +357,8 @@ class Execution:
             "inferred": finding.inferred,
         }
         words = f"{outcome}: {held}" + (" (inferred)" if finding.inferred else "")
-        if not await self._told(sent.intent, State.SETTLED, told):
+        if not await self.intents.note(sent.intent, State.SETTLED, told):
             return await self._ended_elsewhere(sent, words, held)
-        self._open.pop(lock_key(sent.plan.wish.product_type, sent.plan.wish.symbol), None)
         progress = Progress(State.SETTLED, words, held, outcome, came_true)
         try:
             return replace(progress, resting=await self._evidence.left_over(sent.plan))
@@ -457,20 +368,20 @@ class Execution:
     async def _ended_elsewhere(self, sent: Sent, words: str, held: Holdings) -> Progress:
         """What the journal says where the end could not be written: another process wrote it, or the disk is full."""
         try:
-            intent = await self._disk.run(self._ready_journal().intent, sent.intent)
+            intent = await self.intents.read(sent.intent)
         except sqlite3.Error:
             intent = None
         if intent is None or intent.state not in ENDED:
-            return Progress(sent.progress.state, f"{words}; not settled: {self._trouble}", held)
-        await self.look_at_journal()
+            return Progress(sent.progress.state, f"{words}; not settled: {self.intents.trouble}", held)
+        await self.intents.look()
         told = intent.told
         outcome = Outcome(told["outcome"]) if "outcome" in told else None
         return Progress(intent.state, f"{intent.state} by another session: {outcome or words}", held, outcome)
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""
-        await self._step(intent, State.RELEASED, {"why": why})
-        await self.look_at_journal()
+        await self.intents.step(intent, State.RELEASED, {"why": why})
+        await self.intents.look()
 
     def _holdings(self, held: Held, product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
         modes = {each.mode for each in held.positions if each.mode is not None}

@@ -1,0 +1,191 @@
+"""The intents of one account: its journal, the trading lock, and what is not settled; shared by all that sends."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tradetui.desk.disk import Disk
+from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, State, WrongStep
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import NotSent
+
+WATCH_S = 0.7
+OTHERS_AT_WORK_MS = 30_000
+"""An intent this young may be another process's, in the middle of its own work."""
+
+
+class Withheld(Exception):
+    """It was not sent; `reasons` say why, in sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
+
+
+class Intents:
+    """What an account was asked to do. There is no such object in monitor mode.
+
+    `trouble` says why the journal cannot be used, None while it can; nothing is sent while it cannot.
+    """
+
+    def __init__(
+        self,
+        journal: Journal | None,
+        disk: Disk,
+        clock: Clock,
+        account: str,
+        new_id: Callable[[], str],
+        *,
+        start_locked: bool,
+    ) -> None:
+        """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
+        self.trouble: str | None = None if journal is not None else "whose account this is is not known yet"
+        self.account = account
+        self._journal = journal
+        self._disk = disk
+        self._clock = clock
+        self.new_id = new_id
+        self._open: dict[str, tuple[str, State]] = {}
+        self._locked_here = start_locked
+        self._locked_everywhere = False
+
+    # The journal
+
+    async def open(self, account: str, file: Path | None) -> bool:
+        """Open the account's journal; whether it can be used, which `trouble` explains where it cannot."""
+        self.account = account
+        try:
+            self._journal = await self._disk.run(Journal, file)
+        except FileUnusable as problem:
+            self.trouble = f"{problem.reason}. {problem.remedy}"
+            return False
+        self.trouble = None
+        await self.look()
+        return True
+
+    async def watch(self) -> None:
+        """See within a second what other processes of the account lock, begin or settle."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Take over what other processes wrote: the trading lock and intents that are not settled."""
+        if self._journal is None:
+            return
+        try:
+            locked = await self._disk.run(self._journal.trading_locked, self.account)
+            intents = await self._disk.run(self._journal.open_intents, self.account)
+        except sqlite3.Error as problem:
+            self.trouble = f"it cannot be read ({problem})"
+            return
+        self._locked_everywhere = bool(locked)
+        self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
+
+    async def not_settled(self) -> list[Intent]:
+        """Every intent of the account that is not settled, as the journal has it."""
+        return await self._disk.run(self._ready().open_intents, self.account)
+
+    async def read(self, intent: str) -> Intent:
+        """One intent with all its steps; raises KeyError."""
+        return await self._disk.run(self._ready().intent, intent)
+
+    async def left_behind(self, intent: Intent) -> Intent:
+        """The intent once no other process can be in the middle of sending it, whose next step ours would spoil."""
+        age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
+        if intent.state not in (State.INTENDED, State.SENT) or age_ms >= OTHERS_AT_WORK_MS:
+            return intent
+        await asyncio.sleep((OTHERS_AT_WORK_MS - age_ms) / 1000)
+        return await self.read(intent.id)
+
+    def _ready(self) -> Journal:
+        if self._journal is None:
+            raise Withheld((f"The journal cannot be used: {self.trouble}.",))
+        return self._journal
+
+    # Steps
+
+    async def begin(self, intent: str, key: str, kind: str, told: Mapping[str, Any]) -> None:
+        """Write a new intent; synced when this returns.
+
+        Raises:
+            AlreadyOpen: one of the same key is not settled.
+            Withheld: it cannot be written, so nothing may be sent.
+        """
+        try:
+            await self._disk.run(self._ready().begin, intent, self.account, key, kind, told, self._clock.wall_ms())
+        except AlreadyOpen as problem:
+            self._open[key] = (problem.intent, State(problem.state))
+            raise
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"it cannot be written ({problem})"
+            raise Withheld((f"Nothing was sent: the journal cannot be written ({problem}).",)) from None
+        self._open[key] = (intent, State.INTENDED)
+
+    async def about_to_send(self, intent: str, told: Mapping[str, Any]) -> None:
+        """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
+        try:
+            if await self._disk.run(self._ready().trading_locked, self.account) or self._locked_here:
+                raise NotSent("trading was locked before it was sent")
+            await self.step(intent, State.SENT, told)
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"it cannot be written ({problem})"
+            raise NotSent(f"the journal cannot be written ({problem})") from None
+
+    async def step(self, intent: str, state: State, told: Mapping[str, Any]) -> None:
+        """Write the next step, synced; raises WrongStep or sqlite3.Error."""
+        await self._disk.run(self._ready().step, intent, state, told, self._clock.wall_ms())
+        for key, (open_intent, _) in tuple(self._open.items()):
+            if open_intent != intent:
+                continue
+            if state in ENDED:
+                del self._open[key]
+            else:
+                self._open[key] = (intent, state)
+
+    async def note(self, intent: str, state: State, told: Mapping[str, Any]) -> bool:
+        """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
+        try:
+            await self.step(intent, state, told)
+        except WrongStep:
+            return False  # another process of the account was quicker
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"it cannot be written ({problem})"
+            return False
+        return True
+
+    def open_on(self, key: str) -> str | None:
+        """The intent that locks this key, as its id and state; None where none does."""
+        found = self._open.get(key)
+        return f"{found[0]}, {found[1]}" if found is not None else None
+
+    def unsettled(self) -> tuple[str, ...]:
+        """Intents that are not settled, in words."""
+        return tuple(f"{key}: {intent}, {state}" for key, (intent, state) in self._open.items())
+
+    # The lock
+
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked: in this session, or by hand in any process of the account."""
+        return self._locked_here or self._locked_everywhere
+
+    def set_lock(self, locked: bool) -> None:
+        """Lock or unlock trading at once, here and for every process of the account."""
+        self._locked_here = self._locked_everywhere = locked
+        if self._journal is None:
+            return
+        task = asyncio.ensure_future(
+            self._disk.run(self._journal.set_trading_lock, self.account, locked, self._clock.wall_ms())
+        )
+        task.add_done_callback(self._lock_written)
+
+    def _lock_written(self, task: asyncio.Future[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self.trouble = "the lock could not be written"
+            self._locked_here = True
