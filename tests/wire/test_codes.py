@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tradetui.wire.codes import (
+    COPY_KEY_REFUSALS,
     KNOWN_CODES,
     CodeGroup,
     ErrorKind,
     endpoint_missing,
     meaning,
+    refusal_explained,
     switches_off,
     wants_another_signature,
     wants_another_word,
@@ -98,3 +100,13 @@ def test_what_asks_for_another_word_or_signature() -> None:
     assert not wants_another_word("40009")
     assert wants_another_signature("40009")
     assert not wants_another_signature("40012")
+
+
+@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
+def test_a_refusal_documented_by_its_words_is_one_under_any_code(words: str) -> None:
+    for said in (words, f"{words.upper()}."):
+        assert write_refused("31999", 200, said)
+        assert not write_refused("31999", 502, said), "nothing under a 5xx says so"
+        assert refusal_explained(said) == COPY_KEY_REFUSALS[words]
+    assert not write_refused("31999", 200, "something else")
+    assert refusal_explained("something else") is None

@@ -34,6 +34,7 @@ NOW = 1_790_000_000_000
 P = {"product_type": "USDT-FUTURES"}
 PLAN = {**P, "plan_type": "normal_plan"}
 DESK: dict[str, Any] = {"sub_account_name": "deskAbcd", "passphrase": "Passphrase1", "label": "desk one"}
+OTHER: dict[str, Any] = {**DESK, "sub_account_name": "deskEfgh"}
 R = {**P, "symbol": "ETHUSDT", "margin_coin": "USDT"}
 
 # request, what is given, the parameter that is refused
@@ -57,6 +58,9 @@ BROKEN: list[tuple[type[Request], dict[str, Any], str]] = [
     (VirtualSubaccountRequest, {**DESK, "ip_list": ["10.0.0.1"] * 31}, "ipList"),
     (VirtualSubaccountRequest, {**DESK, "ip_list": "10.0.0.1"}, "ipList"),
     (VirtualSubaccountRequest, {**DESK, "ip_list": [""]}, "ipList"),
+    (VirtualSubaccountRequest, {**DESK, "ip_list": ["10.0.0.1", "10.0.0.256"]}, "ipList"),
+    (VirtualSubaccountRequest, {**DESK, "ip_list": ["example.com"]}, "ipList"),
+    (CreateBatchRequest, {"accounts": [DESK, {**DESK, "sub_account_name": "DESKabcd"}]}, "subAccountName"),
     (VirtualSubaccountRequest, {**DESK, "perm_list": ["withdraw"]}, "permList"),
     (SpotFillsRequest, {"start_time": NOW - 91 * DAY, "end_time": NOW}, "endTime"),
     (SpotFillsRequest, {"start_time": NOW, "end_time": NOW - 1}, "startTime"),
@@ -208,7 +212,7 @@ def _leaves(value: Any) -> list[Any]:
 
 def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
     account = {**DESK, "ip_list": ["10.0.0.1"], "perm_list": ["READ", "spot_trade"]}
-    assert json.loads(CreateBatchRequest(accounts=[account, VirtualSubaccountRequest(**DESK)]).body()) == [
+    assert json.loads(CreateBatchRequest(accounts=[account, VirtualSubaccountRequest(**OTHER)]).body()) == [
         {
             "subAccountName": "deskAbcd",
             "passphrase": "Passphrase1",
@@ -216,7 +220,7 @@ def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
             "ipList": ["10.0.0.1"],
             "permList": ["read", "spot_trade"],
         },
-        {"subAccountName": "deskAbcd", "passphrase": "Passphrase1", "label": "desk one"},
+        {"subAccountName": "deskEfgh", "passphrase": "Passphrase1", "label": "desk one"},
     ]
 
 
@@ -288,6 +292,16 @@ def test_passphrases_are_never_shown() -> None:
         with pytest.raises(InvalidRequest) as refused:
             CreateCopyKeyRequest(passphrase=bad)
         assert "Canary" not in str(refused.value) + repr(refused.value) + str(refused.value.value)
+
+
+def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> None:
+    for request in (
+        CreateBatchRequest(accounts=[{**DESK, "ip_list": ["10.0.0.0/8", "::1"]}, OTHER]),
+        CreateCopyKeyRequest(passphrase="Passphrase1"),
+        ReversalRequest(**R, size=3),
+    ):
+        sent = json.dumps(json.loads(request.body())).replace("Passphrase1", "***")
+        assert json.dumps(request.told()) == sent
 
 
 def test_a_misspelt_parameter_is_told_the_right_one() -> None:

@@ -267,6 +267,18 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
 _AMBIGUOUS: Final = "40808"
 _NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")
 
+COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
+    "This interface is only applicable to the new Copy model": (
+        "This account is a copy trader of the old model, and the exchange makes such keys for the new one only. "
+        "Change to the new model on the exchange's site, or make an ordinary API key there."
+    ),
+    "You have already created a Copy API Key": (
+        "This account has its one copy-trading key already, and its secret is not told a second time. "
+        "Use that key; where its secret is lost, delete it on the exchange's site first."
+    ),
+}
+"""The two documented refusals of a copy-trading key, which come without a documented code, and what they mean."""
+
 #: Codes listed here, for documentation and tests.
 KNOWN_CODES: Final = frozenset(_MEANINGS)
 
@@ -281,7 +293,8 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
 
     A listed code says so unless it is a system code; an unlisted one only under a 4xx status, which is what the
     exchange gives its refusals. Nothing under a 5xx does: the outcome is unknown then. 40808 is a refusal where its
-    message names what was wrong; the exchange also answers it while its servers are being replaced.
+    message names what was wrong; the exchange also answers it while its servers are being replaced. The refusals that
+    the interface documents by their words alone are such under any status below 500.
     """
     if http_status is not None and http_status >= 500:
         return False
@@ -290,6 +303,8 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
     known = _MEANINGS.get(code)
     if known is not None:
         return known.kind is not ErrorKind.BUSY
+    if refusal_explained(msg) is not None:
+        return True
     return http_status is not None and 400 <= http_status < 500 and http_status != 408
 
 
@@ -311,3 +326,9 @@ def wants_another_word(code: str) -> bool:
 def wants_another_signature(code: str) -> bool:
     """Whether the signature was refused, so that a read may be repeated with its values signed decoded."""
     return code in ("40009", "40003", "40002")
+
+
+def refusal_explained(message: str) -> str | None:
+    """What a documented refusal means and what to do; None for any other message."""
+    said = message.casefold()
+    return next((meaning for words, meaning in COPY_KEY_REFUSALS.items() if words.casefold() in said), None)

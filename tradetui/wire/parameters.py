@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -238,6 +239,20 @@ class Listed(Parameter):
 
     def written(self, value: tuple[str, ...]) -> list[str]:
         return list(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addresses(Listed):
+    """A list of IP addresses, or of networks in CIDR notation, of either version."""
+
+    def read(self, value: object) -> tuple[str, ...]:
+        entries = super().read(value)
+        for entry in entries:
+            try:
+                ipaddress.ip_network(entry, strict=False)
+            except ValueError:
+                raise self.refused(entry, "Give addresses such as 203.0.113.7 or 2001:db8::1.") from None
+        return entries
 
 
 class Form(StrEnum):

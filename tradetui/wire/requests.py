@@ -97,6 +97,14 @@ class Request(BaseModel):
             if (value := getattr(self, parameter.attribute)) is not None
         }
 
+    def told(self) -> Any:
+        """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
+        return {
+            name: "***" if parameter.secret else parameter.written(value)
+            for name, parameter in self._parameters.items()
+            if (value := getattr(self, parameter.attribute)) is not None
+        }
+
     def query(self) -> list[tuple[str, str]]:
         """The parameters of a GET, sorted by name, values not yet encoded."""
         return sorted(self.values().items())

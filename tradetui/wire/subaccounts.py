@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import SecretStr
 
-from tradetui.wire.parameters import Label, Listed, Parameter, Passphrase, Shaped
+from tradetui.wire.parameters import Addresses, InvalidRequest, Label, Listed, Parameter, Passphrase, Shaped
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.requests import Request
 from tradetui.wire.shapes import words
@@ -32,7 +32,7 @@ class VirtualSubaccountRequest(Request):
     ]
     passphrase: Annotated[SecretStr, Passphrase()]
     label: Annotated[str, Label(required=True, rule="1 to 20 characters", longest=20)]
-    ip_list: Annotated[tuple[str, ...] | None, Listed(rule=f"at most {MOST_IPS} addresses", most=MOST_IPS)] = None
+    ip_list: Annotated[tuple[str, ...] | None, Addresses(rule=f"at most {MOST_IPS} IP addresses", most=MOST_IPS)] = None
     perm_list: Annotated[
         tuple[str, ...] | None, Listed(rule="any of the permissions", words=tuple(VirtualPermission))
     ] = None
@@ -47,7 +47,14 @@ class _Batch(Parameter):
         elements = tuple(value)
         if not 1 <= len(elements) <= MOST_PER_REQUEST:
             raise self.refused(f"{len(elements)} elements", f"Give 1 to {MOST_PER_REQUEST}; send more in turns.")
-        return tuple(VirtualSubaccountRequest.model_validate(element) for element in elements)
+        accounts = tuple(VirtualSubaccountRequest.model_validate(element) for element in elements)
+        names: set[str] = set()
+        for account in accounts:
+            name = account.sub_account_name.lower()
+            if name in names:
+                raise InvalidRequest("subAccountName", "each name once", account.sub_account_name, "Choose another.")
+            names.add(name)
+        return accounts
 
 
 class CreateBatchRequest(Request):
@@ -60,6 +67,9 @@ class CreateBatchRequest(Request):
 
     def _payload(self) -> Any:
         return [account.values() for account in self.accounts]
+
+    def told(self) -> Any:
+        return [account.told() for account in self.accounts]
 
 
 class VirtualSubaccount(Record):
