@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 from pydantic import SecretStr
 
 from tradetui.commands.intent_ids import new_ids
+from tradetui.desk.creation import Creation, MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.disk import InlineDisk, ThreadDisk
 from tradetui.desk.execution import Execution
@@ -37,6 +39,9 @@ def open_demo_desk(
     read_only: bool,
     clock: Clock | None = None,
     disk: ThreadDisk | InlineDisk | None = None,
+    data_dir: Path | None = None,
+    account_admin: bool = True,
+    make_profile: MakeProfile | None = None,
 ) -> Desk:
     """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
     clock = clock or SystemClock()
@@ -62,10 +67,13 @@ def open_demo_desk(
         product_types=PRODUCT_TYPES,
         uid=key.uid,
         account_kind="broker" if key.kind == "broker" else None,
+        data_dir=data_dir,
         read_only=read_only,
     )
-    execution = None
+    execution = creation = None
     disk = disk or ThreadDisk()
     if isinstance(client, ExchangeClient):
         execution = Execution(client, settings, clock, None, disk, key.uid, new_ids(random))
-    return Desk(client, settings, clock, random, execution, disk=disk)
+        if account_admin:
+            creation = Creation(client, settings, clock, execution.intents, disk, None, make_profile)
+    return Desk(client, settings, clock, random, execution, disk=disk, creation=creation)

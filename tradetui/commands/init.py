@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import getpass
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,18 +17,14 @@ from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import profiles_dir
 from tradetui.profiles.model import Profile, check_base_url
-from tradetui.profiles.writing import write_profile
+from tradetui.profiles.writing import check_name, write_profile
 
 PROPOSED_BASE_URL = "https://api.bitget.com"
-_NAME = re.compile(r"^[A-Za-z0-9_-]{1,32}$")
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask for what is missing (or take it from the environment) and write the two files."""
-    if not _NAME.match(args.name):
-        raise ConfigurationError(
-            "must be 1 to 32 letters, digits, - or _", place="--name", remedy="Choose another name."
-        )
+    check_name(args.name, "--name")
     config = places.config_file(os.environ, args.config)
     profile_file = profiles_dir(config) / f"{args.name}.toml"
     key_file = config.parent / "keys" / f"{args.name}.toml"

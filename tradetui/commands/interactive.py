@@ -55,4 +55,4 @@ def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> Desk:
     from tradetui.commands.session import open_desk
 
     loaded = first if name == first.name else load(os.environ, replace(flags, profile=name, base_url=None))
-    return open_desk(loaded)
+    return open_desk(loaded, flags)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, identity_of, journal_file
-from tradetui.desk.journal import ENDED, Intent, Journal
+from tradetui.desk.journal import ENDED, Intent, Journal, State
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import load
@@ -34,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(dump([_as_json(intent) for intent in intents]) + "\n")
     else:
         for intent in intents:
-            sys.stdout.write(scrub(_line(intent)) + "\n")
+            for line in _lines(intent):
+                sys.stdout.write(scrub(line) + "\n")
         if not intents:
             say("The journal is empty: nothing was ever sent for this account from this data directory.")
     return ATTENTION if any(intent.state not in ENDED for intent in intents) else DONE
@@ -50,8 +52,10 @@ def _as_json(intent: Intent) -> dict[str, object]:
     }
 
 
-def _line(intent: Intent) -> str:
+def _lines(intent: Intent) -> Iterator[str]:
     at = datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     told = intent.told
     outcome = told.get("outcome") or told.get("message") or told.get("why") or ""
-    return f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"
+    yield f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"
+    if told.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
+        yield f"{'':{len(at)}}  {told['next']}"

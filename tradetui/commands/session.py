@@ -9,7 +9,9 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
+from tradetui.commands.given_keys import KeyringBox, ProfileMaker
 from tradetui.commands.intent_ids import new_ids
+from tradetui.desk.creation import Creation
 from tradetui.desk.desk import JOURNAL_FILE, Desk
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution
@@ -151,17 +153,22 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
     )
 
 
-def open_desk(loaded: LoadedProfile) -> Desk:
+def open_desk(loaded: LoadedProfile, flags: Flags | None = None) -> Desk:
     """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched."""
     clock, credentials = SystemClock(), credentials_of(loaded)
     client = open_client(loaded, clock, credentials)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
     disk = ThreadDisk()
-    execution = None
+    execution = creation = None
     if isinstance(client, ExchangeClient):
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         execution = Execution(client, settings, clock, None, disk, "", new_ids(SystemRandom()))
-    return Desk(client, settings, clock, Random(), execution, disk=disk)
+        if loaded.profile.account_admin:
+            source = loaded.profile.credentials
+            box = KeyringBox(source.service) if source.source == "keyring" else None
+            maker = ProfileMaker(loaded, flags or Flags())
+            creation = Creation(client, settings, clock, execution.intents, disk, box, maker)
+    return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
 
 
 def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:

@@ -32,9 +32,11 @@ from tradetui.exchange.link import Link
 from tradetui.wire.futures import FuturesAccount
 
 if TYPE_CHECKING:
+    from tradetui.desk.creation import Creation
     from tradetui.desk.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"
+VAULT_DIR = "vault"
 FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
 
 
@@ -50,8 +52,9 @@ class Totals:
 class Desk:
     """Feeds of one account under one scheduler, and what can be done with it.
 
-    `execution` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs what
-    blocks on the archive, on a thread or in place where time is virtual; it is closed with the desk.
+    `execution` is None where nothing may be sent: in monitor mode no object exists that could; `creation` is None
+    there too, and wherever the profile does not allow it. `disk` runs what blocks on the archive, on a thread or in
+    place where time is virtual; it is closed with the desk.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class Desk:
         execution: Execution | None = None,
         *,
         disk: Disk | None = None,
+        creation: Creation | None = None,
     ) -> None:
         self.client = client
         self.settings = settings
         self.clock = clock
         self.execution = execution
+        self.creation = creation
         polling = client.with_lane(Lane.FEED)
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
@@ -145,6 +150,8 @@ class Desk:
         await self.scheduler.stop()
         await self.listings.stop()
         await self.keeping.stop()
+        if self.creation is not None:
+            await self.creation.stop()
         if self.execution is not None:
             await self.execution.stop()
         self._disk.close()
@@ -205,8 +212,11 @@ class Desk:
         account, execution = self.keeping.identity, self.execution
         if account is None or execution is None:
             return
-        folder = self.settings.data_dir
-        await execution.open_journal(account.name, folder and account_dir(folder, account) / JOURNAL_FILE)
+        data_dir = self.settings.data_dir
+        folder = data_dir and account_dir(data_dir, account)
+        await execution.open_journal(account.name, folder and folder / JOURNAL_FILE)
+        if self.creation is not None:
+            await self.creation.open(account, folder and folder / VAULT_DIR)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

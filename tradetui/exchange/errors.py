@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tradetui.wire.scrub import scrub
+
+if TYPE_CHECKING:
+    from tradetui.wire.replies import LostRow
 
 
 class ExchangeError(Exception):
@@ -117,7 +122,8 @@ class UnreadableReply(ExchangeError):
 class OutcomeUnknown(ExchangeError):
     """A write was begun and nothing readable says whether it was done: it may have been.
 
-    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there.
+    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there. `lost`
+    holds the rows of a result that came and could not be read: a secret told once may be among them, covered.
     """
 
     reason = "It is not known whether this was done"
@@ -131,6 +137,8 @@ class OutcomeUnknown(ExchangeError):
         endpoint: str | None = None,
         http_status: int | None = None,
         remedy: str | None = None,
+        lost: tuple[LostRow, ...] = (),
     ) -> None:
         super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
         self.stamp_ms = stamp_ms
+        self.lost = lost

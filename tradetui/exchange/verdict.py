@@ -23,8 +23,10 @@ from tradetui.wire.replies import Envelope, Reply, UnreadableBody, read_data, re
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.replies import LostRow
 
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
+_LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | Exchang
     except UnreadableBody as problem:
         return _unknown(endpoint, answer, f"accepted, but {problem}")
     if not reply.rows:
-        return _unknown(endpoint, answer, "accepted, but the result cannot be read")
+        return _unknown(endpoint, answer, "accepted, but the result cannot be read", lost=reply.lost)
     return reply
 
 
@@ -180,14 +182,17 @@ def _unreached(endpoint: Endpoint, failure: CarryFailure) -> ExchangeError:
     return Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.trouble])
 
 
-def _unknown(endpoint: Endpoint, answer: Answer, message: str, code: str | None = None) -> OutcomeUnknown:
+def _unknown(
+    endpoint: Endpoint, answer: Answer, message: str, code: str | None = None, lost: tuple[LostRow, ...] = ()
+) -> OutcomeUnknown:
     return OutcomeUnknown(
         message,
         stamp_ms=answer.stamp_ms,
         code=code,
         endpoint=endpoint.name,
         http_status=answer.status,
-        remedy=_LOOK,
+        remedy=_LOOK if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
+        lost=lost,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.keyrings import from_keyring
 from tradetui.profiles.loading import LoadedProfile
 
 FIELDS = ("api_key", "secret", "passphrase")
@@ -135,25 +136,7 @@ def _from_command(command: tuple[str, ...]) -> dict[str, str]:
 
 
 def _from_keyring(service: str, name: str) -> dict[str, str]:
-    try:
-        import keyring
-        import keyring.errors
-    except ImportError:
-        raise ConfigurationError(
-            "needs the keyring package",
-            place=f"keyring {service}",
-            key="credentials.source",
-            remedy="Install tradetui with its extra: pip install 'tradetui[keyring]'.",
-        ) from None
-    try:
-        text = keyring.get_password(service, name)
-    except keyring.errors.KeyringError:
-        raise ConfigurationError(
-            "the system's keyring is not available or locked",
-            place=f"keyring {service}",
-            key="credentials.source",
-            remedy="Unlock it, or use a file of mode 0600.",
-        ) from None
+    text = from_keyring(service, name)
     if not text:
         raise ConfigurationError(
             f"holds nothing for {name!r}",

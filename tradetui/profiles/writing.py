@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _EXAMPLES: Mapping[str, Any] = {
     "base_url": "https://api.bitget.com",
     "uid": "1234567890",
@@ -74,6 +76,12 @@ def _assignment(name: str, value: Any) -> str:
         items = (tomli_w.dumps({"item": item}).rstrip().removeprefix("item = ") for item in value)
         return f"{name} = [{', '.join(items)}]"
     return tomli_w.dumps({name: value}).rstrip()
+
+
+def check_name(name: str, place: str) -> None:
+    """Refuse what cannot be a profile's name, which is its file's too; raises ConfigurationError."""
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError("must be 1 to 32 letters, digits, - or _", place=place, remedy="Choose another name.")
 
 
 def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None:

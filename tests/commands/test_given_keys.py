@@ -1,0 +1,260 @@
+"""Keys given out: created over a real connection, listed by `journal`, made profiles that work at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from tradetui.cli import main
+from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.given_keys import KeyringBox, ProfileMaker
+from tradetui.commands.session import open_desk
+from tradetui.desk.created import Created, Creates, NotWritten, Wanted
+from tradetui.desk.creation import Creation
+from tradetui.desk.desk import Desk
+from tradetui.desk.vault import Entry, Secrets, Told, Vault, VaultUnusable
+from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.secrets import fetch
+from tradetui.wire.broker import CreateSubaccountRequest
+from tradetui.wire.subaccounts import CreateBatchRequest
+
+PASSPHRASE, SECRET = "CanaryPass1", "canary-secret-value"
+ONE: list[Any] = [{"sub_account_name": "fromtest", "passphrase": PASSPHRASE, "label": "made by a test"}]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Callable[..., Path]:
+    def write(server: dict[str, Any], account: str = "hedge", **changed: Any) -> Path:
+        key = next(profile for profile in server["profiles"] if profile["name"] == account)
+        key_file = tmp_path / "key.toml"
+        key_file.write_text("".join(f'{name} = "{key[name]}"\n' for name in ("api_key", "secret", "passphrase")))
+        key_file.chmod(0o600)
+        values = {"mode": "trade", "account_admin": True, "start_locked": False, **changed}
+        lines = [f'base_url = "{server["base_url"]}"', f'data_dir = "{tmp_path / "data"}"']
+        lines += [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+        lines += ["[profiles.main.credentials]", 'source = "file"', f'path = "{key_file}"']
+        file = tmp_path / "config.toml"
+        file.write_text("[profiles.main]\n" + "\n".join(lines) + "\n")
+        return file
+
+    return write
+
+
+async def created(desk: Desk, wanted: Wanted) -> tuple[Creation, Created]:
+    creation = desk.creation
+    assert creation is not None
+    desk.start()
+    async with asyncio.timeout(20):
+        await creation.opened.wait()  # the exchange has told whose account this is
+    return creation, await creation.create(wanted)
+
+
+def test_created_over_a_connection_then_listed_and_used(
+    server: dict[str, Any],
+    config: Callable[..., Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRADETUI_RUNTIME_DIR", str(tmp_path / "run"))
+    flags = Flags(config=config(server))
+    loaded = load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags)
+
+    async def work() -> str:
+        desk = open_desk(loaded, flags)
+        try:
+            creation, done = await created(desk, CreateBatchRequest(accounts=ONE))  # type: ignore[arg-type]
+            assert done.rows[0].good, done
+            assert (await creation.create(CreateSubaccountRequest(subaccount_name="a@b.example"))).state == "rejected"
+            (entry,) = await creation.entries()
+            return await creation.make_profile("fromtest", entry)
+        finally:
+            await desk.stop()
+
+    made = Path(asyncio.run(work()))
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert PASSPHRASE not in made.read_text(), "the profile names the vault's file, it holds no secret"
+
+    arguments = ["--config", str(flags.config)]
+    assert main(["journal", *arguments, "--profile", "main"]) == DONE
+    said = capsys.readouterr().out
+    assert "settled      create sub-accounts with keys: fromtest  1 of 1 created" in said
+    assert "rejected     create broker sub-account: a@b.example" in said
+    assert main(["journal", "--json", *arguments, "--profile", "main"]) == DONE
+    said = capsys.readouterr().out
+    intents = json.loads(said)
+    assert [each["kind"] for each in intents] == ["create-broker-subaccount", "create-subaccounts"]
+    assert intents[1]["events"][0]["request"][0]["passphrase"] == "***"
+    assert PASSPHRASE not in said
+    assert main(["show", "spot-fills", "--json", *arguments, "--profile", "fromtest"]) == DONE
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_a_lost_reply_is_in_the_journal_with_what_to_do(
+    server: dict[str, Any],
+    config: Callable[..., Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRADETUI_RUNTIME_DIR", str(tmp_path / "run"))
+    flags = Flags(config=config(server))
+    loaded = load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags)
+
+    async def work() -> None:
+        from tradetui.exchange.carrier import CarryFailure, Outgoing, Trouble
+        from tradetui.exchange.transport import HttpTransport
+
+        async def lost(self: HttpTransport, outgoing: Outgoing) -> Any:
+            answer = await send(self, outgoing)
+            if outgoing.writes:
+                raise CarryFailure(Trouble.BROKEN, "the connection was closed before answering", sent=True)
+            return answer
+
+        send = HttpTransport.send
+        monkeypatch.setattr(HttpTransport, "send", lost)
+        desk = open_desk(loaded, flags)
+        try:
+            wanted: list[Any] = [{**ONE[0], "sub_account_name": "lostlost"}]
+            _, done = await created(desk, CreateBatchRequest(accounts=wanted))  # type: ignore[arg-type]
+            assert done.state == "unknown"
+        finally:
+            await desk.stop()
+            monkeypatch.setattr(HttpTransport, "send", send)
+
+    asyncio.run(work())
+    assert main(["journal", "--config", str(flags.config)]) == ATTENTION
+    lines = capsys.readouterr().out.splitlines()
+    assert "unknown      create sub-accounts with keys: lostlost" in lines[0]
+    assert "Keys may exist that were never seen" in lines[1]
+    assert "delete the API keys there" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "flags"),
+    [({"account_admin": False}, {}), ({"mode": "monitor"}, {}), ({}, {"read_only": True})],
+    ids=["not an admin", "monitor", "--read-only"],
+)
+def test_without_leave_no_object_exists_that_could(
+    server: dict[str, Any], config: Callable[..., Path], changed: dict[str, Any], flags: dict[str, Any], tmp_path: Path
+) -> None:
+    given = Flags(config=config(server, **changed), **flags)
+
+    async def work() -> None:
+        desk = open_desk(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, given), given)
+        assert desk.creation is None
+        await desk.stop()
+
+    asyncio.run(work())
+
+
+# Profiles
+
+
+SECRETS = Secrets(SecretStr("bg_1"), SecretStr(SECRET), SecretStr(PASSPHRASE))
+
+
+@pytest.fixture
+def maker(server: dict[str, Any], config: Callable[..., Path]) -> ProfileMaker:
+    flags = Flags(config=config(server))
+    return ProfileMaker(load({}, flags), flags)
+
+
+def kept(tmp_path: Path, kind: str = Creates.SUBACCOUNTS, uid: str = "42") -> Entry:
+    vault = Vault(tmp_path / "vault")
+    name = vault.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
+    vault.give(name, Told("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
+    return next(each for each in vault.entries() if each.name == name)
+
+
+def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_vault(tmp_path: Path, maker: ProfileMaker) -> None:
+    maker("fromtest", kept(tmp_path), SECRETS, "1")
+    loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
+    assert (loaded.read_only, loaded.profile.uid, loaded.profile.account_admin) == (True, "42", False)
+    assert fetch(loaded).secret.get_secret_value() == SECRET
+
+
+def test_a_copy_key_s_profile_is_of_the_same_account(tmp_path: Path, maker: ProfileMaker) -> None:
+    maker("copying", kept(tmp_path, Creates.COPY_KEY, ""), SECRETS, "1")
+    profile = load({}, Flags(config=tmp_path / "config.toml", profile="copying")).profile
+    assert (profile.uid, profile.account_kind) == ("1", "copy_trader")
+
+
+@pytest.mark.parametrize(("name", "words"), [("main", "already"), ("../up", "letters"), ("", "letters")])
+def test_a_name_that_is_taken_or_none_is_refused(tmp_path: Path, maker: ProfileMaker, name: str, words: str) -> None:
+    with pytest.raises(NotWritten, match=words):
+        maker(name, kept(tmp_path), SECRETS, "1")
+    assert not (tmp_path / "profiles.d").exists()
+
+
+def test_an_existing_profile_is_not_overwritten(tmp_path: Path, maker: ProfileMaker) -> None:
+    file = Path(maker("fromtest", kept(tmp_path), SECRETS, "1"))
+    before = file.read_text()
+    with pytest.raises(NotWritten, match="already"):
+        maker("fromtest", replace(kept(tmp_path), uid="43"), SECRETS, "1")
+    assert file.read_text() == before
+
+
+# The system's keyring
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A keyring in memory in the place of the system's, by the same calls."""
+    kept: dict[tuple[str, str], str] = {}
+    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
+
+    class KeyringError(Exception):
+        pass
+
+    def set_password(service: str, user: str, text: str) -> None:
+        if service == "locked":
+            raise KeyringError
+        kept[service, user] = text
+
+    errors.KeyringError = KeyringError  # type: ignore[attr-defined]
+    module.errors = errors  # type: ignore[attr-defined]
+    module.get_password = lambda service, user: kept.get((service, user))  # type: ignore[attr-defined]
+    module.set_password = set_password  # type: ignore[attr-defined]
+    module.delete_password = lambda service, user: kept.pop((service, user))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    return kept
+
+
+def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
+    tmp_path: Path, maker: ProfileMaker, keyring: dict[tuple[str, str], str]
+) -> None:
+    vault = Vault(tmp_path / "vault", KeyringBox("tradetui"))
+    name = vault.reserve("i1", Creates.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
+    vault.give(name, Told("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
+    assert SECRET not in (tmp_path / "vault" / "fromtest.toml").read_text()
+    (entry,) = vault.entries()
+    maker("fromtest", entry, vault.secrets(name), "1")
+    loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
+    assert fetch(loaded).secret.get_secret_value() == SECRET
+    assert set(keyring) == {("tradetui", "vault fromtest i1"), ("tradetui", "fromtest")}
+    keyring["tradetui", "other"] = "somebody's own"
+    with pytest.raises(NotWritten, match="already"):
+        maker("other", entry, vault.secrets(name), "1")
+    assert keyring["tradetui", "other"] == "somebody's own"
+
+
+def test_a_keyring_that_is_locked_or_missing_is_said(
+    keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(VaultUnusable, match="locked"):
+        KeyringBox("locked").put("x", {"secret": SECRET})
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(VaultUnusable, match="pip install"):
+        KeyringBox("tradetui").get("x")

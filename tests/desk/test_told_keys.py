@@ -1,0 +1,90 @@
+"""Which row of a reply belongs to which key asked for: never to another, whatever the exchange makes of the names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from tradetui.desk.told_keys import keys_asked, told_of
+from tradetui.wire.replies import LostRow
+from tradetui.wire.subaccounts import CreateBatchRequest, VirtualSubaccount
+
+NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
+
+
+def request(names: tuple[str, ...], labels: tuple[str, ...] | None = None) -> CreateBatchRequest:
+    asked: list[Any] = [
+        {"sub_account_name": name, "passphrase": f"Pass{name}", "label": label}
+        for name, label in zip(names, labels or names, strict=True)
+    ]
+    return CreateBatchRequest(accounts=asked)  # type: ignore[arg-type]
+
+
+def row(name: str, shown: str | None, label: str | None = None) -> VirtualSubaccount:
+    return VirtualSubaccount.from_row(
+        {
+            "subAccountUid": f"uid {name}",
+            "subAccountName": shown,
+            "label": label,
+            "subAccountApiKey": f"key {name}",
+            "secretKey": f"secret {name}",
+        }
+    )
+
+
+SHOWN = {
+    "itself": lambda name: name,
+    "as an address": lambda name: f"{name}@virtual.example",
+    "in capitals": str.upper,
+    "masked": lambda name: f"{name[:2]}****{name[-2:]}",
+    "not at all": lambda name: None,
+}
+
+
+@given(
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True),
+    st.sets(st.sampled_from(NAMES)),
+    st.randoms(use_true_random=False),
+    st.sampled_from(list(SHOWN)),
+    st.booleans(),
+)
+def test_a_row_is_given_to_its_own_key_or_to_none(
+    asked: list[str], missing: set[str], chance: Any, how: str, labelled: bool
+) -> None:
+    wanted = request(tuple(asked))
+    answered = [name for name in asked if name not in missing]
+    in_order = how in ("masked", "not at all") and not labelled
+    if not in_order:
+        chance.shuffle(answered)
+    rows = [row(name, SHOWN[how](name), name if labelled else None) for name in answered]
+    ours, others = told_of(keys_asked(wanted), rows, ())
+    for name, told in zip(asked, ours, strict=True):
+        if told is not None:
+            assert told.api_key == f"key {name}"
+            assert told.passphrase == SecretStr(f"Pass{name}")
+    found = [told for told in ours if told is not None]
+    assert len(found) + len(others) == len(rows), "none is lost"
+    assert all(told.passphrase is None for told in others)
+    if how in ("itself", "as an address", "in capitals") or labelled or not missing & set(asked):
+        assert others == []
+
+
+def test_equal_notes_prove_nothing() -> None:
+    wanted = request(NAMES[:3], ("same", "same", "other"))
+    rows = [row(NAMES[1], None, "same"), row(NAMES[2], None, "other")]
+    ours, others = told_of(keys_asked(wanted), rows, ())
+    assert [told and told.api_key for told in ours] == [None, None, f"key {NAMES[2]}"]
+    assert [told.api_key for told in others] == [f"key {NAMES[1]}"]
+
+
+def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
+    wanted = request(NAMES[:1])
+    received = {"subAccountName": NAMES[0], "subAccountApiKey": "key", "secretKey": SecretStr("secret")}
+    (told,), others = told_of(keys_asked(wanted), (), (LostRow(0, "no uid", received),))
+    assert told is not None
+    assert (told.api_key, told.secret, told.uid, others) == ("key", SecretStr("secret"), "", [])
+    (nothing,), _ = told_of(keys_asked(wanted), (), (LostRow(0, "not an object", 7),))
+    assert nothing is not None and nothing.secret is None

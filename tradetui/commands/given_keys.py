@@ -1,0 +1,107 @@
+"""What becomes of keys given out beyond their vault: secrets in the system's keyring, and profiles made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tradetui.desk.created import Creates, NotWritten
+from tradetui.desk.vault import Entry, Secrets, VaultUnusable
+from tradetui.profiles import places
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
+from tradetui.profiles.loading import Flags, LoadedProfile, profile_names, profiles_dir
+from tradetui.profiles.secrets import FIELDS
+from tradetui.profiles.writing import check_name, write_profile
+
+
+class KeyringBox:
+    """Secrets of the vault in the system's keyring, under names that no profile can have."""
+
+    def __init__(self, service: str) -> None:
+        self.where = f"the system's keyring, service {service}"
+        self._service = service
+
+    def put(self, name: str, secrets: Mapping[str, str]) -> None:
+        """Keep; raises VaultUnusable."""
+        try:
+            into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
+        except ConfigurationError as problem:
+            raise VaultUnusable(str(problem)) from None
+
+    def get(self, name: str) -> Mapping[str, str]:
+        """What was kept; raises VaultUnusable."""
+        try:
+            text = from_keyring(self._service, self._user(name))
+        except ConfigurationError as problem:
+            raise VaultUnusable(str(problem)) from None
+        values = json.loads(text) if text else {}
+        return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
+
+    def drop(self, name: str) -> None:
+        """Forget; raises VaultUnusable."""
+        try:
+            out_of_keyring(self._service, self._user(name))
+        except ConfigurationError as problem:
+            raise VaultUnusable(str(problem)) from None
+
+    def _user(self, name: str) -> str:
+        return f"vault {name}"
+
+
+class ProfileMaker:
+    """Makes profiles of keys in the vault: the same exchange, another account, read-only until its owner says so."""
+
+    def __init__(self, loaded: LoadedProfile, flags: Flags) -> None:
+        self._loaded = loaded
+        self._flags = flags
+
+    def __call__(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
+        """Write it and return its file; raises NotWritten."""
+        try:
+            return self._written(name, entry, secrets, own_uid)
+        except ConfigurationError as problem:
+            raise NotWritten(str(problem)) from None
+
+    def _written(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
+        check_name(name, "profile")
+        if name in profile_names(self._loaded.environ, self._flags):
+            raise ConfigurationError(
+                f"there is a profile {name!r} already", place="profile", remedy="Choose another name."
+            )
+        file = profiles_dir(places.config_file(self._loaded.environ, self._flags.config)) / f"{name}.toml"
+        if file.exists():
+            raise ConfigurationError("exists already and is not overwritten", place=str(file))
+        service = self._loaded.profile.credentials.service
+        credentials: dict[str, Any] = {"source": "file", "path": str(entry.file)}
+        if entry.file is None:
+            credentials = {"source": "keyring", "service": service}
+            self._into_keyring(service, name, secrets)
+        write_profile(file, self._settings(entry, own_uid, credentials), f"tradetui profile {name}, of a key given out")
+        return str(file)
+
+    def _settings(self, entry: Entry, own_uid: str, credentials: Mapping[str, Any]) -> dict[str, Any]:
+        profile = self._loaded.profile
+        uid = entry.uid or (own_uid if entry.kind == Creates.COPY_KEY else "")
+        settings: dict[str, Any] = {
+            "base_url": profile.base_url,
+            "environment": profile.environment,
+            "mode": "monitor",
+            "product_types": list(profile.product_types),
+            "locale": profile.locale,
+            "credentials": dict(credentials),
+        }
+        if uid:
+            settings["uid"] = uid
+        if entry.kind == Creates.COPY_KEY:
+            settings["account_kind"] = "copy_trader"
+        return settings
+
+    def _into_keyring(self, service: str, name: str, secrets: Secrets) -> None:
+        if from_keyring(service, name) is not None:
+            raise ConfigurationError(
+                f"holds something for {name!r} already", place=f"keyring {service}", remedy="Choose another name."
+            )
+        given = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
+        into_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in given if value}))

@@ -1,0 +1,341 @@
+"""Keeps keys that the exchange tells once: on disk and synced, readable by their owner alone, before anybody sees them.
+
+Each key is a TOML file of its own, which a profile can name as the place of its credentials. A file is made, with the
+passphrase, before the key is asked for, so that its name is taken; what the exchange told replaces it in one step.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import tomli_w
+from pydantic import SecretStr
+
+HEADING: Final = "# An API key given out to tradetui. Keep it, and its mode 0600: the exchange tells the secret once.\n"
+LONGEST_NAME: Final = 32
+_SECRETS: Final = ("api_key", "secret", "passphrase")
+_COMPLETE: Final = "complete"
+"""The last line of a whole file: one that a crash cut short has it not."""
+
+
+class VaultUnusable(Exception):
+    """What is given out cannot be kept; one sentence and what to do."""
+
+
+class Strongbox(Protocol):
+    """Where secrets are put in the place of files: the system's keyring."""
+
+    where: str
+
+    def put(self, name: str, secrets: Mapping[str, str]) -> None:
+        """Keep; raises VaultUnusable."""
+        ...
+
+    def get(self, name: str) -> Mapping[str, str]:
+        """What was kept; raises VaultUnusable."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Forget; raises VaultUnusable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the exchange told of a key. A secret it did not tell is None, and so is the passphrase if it is in doubt."""
+
+    api_key: str
+    secret: SecretStr | None
+    passphrase: SecretStr | None
+    uid: str = ""
+    label: str = ""
+    permissions: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key in the vault, without its secrets.
+
+    `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session.
+    """
+
+    name: str
+    intent: str
+    kind: str
+    title: str
+    at_ms: int
+    complete: bool
+    told: bool
+    uid: str = ""
+    label: str = ""
+    permissions: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    place: str = ""
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets of an entry; one that is not there is None."""
+
+    api_key: SecretStr | None = None
+    secret: SecretStr | None = None
+    passphrase: SecretStr | None = None
+
+
+class Vault:
+    """The keys given out to one account. All calls block briefly; those that write raise VaultUnusable."""
+
+    def __init__(self, folder: Path | None, strongbox: Strongbox | None = None) -> None:
+        """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
+        self._files: _Folder | _Memory = _Memory() if folder is None else _Folder(folder)
+        self._strongbox = strongbox
+        self._files.finish_what_was_begun()
+
+    @property
+    def where(self) -> str:
+        """Where keys are kept, in words."""
+        return self._strongbox.where if self._strongbox is not None else self._files.where
+
+    def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
+        """Take a free name for a key that is about to be asked for, and keep its passphrase; returns the name."""
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", title)[:LONGEST_NAME] or "key"
+        public = {"intent": intent, "kind": kind, "title": title, "at_ms": at_ms}
+        number = 1
+        while True:
+            name = stem if number == 1 else f"{stem[: LONGEST_NAME - 3]}-{number}"
+            try:
+                self._files.write_new(name, _text(public, {}))
+                break
+            except FileExistsError:
+                number += 1
+        self._write(name, public, {"passphrase": passphrase.get_secret_value()})
+        return name
+
+    def give(self, name: str, told: Told) -> None:
+        """Keep what the exchange told of a key whose name was reserved; synced when this returns."""
+        public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, _COMPLETE)}
+        public.update(told=True, uid=told.uid, label=told.label)
+        public.update(permissions=list(told.permissions), addresses=list(told.addresses))
+        given = {"api_key": told.api_key}
+        for field_name, value in (("secret", told.secret), ("passphrase", told.passphrase)):
+            if value is not None:
+                given[field_name] = value.get_secret_value()
+        self._write(name, public, given)
+
+    def discard(self, name: str) -> None:
+        """Give a reserved name free again, because no key was made; one that holds a key stays."""
+        values = self._read(name)
+        if values.get("told"):
+            return
+        if self._strongbox is not None:
+            self._strongbox.drop(_boxed(name, values))
+        self._files.remove(name)
+
+    def entries(self) -> list[Entry]:
+        """Every key, newest first; a file that cannot be read is listed by its name alone."""
+        found = [self._entry(name) for name in self._files.names()]
+        return sorted(found, key=lambda each: (-each.at_ms, each.name))
+
+    def secrets(self, name: str) -> Secrets:
+        """The secrets of an entry, for who asks to see or use them."""
+        values = self._read(name)
+        if values.get("kept_in") and self._strongbox is not None:
+            values = {**values, **self._strongbox.get(_boxed(name, values))}
+        return Secrets(*(SecretStr(str(values[each])) if values.get(each) else None for each in _SECRETS))
+
+    def _write(self, name: str, public: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
+        has = {"has": [each for each in _SECRETS if secrets.get(each)]}
+        if self._strongbox is None:
+            self._files.replace(name, _text({**public, **has}, secrets))
+            return
+        self._strongbox.put(_boxed(name, public), secrets)
+        self._files.replace(name, _text({**public, **has, "kept_in": self._strongbox.where}, {}))
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self._files.read(name))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            raise VaultUnusable(f"{self._files.place(name)} cannot be read as TOML. Look at it in an editor.") from None
+
+    def _entry(self, name: str) -> Entry:
+        place = self._files.place(name)
+        try:
+            values = self._read(name)
+        except VaultUnusable:
+            values = {}
+        return Entry(
+            name=name,
+            intent=str(values.get("intent", "")),
+            kind=str(values.get("kind", "")),
+            title=str(values.get("title", name)),
+            at_ms=_whole(values.get("at_ms")),
+            complete=set(_texts(values.get("has"))) == set(_SECRETS),
+            told=values.get("told") is True,
+            uid=str(values.get("uid", "")),
+            label=str(values.get("label", "")),
+            permissions=_texts(values.get("permissions")),
+            addresses=_texts(values.get("addresses")),
+            place=str(values.get("kept_in") or place),
+            file=None if values.get("kept_in") else self._files.path(name),
+        )
+
+
+def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
+    return HEADING + tomli_w.dumps({**public, **secrets, _COMPLETE: True})
+
+
+def _boxed(name: str, public: Mapping[str, Any]) -> str:
+    """A name that no other account's key has, in a place that all of them share."""
+    return f"{name} {public.get('intent', '')}"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Files that end with the session."""
+
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
+    where: str = "this session's memory, which ends with it"
+
+    def finish_what_was_begun(self) -> None:
+        return
+
+    def place(self, name: str) -> str:
+        return "memory"
+
+    def path(self, name: str) -> Path | None:
+        return None
+
+    def names(self) -> list[str]:
+        return list(self.texts)
+
+    def read(self, name: str) -> str:
+        return self.texts[name]
+
+    def write_new(self, name: str, text: str) -> None:
+        if name in self.texts:
+            raise FileExistsError(name)
+        self.texts[name] = text
+
+    def replace(self, name: str, text: str) -> None:
+        self.texts[name] = text
+
+    def remove(self, name: str) -> None:
+        self.texts.pop(name, None)
+
+
+class _Folder:
+    """Files of mode 0600 in a directory of mode 0700; what is written is synced, and its directory too."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.where = str(folder)
+
+    def place(self, name: str) -> str:
+        return str(self.path(name))
+
+    def path(self, name: str) -> Path:
+        return self._folder / f"{name}.toml"
+
+    def names(self) -> list[str]:
+        try:
+            return [each.stem for each in self._folder.glob("*.toml") if not each.name.startswith(".")]
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def read(self, name: str) -> str:
+        try:
+            return self.path(name).read_text(encoding="utf-8")
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def write_new(self, name: str, text: str) -> None:
+        """Write under a name that nothing has; raises FileExistsError."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise self._unusable(problem) from None
+        try:
+            self._write(self.path(name), text, os.O_EXCL)
+            self._sync_folder()
+            self._sync(self._folder.parent)
+        except FileExistsError:
+            raise
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def replace(self, name: str, text: str) -> None:
+        """Write beside it, sync, and put it in its place in one step."""
+        beside = self._beside(name)
+        try:
+            self._write(beside, text, os.O_TRUNC)
+            os.replace(beside, self.path(name))
+            self._sync_folder()
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def remove(self, name: str) -> None:
+        try:
+            self.path(name).unlink(missing_ok=True)
+            self._sync_folder()
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def finish_what_was_begun(self) -> None:
+        """Put in its place what a crash left beside it, the only copy of a secret perhaps; torn text is left alone."""
+        try:
+            for beside in self._folder.glob(".*.toml.new"):
+                if _whole_file(beside):
+                    os.replace(beside, self._folder / beside.name[1:].removesuffix(".new"))
+                    self._sync_folder()
+        except OSError as problem:
+            raise self._unusable(problem) from None
+
+    def _beside(self, name: str) -> Path:
+        return self._folder / f".{name}.toml.new"
+
+    @staticmethod
+    def _write(file: Path, text: str, how: int) -> None:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            os.fchmod(stream.fileno(), 0o600)
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def _sync_folder(self) -> None:
+        self._sync(self._folder)
+
+    @staticmethod
+    def _sync(folder: Path) -> None:
+        directory = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def _unusable(self, problem: OSError) -> VaultUnusable:
+        why = problem.strerror or type(problem).__name__
+        return VaultUnusable(f"{self._folder} cannot be used ({why}). Make it writable, or free some space.")
+
+
+def _whole_file(file: Path) -> bool:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8")).get(_COMPLETE) is True
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
