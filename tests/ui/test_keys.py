@@ -9,10 +9,17 @@ import pytest
 from tradetui.ui.app import TradeApp
 from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, troubles
 from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.journal import JournalScreen
 from tradetui.ui.screens.listing import ListingScreen
 from tradetui.ui.screens.main import MainScreen
 
-SCREENS = {"main": MainScreen, "listing": ListingScreen, "detail": DetailScreen, "app": TradeApp}
+SCREENS = {
+    "main": MainScreen,
+    "listing": ListingScreen,
+    "journal": JournalScreen,
+    "detail": DetailScreen,
+    "app": TradeApp,
+}
 
 
 @pytest.mark.parametrize("binding", BINDINGS, ids=lambda each: each.id)

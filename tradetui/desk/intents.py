@@ -91,6 +91,10 @@ class Intents:
         """Every intent of the account that is not settled, as the journal has it."""
         return await self._disk.run(self._ready().open_intents, self.account)
 
+    async def newest(self) -> list[Intent]:
+        """The newest intents, newest first; raises Withheld while there is no journal, sqlite3.Error."""
+        return await self._disk.run(self._ready().newest)
+
     async def read(self, intent: str) -> Intent:
         """One intent with all its steps; raises KeyError."""
         return await self._disk.run(self._ready().intent, intent)

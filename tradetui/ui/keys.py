@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-MAIN, LISTING, SCREENS, TABLES = ("main",), ("listing",), ("main", "listing"), ("main", "listing", "detail")
+MAIN, LISTING, SCREENS = ("main",), ("listing",), ("main", "listing")
+LISTS, TABLES = ("main", "listing", "journal"), ("main", "listing", "journal", "detail")
 EVERYWHERE: Final = ("app",)
 
 
@@ -74,14 +75,14 @@ BINDINGS: Final = (
     KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", TABLES),
     KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", TABLES),
     KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", TABLES),
-    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", SCREENS, True),
-    KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", SCREENS, True),
-    KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", SCREENS, True),
-    KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", SCREENS),
+    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", LISTS, True),
+    KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", LISTS, True),
+    KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", LISTS, True),
+    KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", SCREENS),
-    KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", SCREENS),
+    KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("live_stops", "v", "live_stops", "Live stops", "triggers that wait, or those that ended", "View", MAIN),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
@@ -89,6 +90,8 @@ BINDINGS: Final = (
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
+    KeyBinding("journal", "J", "journal", "Journal", "what was sent and what became of it", "Trading", SCREENS),
+    KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
 )
 
@@ -107,6 +110,8 @@ REASONS: Final[Mapping[str, str]] = {
     "email": "only for a broker's main account",
     "read_all": "everything there is was read",
     "reverse": "monitor mode: nothing can be sent",
+    "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
+    "release": "only an intent whose outcome is unknown can be released",
     "lock": "monitor mode: there is nothing to lock",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
@@ -159,12 +164,12 @@ def troubles(changed: Mapping[str, str]) -> list[str]:
     """What is wrong with a profile's own keys, in sentences: ids no binding has, and keys given twice."""
     known = {each.id for each in BINDINGS}
     found = [f"keys.{each} is no binding; `tradetui keys` lists them." for each in changed if each not in known]
-    taken: dict[str, str] = {}
+    taken: dict[tuple[str, str], str] = {}
     for each in BINDINGS:
         for key in changed.get(each.id, each.keys).split(","):
-            other = taken.setdefault(key.strip(), each.id)
-            if other != each.id:
-                found.append(
-                    f"The key {shown_keys(key)} is given to {other} and to {each.id}; only one of them has it."
-                )
+            others = {taken.setdefault((key.strip(), screen), each.id) for screen in each.where} - {each.id}
+            found += [
+                f"The key {shown_keys(key)} is given to {other} and to {each.id}; only one of them has it."
+                for other in sorted(others)
+            ]
     return found

@@ -265,6 +265,7 @@ class FivePanels(TableScreen):
             "copy_row": self.table.cursor_key is not None,
             "sort_reverse": self.table.sort is not None,
             "export": self.table.shown > 0,
+            "journal": self.has_journal(),
             "live_stops": desk is not None and desk.live_stops is not None,
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self._settings.profiles) > 1,

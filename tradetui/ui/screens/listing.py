@@ -160,6 +160,7 @@ class ListingScreen(TableScreen):
             "copy_row": self.table.cursor_key is not None,
             "sort_reverse": self.table.sort is not None,
             "export": self.table.shown > 0,
+            "journal": self.has_journal(),
             "columns": self._focused is self.rows_table,
             "read_all": listing is not None and str(listing.state) != "complete",
         }

@@ -238,6 +238,17 @@ class TableScreen(Screen[None]):
         if self.able(table):
             self.trade_app.open_listing(table)
 
+    def action_journal(self) -> None:
+        """What was sent and what became of it."""
+        if self.able("journal"):
+            from tradetui.ui.screens.journal import JournalScreen
+
+            self.app.push_screen(JournalScreen(self._settings))
+
+    def has_journal(self) -> bool:
+        """Whether there is a journal to look at."""
+        return self.desk is not None and self.desk.execution is not None
+
     def listing_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
         return self.desk.listings.why_not(table) if self.desk is not None else "still starting"

@@ -1,0 +1,160 @@
+"""The journal on the screen: what was sent, what became of it, and the deliberate release."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input
+
+from tests.ui.virtual import Stage
+from tradetui.desk.journal import State
+from tradetui.ui.dialogs.intent import IntentDialog
+from tradetui.ui.dialogs.release import ReleaseDialog
+from tradetui.ui.screens.journal import JournalScreen
+from tradetui.ui.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def reversed_once(stage: Stage, pilot: Pilot[None], fault: str = "") -> None:
+    stage.sandbox.world.still = True
+    await asyncio.sleep(3)
+    if fault:
+        stage.sandbox.faults.next(fault, endpoint="futures.reverse")
+    await pilot.press("R")
+    await asyncio.sleep(2)
+    await pilot.press("tab", "enter")
+    await asyncio.sleep(6)
+    await pilot.pause()
+
+
+async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
+    await pilot.press("J")
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+    screen = stage.app.screen
+    assert isinstance(screen, JournalScreen)
+    return screen
+
+
+async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
+    """An intent whose outcome stays unknown: the answers stop coming once it was sent."""
+    stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+    stage.sandbox.world.still = True
+    await asyncio.sleep(3)
+    await pilot.press("R")
+    await asyncio.sleep(2)
+    for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
+        stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+    stage.app.screen.set_focus(None)
+    execution = stage.desk.execution
+    assert execution is not None
+    dialog = stage.app.screen
+    stage.sandbox.faults.heal()
+    stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+    dialog.query_one("#confirm", Button).focus()
+    await pilot.press("enter")
+    await asyncio.sleep(0.6)
+    for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
+        stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+    await asyncio.sleep(75)
+    await pilot.pause()
+    await pilot.press("enter")
+    (intent,) = await execution.intents.newest()
+    assert intent.state is State.UNKNOWN
+    return intent.id
+
+
+async def test_an_empty_journal_says_so() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await opened(stage, pilot)
+        assert "Nothing was ever sent for this account" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert not isinstance(stage.app.screen, JournalScreen)
+
+
+async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        await opened(stage, pilot)
+        text = screen_text(stage.app)
+        assert "Journal 1" in text
+        assert "settled" in text
+        assert "Reverse " in text
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, IntentDialog)
+        shown = screen_text(stage.app)
+        for words in (
+            "intended",
+            "sent",
+            "acknowledged",
+            "settled",
+            "request symbol",
+            "reply orderId",
+            "before",
+            "after",
+        ):
+            assert words in shown, words
+        await pilot.press("escape", "escape")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_only_an_unknown_outcome_can_be_released() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "Only an intent whose outcome is unknown" in screen_text(stage.app)
+
+
+async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        intent = await unknown(stage, pilot)
+        execution = stage.desk.execution
+        assert execution is not None
+        assert execution.unsettled()
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        confirm = dialog.query_one("#confirm", Button)
+        assert confirm.disabled
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReleaseDialog), "Enter leaves it locked"
+        assert (await execution.intents.read(intent)).state is State.UNKNOWN
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        symbol = (await execution.intents.read(intent)).lock_key.rpartition("|")[2]
+        dialog.query_one("#typed", Input).value = symbol.lower()
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled, "a reason is needed"
+        dialog.query_one("#why", Input).value = "the site shows no order"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        released = await execution.intents.read(intent)
+        assert released.state is State.RELEASED
+        assert released.told["why"] == "the site shows no order"
+        assert not execution.unsettled()
+
+
+async def test_monitor_mode_has_no_journal() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("J")
+        assert stage.app.screen is stage.app.main

@@ -1,0 +1,65 @@
+"""Giving a locked symbol free though its outcome is not known: deliberate, with a reason, written into the journal."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from tradetui.ui.safe import plain
+
+CAUTION = (
+    "What became of it could not be found out. Look at positions, orders and fills on the exchange itself first.\n"
+    "Releasing sends nothing and changes nothing there: it only ends the lock, and the journal says that you did it."
+)
+
+
+class ReleaseDialog(ModalScreen[str | None]):
+    """Returns the reason given, None where it was left as it is. `name` has to be typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Leave it locked")]
+    AUTO_FOCUS = "#cancel"
+
+    def __init__(self, title: str, known: str, name: str) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._known = known
+        self._locked_name = name
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = plain("Release without an outcome")
+            yield Static(plain(self._heading), markup=False)
+            yield Static(plain(f"Known: {self._known}"), markup=False)
+            yield Static(plain(CAUTION), classes="reason", markup=False)
+            yield Input(id="why", placeholder="why, for the journal: what you saw on the exchange")
+            yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
+            with Horizontal(classes="buttons"):
+                yield Button("Leave it locked", id="cancel")
+                yield Button("Release", id="confirm", variant="error", disabled=True)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        typed = self.query_one("#typed", Input).value.strip().upper()
+        ready = typed == self._locked_name.upper() and bool(self._why)
+        self.query_one("#confirm", Button).disabled = not ready
+
+    @property
+    def _why(self) -> str:
+        return self.query_one("#why", Input).value.strip()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.focus_next()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(self._why if event.button.id == "confirm" else None)
