@@ -19,6 +19,7 @@ from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
 
 CATCH_UP_S = 1.0
+LAST_PORT = 65_535
 
 
 class _Server(uvicorn.Server):
@@ -55,45 +56,82 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
     """Serve until `stop` is set; `on_ready` is given the base URL once connections are accepted.
 
     Raises:
+        ValueError: the port is none.
         OSError: the address cannot be bound.
     """
-    listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    # Connections inherit it. asyncio sets it only on sockets that name TCP; a reply in two parts waits 40 ms without.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener = _listener(host, port)
     config = uvicorn.Config(
         sandbox, http=_Protocol, log_level="critical", access_log=False, lifespan="on", timeout_keep_alive=60
     )
     server = _Server(config)
     running = asyncio.create_task(server._serve(sockets=[listener]))
-    ready = asyncio.create_task(server.ready.wait())
-    await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
-    shown = f"[{host}]" if ":" in host else host
-    on_ready(f"http://{shown}:{listener.getsockname()[1]}")
-    stopping = asyncio.create_task(stop.wait())
-    while not (running.done() or stopping.done()):
-        # Nobody asking for hours must not make the first one who does wait for all that happened since.
-        sandbox.catch_up()
-        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED, timeout=CATCH_UP_S)
-    server.should_exit = True
-    server.force_exit = True
-    await running
-    stopping.cancel()
+    ready, stopping = asyncio.create_task(server.ready.wait()), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if ready.done():
+            on_ready(_base_url(listener))
+        while not (running.done() or stopping.done()):
+            # Nobody asking for hours must not make the first one who does wait for all that happened since.
+            sandbox.catch_up()
+            await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED, timeout=CATCH_UP_S)
+    finally:
+        # Whoever is still waiting for an answer is cut off: a client that holds on must not keep the port.
+        server.should_exit = server.force_exit = True
+        for waiting in (ready, stopping):
+            waiting.cancel()
+        try:
+            await running
+        finally:
+            listener.close()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket that listens; an IPv6 address may stand in the brackets of a URL. Raises ValueError, OSError."""
+    check_port(port)
+    address = host.removeprefix("[").removesuffix("]")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server((address, port), family=family)
+    # Connections inherit it. asyncio sets it only on sockets that name TCP; a reply in two parts waits 40 ms without.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def check_port(port: int) -> None:
+    """Raise ValueError, saying what a port is, for a number that is none."""
+    if not 0 <= port <= LAST_PORT:
+        raise ValueError(f"port must be a number from 0 to {LAST_PORT}, not {port}; 0 takes one that is free")
+
+
+def _base_url(listener: socket.socket) -> str:
+    address, port = listener.getsockname()[:2]
+    return f"http://[{address}]:{port}" if listener.family == socket.AF_INET6 else f"http://{address}:{port}"
 
 
 def serve(options: SandboxOptions, host: str, port: int, stream: TextIO = sys.stdout) -> None:
-    """Serve until SIGINT or SIGTERM; the first line written tells address and keys as JSON."""
-    asyncio.run(_until_signal(sandbox_from(options), host, port, stream))
+    """Serve until SIGINT or SIGTERM, which are no errors; the first line written tells address and keys as JSON.
+
+    Raises:
+        ValueError: the port is none.
+        OSError: the address cannot be bound.
+    """
+    check_port(port)
+    asyncio.run(_until_signal(options, host, port, stream))
 
 
-async def _until_signal(sandbox: Sandbox, host: str, port: int, stream: TextIO) -> None:
+async def _until_signal(options: SandboxOptions, host: str, port: int, stream: TextIO) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
+    sandbox = sandbox_from(options)
 
     def tell(base_url: str) -> None:
         first: dict[str, Any] = {"base_url": base_url, "profiles": [key.public() for key in sandbox.world.keys]}
-        stream.write(json.dumps(first) + "\n")
-        stream.flush()
+        try:
+            stream.write(json.dumps(first) + "\n")
+            stream.flush()
+        except BrokenPipeError:
+            # Nobody will ever know the address.
+            stop.set()
 
     await serving(sandbox, host, port, tell, stop)
