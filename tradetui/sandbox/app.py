@@ -13,7 +13,7 @@ from tradetui.sandbox import auth
 from tradetui.sandbox.dialect import MESSAGE_IN_DOCUMENT, spoken, written
 from tradetui.sandbox.faults import ConnectionDropped, Faults
 from tradetui.sandbox.keys import SandboxKey
-from tradetui.sandbox.limits import ArrivalCounts
+from tradetui.sandbox.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.permissions import permit
 from tradetui.sandbox.readings import read
@@ -86,6 +86,7 @@ class Sandbox:
         self.skew_ms = 0
         self._now = now
         self._arrivals = ArrivalCounts()
+        self._addresses = AddressCounts()
         self._read_before: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
         world.one_way_size_honoured = self.options.one_way_size == "honour"
 
@@ -131,6 +132,7 @@ class Sandbox:
         key, left, payload = None, None, None
         code, message, status, message_name = "00000", "success", 200, "msg"
         try:
+            self._let_in(request.address, now_ms)
             endpoint = self._known(request.path, endpoint)
             key = self._caller(endpoint, request, told_ms)
             left = self._admit(endpoint, key, request.address, now_ms, fault)
@@ -148,6 +150,11 @@ class Sandbox:
         self.calls.append(Call(request.method, request.path, uid, now_ms, code))
         envelope = {"code": code, message_name: message, "requestTime": told_ms, "data": payload}
         return Answer(status, written(endpoint.name if endpoint else "", envelope), left)
+
+    def _let_in(self, address: str, now_ms: int) -> None:
+        """Refuse an address that has called too often; a caller without one, within this process, never has."""
+        if self.options.limits and address and not self._addresses.admits(address, now_ms):
+            raise _too_many()
 
     @property
     def _live(self) -> bool:
@@ -185,7 +192,7 @@ class Sandbox:
         if self.options.limits:
             left = self._arrivals.admit(endpoint, key.uid if key else address, copy_trader, now_ms)
         if fault == "429" or (self.options.limits and left is None):
-            raise Refusal("429", "Too Many Requests", 429)
+            raise _too_many()
         return left
 
     def _payload(
@@ -205,6 +212,10 @@ class Sandbox:
         if len(self._read_before) > REMEMBERED_READS:
             self._read_before.popitem(last=False)
         return payload
+
+
+def _too_many() -> Refusal:
+    return Refusal("429", "Too Many Requests", 429)
 
 
 def _bad_gateway() -> Answer:

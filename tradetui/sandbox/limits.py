@@ -1,12 +1,18 @@
-"""Rate limits as the exchange counts them: arrivals in any sliding second, by UID and endpoint."""
+"""Rate limits as the exchange counts them: by UID and endpoint in any second, by address in any minute."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from typing import Final
 
 from tradetui.wire.catalogue import Endpoint
 
-SECOND_MS = 1_000
+SECOND_MS: Final = 1_000
+MINUTE_MS: Final = 60_000
+CALLS_OF_AN_ADDRESS: Final = 6_000
+"""Calls of one address in any minute, whoever makes them and whatever they ask."""
+RECOVERY_MS: Final = 300_000
+"""How long an address that made more is refused, whether it goes on asking or not."""
 
 
 class ArrivalCounts:
@@ -27,3 +33,25 @@ class ArrivalCounts:
             return None
         arrivals.append(now_ms)
         return allowed - len(arrivals)
+
+
+class AddressCounts:
+    """Counts what arrives from each address; what is refused is not counted."""
+
+    def __init__(self) -> None:
+        self._arrivals: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._refused_until: dict[str, int] = {}
+
+    def admits(self, address: str, now_ms: int) -> bool:
+        """Whether a call of an address is let in; the one too many shuts the address out for five minutes."""
+        if now_ms < self._refused_until.get(address, now_ms):
+            return False
+        arrivals = self._arrivals[address]
+        while arrivals and arrivals[0] <= now_ms - MINUTE_MS:
+            arrivals.popleft()
+        if len(arrivals) >= CALLS_OF_AN_ADDRESS:
+            self._refused_until[address] = now_ms + RECOVERY_MS
+            arrivals.clear()
+            return False
+        arrivals.append(now_ms)
+        return True
