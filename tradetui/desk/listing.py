@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from tradetui.desk.snapshot import FeedError
+from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.replies import Reply
 
@@ -172,7 +174,9 @@ class Listing:
                 self._say(ListingState.LOADING)
         except Exception as problem:
             self._refused(problem)
-            self.error = FeedError.of(problem)
+            # What passes by itself for a feed, whose next tick is the retry, does not here.
+            passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
+            self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
             self._say(ListingState.FAILED)
         else:
             self._say(ListingState.COMPLETE if self._walk.over else ListingState.MORE)

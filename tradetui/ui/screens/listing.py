@@ -315,7 +315,9 @@ class ListingScreen(TableScreen):
         empty = self.rows_table.shown == 0
         self.query_one("#records").set_class(empty, "-empty")
         if empty:
-            self._words.update(plain(NOT_ASKED if listing is None else self._nothing(listing)))
+            self._words.update(
+                plain(self._nothing(listing) if listing is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks.")
+            )
 
     def _nothing(self, listing: Listing) -> str:
         """Why there is no row."""
