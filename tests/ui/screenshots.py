@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import looptime
@@ -39,7 +39,7 @@ async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def _reversal(stage: Stage, pilot: Pilot[None]) -> None:
+async def play_reversal(stage: Stage, pilot: Pilot[None]) -> None:
     stage.sandbox.world.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
@@ -47,7 +47,7 @@ async def _reversal(stage: Stage, pilot: Pilot[None]) -> None:
 
 
 async def _reversal_uncertain(stage: Stage, pilot: Pilot[None]) -> None:
-    await _reversal(stage, pilot)
+    await play_reversal(stage, pilot)
     dialog = stage.app.screen
     dialog.query_one("#size", Input).focus()
     await pilot.press("0", "full_stop", "0", "5", "enter")
@@ -55,7 +55,7 @@ async def _reversal_uncertain(stage: Stage, pilot: Pilot[None]) -> None:
 
 
 async def _reversal_outcome(stage: Stage, pilot: Pilot[None]) -> None:
-    await _reversal(stage, pilot)
+    await play_reversal(stage, pilot)
     stage.sandbox.faults.next("closed-only")
     await pilot.press("tab", "enter")
     await asyncio.sleep(8)
@@ -95,33 +95,32 @@ SCENES = {
     "monitor": Scene((160, 48), read_only=True),
     "detail": Scene((120, 36), _detail),
     "help": Scene((120, 52), _help),
-    "reversal-hedge": Scene((120, 52), _reversal),
-    "reversal-one-way": Scene((120, 52), _reversal, account="one-way"),
+    "reversal-hedge": Scene((120, 52), play_reversal),
+    "reversal-one-way": Scene((120, 52), play_reversal, account="one-way"),
     "reversal-uncertain": Scene((120, 56), _reversal_uncertain, account="one-way"),
     "reversal-outcome": Scene((120, 36), _reversal_outcome),
     "exchange-down": Scene((120, 36), _exchange_down),
 }
 
 
-def drawn(name: str) -> str:
+def drawn(scene: Scene) -> str:
     """One picture, drawn in a virtual time of its own."""
     loop = looptime.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
-        return loop.run_until_complete(SCENES[name].draw())
+        return loop.run_until_complete(scene.draw())
     finally:
         asyncio.set_event_loop(None)
         loop.close()
 
 
-def main() -> None:
+def write(scenes: Mapping[str, Scene], folder: Path) -> None:
     """Write every picture."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     folder.mkdir(exist_ok=True)
-    for name in SCENES:
-        (folder / f"{name}.svg").write_text(drawn(name), encoding="utf-8")
+    for name, scene in scenes.items():
+        (folder / f"{name}.svg").write_text(drawn(scene), encoding="utf-8")
         sys.stdout.write(f"{folder / name}.svg\n")
 
 
 if __name__ == "__main__":
-    main()
+    write(SCENES, Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

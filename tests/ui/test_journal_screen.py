@@ -19,14 +19,12 @@ pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
-async def reversed_once(stage: Stage, pilot: Pilot[None], fault: str = "") -> None:
+async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:
     stage.sandbox.world.still = True
     await asyncio.sleep(3)
-    if fault:
-        stage.sandbox.faults.next(fault, endpoint="futures.reverse")
     await pilot.press("R")
     await asyncio.sleep(2)
-    await pilot.press("tab", "enter")
+    await confirmed(stage, pilot)
     await asyncio.sleep(6)
     await pilot.pause()
 
@@ -41,22 +39,15 @@ async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
 
 
 async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
-    """An intent whose outcome stays unknown: the answers stop coming once it was sent."""
-    stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+    """An intent whose outcome stays unknown: the order never arrived, and afterwards nothing can be read."""
     stage.sandbox.world.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)
-    for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
-        stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
-    stage.app.screen.set_focus(None)
     execution = stage.desk.execution
     assert execution is not None
-    dialog = stage.app.screen
-    stage.sandbox.faults.heal()
     stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
-    dialog.query_one("#confirm", Button).focus()
-    await pilot.press("enter")
+    await confirmed(stage, pilot)
     await asyncio.sleep(0.6)
     for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
         stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
@@ -66,6 +57,15 @@ async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
     (intent,) = await execution.intents.newest()
     assert intent.state is State.UNKNOWN
     return intent.id
+
+
+async def confirmed(stage: Stage, pilot: Pilot[None]) -> None:
+    """The reversal that is shown, confirmed by its button once all of it was on the screen."""
+    await pilot.press("pagedown", "pagedown")
+    await asyncio.sleep(0.2)
+    await pilot.pause()
+    stage.app.screen.query_one("#confirm", Button).focus()
+    await pilot.press("enter")
 
 
 async def test_an_empty_journal_says_so() -> None:

@@ -10,4 +10,4 @@ from tests.ui.screenshots import FOLDER, SCENES, drawn
 @pytest.mark.parametrize("name", SCENES)
 def test_picture_is_current(name: str) -> None:
     committed = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    assert drawn(name) == committed, "draw them anew: python -m tests.ui.screenshots"
+    assert drawn(SCENES[name]) == committed, "draw them anew: python -m tests.ui.screenshots"
