@@ -43,6 +43,8 @@ MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """What a panel shows is several reads of one parameter, unless the person gives that parameter."""
 
 CONVERT_DEFAULT_DAYS = 90
+ROWS_AT_A_TIME = 25
+"""Rows written before what comes in from the exchange is looked at."""
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 
@@ -73,6 +75,8 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
             async for row in _rows(asked, client, endpoint, requests, progress):
                 writer.write(row)
                 progress.row()
+                if progress.rows % ROWS_AT_A_TIME == 0:
+                    await asyncio.sleep(0)  # the next page is being read meanwhile
         except BrokenPipeError:
             raise
         except Exception as problem:
@@ -154,13 +158,26 @@ async def _stream(
             yield record
         return
     taken = 0
-    async for reply in client.pages(endpoint, request):
+    pages = client.pages(endpoint, request)
+    async for reply in ahead(pages) if asked.all else pages:
         progress.page(reply)
         for record in reply.rows:
             yield record
         taken += len(reply.rows)
         if not asked.all and (asked.limit is None or taken >= asked.limit):
             return
+
+
+async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
+    """The same pages; while one of them is used, the next is being read."""
+    following = asyncio.ensure_future(anext(pages, None))
+    try:
+        while (page := await following) is not None:
+            following = asyncio.ensure_future(anext(pages, None))
+            yield page
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
 
 
 def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> list[list[Any]]:

@@ -19,7 +19,7 @@ ReadPage: TypeAlias = Callable[["Endpoint", "Request"], Awaitable[Reply[Any]]]
 
 _FURTHEST_PIECES = 40
 """Ten years in pieces of three months: no account is older than that."""
-REMEMBERED_ROWS: Final = 20_000
+REMEMBERED_ROWS: Final = 5_000
 """A row can come again only near where it came first, so that memory need not grow with what was read."""
 
 
@@ -111,10 +111,11 @@ class PageWalk:
 
     def _new(self, rows: tuple[Any, ...]) -> Iterator[Any]:
         for row in rows:
-            if row.key in self._known:
+            key = row.key
+            if key in self._known:
                 continue
-            self._known.add(row.key)
-            self._order.append(row.key)
+            self._known.add(key)
+            self._order.append(key)
             if len(self._order) > REMEMBERED_ROWS:
                 self._known.discard(self._order.popleft())
             yield row

@@ -12,6 +12,8 @@ from pydantic import SecretStr
 # Numbers with a point or an exponent become Decimal, so that no digit is lost; NaN and Infinity, which are not
 # JSON, stay words.
 _DECODER: Final = json.JSONDecoder(parse_float=Decimal, parse_constant=str)
+# Writes rows of nothing but texts, as nearly all are, at full speed; whatever else there is, it refuses.
+_PLAIN: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 def load(text: str) -> Any:
@@ -21,6 +23,15 @@ def load(text: str) -> Any:
 
 def dump(value: object) -> str:
     """Compact JSON text of a received value: Decimal as the number it was, secrets as `***`, text unescaped."""
+    try:
+        text = _PLAIN.encode(value)
+        text.encode()
+    except (TypeError, UnicodeEncodeError, RecursionError):
+        return _carefully(value)
+    return text
+
+
+def _carefully(value: object) -> str:
     try:
         return _written(value)
     except RecursionError:

@@ -108,7 +108,10 @@ class Record(BaseModel):
     @property
     def key(self) -> str:
         """The row's identity among its kind, as text."""
-        return "|".join(str(getattr(self, name)) for name in self.identity)
+        identity = self.identity
+        if len(identity) == 1:  # as of nearly every kind, and asked for every row
+            return str(getattr(self, identity[0]))
+        return "|".join(str(getattr(self, name)) for name in identity)
 
     @property
     def unknown(self) -> Mapping[str, object]:

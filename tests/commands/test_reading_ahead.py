@@ -1,0 +1,61 @@
+"""While a page is printed the next one is on its way, and nothing is left behind by who stops early."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tradetui.commands.show import ahead
+from tradetui.exchange.errors import Busy
+from tradetui.wire.replies import Reply
+
+
+class Pages:
+    """Pages that take a moment each; what was begun and what ended is kept."""
+
+    def __init__(self, count: int, fails_at: int | None = None) -> None:
+        self.count = count
+        self.fails_at = fails_at
+        self.begun: list[int] = []
+        self.closed = False
+
+    async def __call__(self) -> AsyncIterator[Reply[Any]]:
+        try:
+            for number in range(self.count):
+                self.begun.append(number)
+                await asyncio.sleep(0.01)
+                if number == self.fails_at:
+                    raise Busy("closed for lunch")
+                yield Reply(rows=(), end_id=str(number))
+        finally:
+            self.closed = True
+
+
+async def test_the_next_page_is_begun_while_the_one_before_is_used() -> None:
+    pages = Pages(4)
+    seen = []
+    async for page in ahead(pages()):
+        await asyncio.sleep(0)
+        seen.append((page.end_id, len(pages.begun)))
+    assert seen == [("0", 2), ("1", 3), ("2", 4), ("3", 4)]
+
+
+async def test_a_failure_comes_after_the_pages_before_it() -> None:
+    pages, seen = Pages(4, fails_at=2), []
+    with pytest.raises(Busy):
+        async for page in ahead(pages()):
+            seen.append(page.end_id)
+    assert seen == ["0", "1"]
+
+
+async def test_who_stops_early_leaves_no_reading_behind() -> None:
+    pages = Pages(4)
+    reading = ahead(pages())
+    assert (await anext(reading)).end_id == "0"
+    await asyncio.sleep(0)
+    await reading.aclose()  # type: ignore[attr-defined]
+    assert pages.closed
+    assert asyncio.all_tasks() == {asyncio.current_task()}
