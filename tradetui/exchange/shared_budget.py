@@ -1,9 +1,9 @@
 """One budget for all processes of the user on this machine, kept in a file.
 
 Each process has one reservation at a time, made as soon as a permit's return is known, which is a second ahead: no
-process waits for another, none takes all, and the permit is used the moment it is free. The file is only touched in a
-thread, so that the event loop never waits for another process. Another store (the clock then being that store's own)
-would be another `Budget`.
+process waits for another, none takes all, and the permit is used the moment it is free. Work on the file takes a
+fraction of a millisecond and is done on the spot, unless another process holds the file just then: that is waited for
+in a thread, never by the event loop. Another store (the clock then being that store's own) would be another `Budget`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradetui.exchange.allowance import permits
 from tradetui.exchange.budget import PATIENCE_S, Lane, LocalBudget, Permit, Usage, paused, permit
@@ -66,6 +66,7 @@ class SharedBudget:
         self._random = random or Random()
         self._inline = inline
         self._thread: ThreadPoolExecutor | None = None
+        self._waiting_for_others = 0
         self._ledger: Ledger | None = None
         self._opening: asyncio.Future[None] | None = None
         self._local: LocalBudget | None = None
@@ -127,18 +128,36 @@ class SharedBudget:
         return self._ledger
 
     def run(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
-        """Do work on the file, in the order it was asked for."""
-        loop = asyncio.get_running_loop()
-        if self._inline:
-            done: asyncio.Future[Result] = loop.create_future()
-            try:
-                done.set_result(work())
-            except Exception as failure:
-                done.set_exception(failure)
-            return done
+        """Do work on the file, in the order it was asked for; on the spot, unless others hold the file."""
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        if (self._ledger is None and not self._inline) or self._waiting_for_others:
+            return self._in_thread(work)
+        try:
+            done.set_result(work())
+        except sqlite3.OperationalError as failure:
+            if not self._inline and "locked" in str(failure):
+                return self._in_thread(work)
+            done.set_exception(failure)
+        except Exception as failure:
+            done.set_exception(failure)
+        return done
+
+    def _in_thread(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="budget")
-        return loop.run_in_executor(self._thread, work)
+        self._waiting_for_others += 1
+        done = asyncio.get_running_loop().run_in_executor(self._thread, self._patiently, work)
+        done.add_done_callback(self._back_from_thread)
+        return done
+
+    def _patiently(self, work: Callable[[], Result]) -> Result:
+        if self._ledger is None:
+            return work()
+        with self._ledger.patience():
+            return work()
+
+    def _back_from_thread(self, _: asyncio.Future[Any]) -> None:
+        self._waiting_for_others -= 1
 
     def give_up(self, failure: Exception) -> LocalBudget:
         """Go on without the file."""

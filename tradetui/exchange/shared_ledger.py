@@ -68,7 +68,11 @@ class Claim:
 
 
 class Ledger:
-    """One connection to the file; everything here blocks and belongs in a thread."""
+    """One connection to the file.
+
+    What finds it held by another process raises sqlite3.OperationalError ("locked") at once and has done nothing;
+    with `patience` it waits for that, which belongs in a thread.
+    """
 
     def __init__(self, path: Path, *, owner: str, boot: str, random: Random) -> None:
         self._owner = owner
@@ -81,9 +85,19 @@ class Ledger:
             self._base.execute("pragma synchronous = off")  # nothing here outlives a boot
             with self._transaction():
                 self._migrate(boot)
+            self._base.execute("pragma busy_timeout = 0")
         except BaseException:
             self._base.close()
             raise
+
+    @contextmanager
+    def patience(self) -> Iterator[None]:
+        """Wait for other processes, two seconds at most."""
+        self._base.execute(f"pragma busy_timeout = {_BUSY_S * 1000:.0f}")
+        try:
+            yield
+        finally:
+            self._base.execute("pragma busy_timeout = 0")
 
     def close(self) -> None:
         """Close the file."""
@@ -162,12 +176,15 @@ class Ledger:
         if len(rows) < room:
             return now, now
         ends, known, owner = rows[room - 1]
-        soon = min(now + POLL_S, max(allowance.next_change(now), now + 0.001))
-        if not known:
-            return None, soon
+        change = max(allowance.next_change(now), now + 0.001)
+        soon = min(now + POLL_S, change)
         free = ends / NS
+        if not known:
+            # How our own calls end is told us; how others' end only the file knows.
+            others = any(owner != self._owner for _, settled, owner in rows if not settled)
+            return None, soon if others else min(free, change)
         if feed:
-            return None, min(free, now + POLL_S)
+            return None, min(free, change)
         if owner == self._owner and free - now > HEAD_START_S:
             return None, min(free - HEAD_START_S, soon)
         return free, free
