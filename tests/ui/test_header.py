@@ -10,6 +10,7 @@ import pytest
 from tests.ui.virtual import Stage
 from tradetui.desk.alerts import Alert, AlertKind
 from tradetui.desk.desk import Totals
+from tradetui.desk.feed import Reading
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar, worth_of
 from tradetui.ui.screenshot import screen_text
@@ -77,3 +78,21 @@ async def test_fills_and_a_lost_link_ring_when_wanted(monkeypatch: pytest.Monkey
             await pilot.pause()
             told = [each.message for each in stage.app._notifications]
             assert told[-2:] == ["Gone [/] \ufffd[31m", "Back"]
+
+
+@pytest.mark.looptime
+async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+
+        async def hangs() -> Reading:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        for feed in stage.desk.feeds.values():
+            monkeypatch.setattr(feed.reader, "read", hangs)
+        await asyncio.sleep(60)
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert "2 Positions 18 · dead" in text
+        assert "4 Fills 500 · dead" in text

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tradetui.desk.snapshot import Snapshot
     from tradetui.ui.settings import UiSettings
 
+TICK_S = 1.0
 HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
 
 
@@ -50,6 +51,7 @@ class FivePanels(TableScreen):
         self._zoomed = False
         self._fresh: set[str] = set()
         self._painting = False
+        self._painted_at = 0.0
         self._furnished = False
         self._bell = Bell()
 
@@ -74,6 +76,7 @@ class FivePanels(TableScreen):
             Container(Container(panels["orders"], panels["triggers"], id="left"), panels["fills"], id="bottom"),
         )
         self._furnished = True
+        self.set_interval(TICK_S, self._tick)
         self._show_choices()
         self._arrange()
         self.table.focus()
@@ -162,13 +165,19 @@ class FivePanels(TableScreen):
             self._painting = True
             self.call_later(self._paint)
 
+    def _tick(self) -> None:
+        """Let ages go on where nothing has been published for a while: every call may be hanging."""
+        desk = self.desk
+        if desk is not None and desk.clock.monotonic() - self._painted_at >= TICK_S:
+            self.published(None)
+
     def _paint(self) -> None:
         self._painting = False
         desk = self.desk
         if desk is None:
             return
+        now = self._painted_at = desk.clock.monotonic()
         if not self.paused:
-            now = desk.clock.monotonic()
             for name in sorted(self._fresh):
                 if self.panels[name].display:
                     self._fresh.discard(name)
