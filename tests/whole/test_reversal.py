@@ -203,3 +203,22 @@ async def test_two_confirmations_at_once_send_one() -> None:
         )
         assert on.posts == 1
         assert sum(isinstance(each, NotConfirmed) for each in results) == 49
+
+
+async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> None:
+    import asyncio
+
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        sent = await on.execution.confirm(await on.execution.preview(LONG), SYMBOL)
+        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        for held in list(book.holdings.values()):
+            on.sandbox.world.burst(book, held)
+        follow = on.execution.follow(sent)
+        async with asyncio.timeout(20):
+            async for progress in follow:
+                assert progress.outcome is None, "the order may still arrive"
+                if on.client.clock.wall_ms() - sent.stamp_ms > 10_000:
+                    break
+        assert journalled(on)[-1] is State.UNKNOWN

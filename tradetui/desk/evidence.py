@@ -30,6 +30,8 @@ from tradetui.wire.vocabulary import PositionMode, Side
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
 _CLOCKS_APART_MS = 2_000
+_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
+"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
 _PLANS = ("normal_plan", "track_plan", "profit_loss")
 
 
@@ -261,6 +263,8 @@ def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
 
 
 def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+        return False
     if plan.wish.mode is PositionMode.HEDGE:
         return leg_of(fill) == ("long" if plan.reverses_long else "short", False)
     return fill.is_buy is not plan.reverses_long
