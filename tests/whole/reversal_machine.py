@@ -72,6 +72,14 @@ class ReversalMachine(RuleBasedStateMachine):
     def lock(self, who: int) -> None:
         self.on.locks(who, True)
 
+    @rule(who=WHO, other=st.booleans())
+    def lock_between_preview_and_confirm(self, who: int, other: bool) -> None:
+        self.on.locks(who, False)
+        self.on.previews(who, True, None)
+        self.on.locks(1 - who if other else who, True)
+        self.on.confirms(who)
+        self.on.passes(2.0)
+
     @rule(who=WHO)
     def unlock(self, who: int) -> None:
         self.on.locks(who, False)

@@ -116,7 +116,7 @@ class Terminal:
     def crash(self, tasks: dict[asyncio.Task[Any], str]) -> None:
         """End at once: nothing is written and nothing sent from here on; what is on the wire arrives."""
         self.dead = True
-        journal = self.execution._journal
+        journal = self.execution.intents._journal
         if journal is not None:
             journal.close()
         for task, owner in tasks.items():
@@ -164,10 +164,14 @@ class Play:
         """Let everything go."""
         for terminal in self.terminals:
             terminal.crash(self.tasks)
-        for task in list(self.tasks):
+        left = list(self.tasks)
+        for task in left:
             task.cancel()
-        self.loop.run_until_complete(asyncio.sleep(0))
-        self.loop.run_until_complete(asyncio.sleep(0))
+
+        async def ended() -> None:
+            await asyncio.gather(*left, return_exceptions=True)
+
+        self.loop.run_until_complete(ended())
         if self._reader is not None:
             self._reader.close()
         self.loop.close()

@@ -10,6 +10,7 @@ from typing import Any
 
 from tradetui.desk import execution, journal
 from tradetui.desk.execution import Execution
+from tradetui.desk.intents import Intents
 from tradetui.desk.journal import Journal, State
 from tradetui.exchange import writes
 from tradetui.exchange.calls import Calls
@@ -141,8 +142,11 @@ def locked_ignored(patch: Patch) -> None:
     def situation(**given: Any) -> Any:
         return replace(right(**given), locked=False)
 
+    async def about_to_send(self: Intents, intent: str, told: Any) -> None:
+        await self.step(intent, State.SENT, told)
+
     patch(execution, "Situation", situation)
-    patch(Journal, "trading_locked", lambda self, account: False)
+    patch(Intents, "about_to_send", about_to_send)
 
 
 MUTATIONS: Mapping[str, Callable[[Patch], None]] = {
