@@ -255,6 +255,17 @@ async def test_a_new_listing_ends_the_one_before_it() -> None:
     await stage.listings.stop()
 
 
+async def test_a_listing_holds_so_many_rows_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradetui.desk.listing.MOST_ROWS", 150)
+    stage = ListingStage()
+    listing = stage.begin("spot-fills", limit=40)
+    await read_on(listing, everything=True)
+    assert (listing.state, listing.rows.count) == (ListingState.FULL, 160)
+    listing.more()
+    listing.go_on(everything=True)
+    assert listing.state is ListingState.FULL
+
+
 async def test_rows_that_cannot_be_read_are_counted() -> None:
     stage = ListingStage()
     stage.book("spot-fills")[3].pop("priceAvg")

@@ -101,6 +101,18 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
         )
 
 
+async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradetui.desk.listing.MOST_ROWS", 200)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot, "spot-fills")
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert "200 rows, as many as fit here · f asks for less, `tradetui show` tells all" in screen_text(stage.app)
+        await pilot.press("a")
+        assert said(stage) == "Everything there is, or that fits here, was read."
+
+
 async def test_the_mouse_wheel_brings_older_rows_too() -> None:
     stage = Stage()
     async with stage.running((120, 36)) as pilot:
@@ -141,7 +153,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         assert screen.listing.state is ListingState.COMPLETE
         assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
         await pilot.press("a")
-        assert said(stage) == "Everything there is was read."
+        assert said(stage) == "Everything there is, or that fits here, was read."
 
 
 async def test_reading_again_begins_at_the_newest() -> None:

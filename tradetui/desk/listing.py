@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tradetui.desk.snapshot import FeedError
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from tradetui.exchange.client import ExchangeReader
     from tradetui.exchange.paging import PageWalk
 
+MOST_ROWS: Final = 20_000
+"""Rows a listing holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ListingState(StrEnum):
-    """How far a listing is: `more` older rows may follow, `stopped` and `failed` can be gone on with."""
+    """How far a listing is: `more` older rows may follow, `stopped` and `failed` can be gone on with.
+
+    `full` is one that holds as many rows as it may.
+    """
 
     LOADING = "loading"
     MORE = "more"
     COMPLETE = "complete"
+    FULL = "full"
     STOPPED = "stopped"
     FAILED = "failed"
 
@@ -138,7 +144,7 @@ class Listing:
 
     def go_on(self, *, everything: bool = False) -> None:
         """Read the next page, or all of them, after a stop or a failure too."""
-        if self.state is not ListingState.COMPLETE and not self.loading:
+        if self.state not in (ListingState.COMPLETE, ListingState.FULL, ListingState.LOADING):
             self._begin(everything=everything)
 
     def stop(self) -> None:
@@ -169,7 +175,7 @@ class Listing:
         try:
             while (reply := await self._walk.next()) is not None:
                 self._take(reply)
-                if self._walk.over or (reply.count and not everything):
+                if self._walk.over or self._full or (reply.count and not everything):
                     break
                 self._say(ListingState.LOADING)
         except Exception as problem:
@@ -179,7 +185,16 @@ class Listing:
             self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
             self._say(ListingState.FAILED)
         else:
-            self._say(ListingState.COMPLETE if self._walk.over else ListingState.MORE)
+            self._say(self._how_far())
+
+    @property
+    def _full(self) -> bool:
+        return self.rows.count >= MOST_ROWS
+
+    def _how_far(self) -> ListingState:
+        if self._walk.over:
+            return ListingState.COMPLETE
+        return ListingState.FULL if self._full else ListingState.MORE
 
     def _take(self, reply: Reply[Any]) -> None:
         fresh = self.rows.add(reply.rows)

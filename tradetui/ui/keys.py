@@ -108,7 +108,7 @@ REASONS: Final[Mapping[str, str]] = {
     "poll_now": "still starting",
     "transfers": "only for a broker's main account",
     "email": "only for a broker's main account",
-    "read_all": "everything there is was read",
+    "read_all": "everything there is, or that fits here, was read",
     "reverse": "monitor mode: nothing can be sent",
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
     "release": "only an intent whose outcome is unknown can be released",

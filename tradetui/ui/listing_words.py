@@ -56,6 +56,8 @@ def progress_words(listing: Listing, key: KeyOf) -> str:
         return f"{read} · failed, {key('poll_now')} tries again{why}"
     if state == "complete":
         return f"{read} · all there are"
+    if state == "full":
+        return f"{read}, as many as fit here · {key('ask')} asks for less, `tradetui show` tells all"
     return f"{read} · older ones follow as you scroll · {key('read_all')} reads all"
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
-from typing import Any
+from typing import Any, Final
 
 from tradetui.desk.columns import Column
 from tradetui.desk.rows import RowSource, SelfOrdering, Sort, matcher, view
+
+TEXTS_KEPT: Final = 20_000
 
 
 class Narrowing:
@@ -24,19 +26,33 @@ class Narrowing:
         self._columns = tuple(columns)
         self._zone = zone
         self._texts: dict[str, tuple[Any, str]] = {}
+        self._ready: tuple[RowSource, int] | None = None
         self._ordered: tuple[RowSource, Sort | None, str, RowSource] | None = None
 
     def use_columns(self, columns: Sequence[Column]) -> None:
         """Look at other columns; a sort by one that is gone goes with it."""
         self._columns = tuple(columns)
-        self._texts.clear()
+        self._forget_texts()
         if self.sort is not None and self._column_of(self.sort) is None:
             self.sort = None
 
     def use_zone(self, zone: tzinfo) -> None:
         """Times read otherwise."""
         self._zone = zone
-        self._texts.clear()
+        self._forget_texts()
+
+    def make_ready(self, source: RowSource, count: int) -> bool:
+        """Make the texts of so many more rows of a source that only grows; whether there are more to make.
+
+        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs
+        as little as the others.
+        """
+        begin = self._ready[1] if self._ready is not None and self._ready[0] is source else 0
+        end = min(source.count, begin + count, TEXTS_KEPT)
+        self._ready = (source, end)
+        for place in range(begin, end):
+            self._text(source.row(place))
+        return end < min(source.count, TEXTS_KEPT)
 
     def view_of(self, source: RowSource) -> RowSource:
         """The rows to be shown."""
@@ -64,7 +80,8 @@ class Narrowing:
     def _test(self) -> Callable[[Any], bool] | None:
         matches, keep = matcher(self.pattern), self.keep
         if matches is None:
-            self._texts.clear()
+            if self._ready is None:
+                self._texts.clear()
             return keep
         if keep is None:
             return lambda row: matches(self._text(row))
@@ -78,7 +95,12 @@ class Narrowing:
             return known[1]
         text = "\t".join(column.cell(row, self._zone)[0] for column in self._columns)
         if key is not None:
-            if len(self._texts) > 20_000:
+            if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()
             self._texts[key] = (row, text)
         return text
+
+    def _forget_texts(self) -> None:
+        self._texts.clear()
+        if self._ready is not None:
+            self._ready = (self._ready[0], 0)

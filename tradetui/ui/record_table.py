@@ -159,6 +159,10 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         self._narrowing.pattern = pattern
         self._show_anew(into_sight=True)
 
+    def make_ready(self, count: int) -> bool:
+        """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
+        return self._narrowing.make_ready(self._source, count)
+
     def keep_only(self, keep: Callable[[Any], bool] | None) -> None:
         """Keep rows that pass a test beside the filter's text."""
         self._narrowing.keep = keep

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
+READY_AT_A_TIME = 100
 NOT_ASKED = "Nothing is asked for yet."
 
 
@@ -162,7 +163,7 @@ class ListingScreen(TableScreen):
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
             "columns": self._focused is self.rows_table,
-            "read_all": listing is not None and str(listing.state) != "complete",
+            "read_all": listing is not None and str(listing.state) not in ("complete", "full"),
         }
         return None if able.get(binding, True) else REASONS[binding]
 
@@ -245,9 +246,10 @@ class ListingScreen(TableScreen):
     # Painting
 
     def ticked(self) -> None:
-        """Bring the header up to date."""
+        """Bring the header up to date, and what a change of columns or zone left to be made ready."""
         if self.desk is not None and self.is_attached:
             self.query_one(HeaderBar).show(self.desk, self.desk.clock.monotonic())
+            self._make_ready()
 
     def _changed(self) -> None:
         if not self._painting:
@@ -262,11 +264,17 @@ class ListingScreen(TableScreen):
         if listing is not None and (self.rows_table.source is not listing.rows or self._generation() != self._shown):
             self._shown = self._generation()
             self.rows_table.set_source(listing.rows)
+            self.call_later(self._make_ready)
             self._show_totals(listing)
         self.refresh_states()
         self._fill_screen()
 
     _shown = -1
+
+    def _make_ready(self) -> None:
+        """A few rows at a time, so that no key has to wait."""
+        if self.is_attached and self.rows_table.make_ready(READY_AT_A_TIME):
+            self.call_later(self._make_ready)
 
     def _generation(self) -> int:
         return self.listing.rows.generation if self.listing is not None else -1
@@ -323,7 +331,7 @@ class ListingScreen(TableScreen):
         """Why there is no row."""
         if listing.rows.count and self.rows_table.pattern:
             back, more = self.key_named("back"), self.key_named("read_all")
-            older = "" if str(listing.state) == "complete" else f" Older ones may: {more} reads all."
+            older = "" if str(listing.state) in ("complete", "full") else f" Older ones may: {more} reads all."
             return f"None of {listing.rows.count} rows matches.{older}\n{back} clears the filter."
         if listing.error is not None:
             return "\n".join(filter(None, (listing.error.sentence, listing.error.remedy)))

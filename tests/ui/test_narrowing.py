@@ -1,0 +1,58 @@
+"""Texts of rows are made before they are filtered where a source only grows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, timedelta, timezone
+from typing import Any
+
+from tests.ui.tables import Row
+from tradetui.desk.columns import Column
+from tradetui.desk.listing import LoadedRows
+from tradetui.ui.narrowing import Narrowing
+
+
+def counted(made: Counter[str]) -> tuple[Column, ...]:
+    """A column that counts how often each row's text is made."""
+
+    def text(row: Any, _: object) -> str:
+        made[row.name] += 1
+        return str(row.name)
+
+    return (Column("name", "Name", lambda row: row.name, text, 8),)
+
+
+def grown(rows: LoadedRows, names: range) -> LoadedRows:
+    rows.add([Row(f"r{number}") for number in names])
+    return rows
+
+
+def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
+    made: Counter[str] = Counter()
+    narrowing, rows = Narrowing(counted(made), UTC), grown(LoadedRows(), range(250))
+    assert narrowing.make_ready(rows, 100)
+    assert narrowing.make_ready(rows, 100)
+    assert not narrowing.make_ready(rows, 100)
+    assert len(made) == sum(made.values()) == 250
+    for pattern in ("r1", "", "r2"):
+        narrowing.pattern = pattern
+        shown = narrowing.view_of(rows)
+        assert all(shown.row(place).name.startswith(pattern) for place in range(shown.count))
+    assert sum(made.values()) == 250
+    grown(rows, range(250, 300))
+    assert not narrowing.make_ready(rows, 100)
+    assert sum(made.values()) == 300
+
+
+def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
+    made: Counter[str] = Counter()
+    narrowing, rows = Narrowing(counted(made), UTC), grown(LoadedRows(), range(10))
+    narrowing.make_ready(rows, 100)
+    narrowing.use_zone(timezone(timedelta(hours=9)))
+    narrowing.make_ready(rows, 100)
+    assert set(made.values()) == {2}
+    narrowing.use_columns(counted(made))
+    narrowing.make_ready(rows, 100)
+    assert set(made.values()) == {3}
+    narrowing.make_ready(grown(LoadedRows(), range(20, 25)), 100)
+    assert [made[f"r{number}"] for number in range(20, 25)] == [1] * 5
