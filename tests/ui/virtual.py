@@ -36,6 +36,9 @@ def textual_in_loop_time() -> Iterator[None]:
 
     with (
         patch("textual._time.get_time", now),
+        # A message in a corner goes when its timer in the loop says so; its own clock is the machine's.
+        patch("textual.notifications.Notification.has_expired", False),
+        patch("textual.notifications.Notification.time_left", property(lambda notification: notification.timeout)),
         patch("textual.app.wait_for_idle", a_frame),
         patch("textual.pilot.wait_for_idle", a_frame),
     ):
