@@ -1,0 +1,141 @@
+"""Two `tradetui` processes, two profiles of one account, two terminals: pressed at the same moment, one POST.
+
+A hundred rounds: python -m pytest -m campaign tests/whole/test_two_terminals.py -s
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyte
+import pytest
+
+from tests.bench.terminal import Terminal
+from tests.whole.exchange_thread import ExchangeThread
+from tradetui.desk.journal import Journal
+
+PROFILE = """
+[profiles.{name}]
+base_url = "{base_url}"
+mode = "trade"
+start_locked = false
+product_types = ["USDT-FUTURES"]
+budget_share = 1.0
+account_kind = "ordinary"
+max_reversal_value = 100000000
+"""
+ENDS = ("Settled:", "Nothing was sent", "Not done", "An earlier reversal")
+
+
+class Screen(Terminal):
+    """A terminal whose screen can be read."""
+
+    def __enter__(self) -> Screen:
+        super().__enter__()
+        self.drawn = pyte.Screen(self.columns, self.rows)
+        self._stream = pyte.ByteStream(self.drawn)
+        return self
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.drawn.display)
+
+    def read(self) -> None:
+        self._stream.feed(self.read_for(0.01))
+
+
+def until(screens: list[Screen], holds: Callable[[Screen], bool], what: str, seconds: float = 30.0) -> None:
+    """Read all the screens until each shows it."""
+    end = time.monotonic() + seconds
+    while not all([holds(screen) for screen in screens]):
+        assert time.monotonic() < end, f"{what} never came:\n" + "\n".join(screen.text for screen in screens)
+        for screen in screens:
+            screen.read()
+
+
+def armed(screen: Screen) -> bool:
+    text = screen.text.lower()
+    return "held afterwards" in text and not any(words in text for words in ("arming", "reading", "nothing was sent"))
+
+
+@contextmanager
+def two_terminals(folder: Path) -> Iterator[tuple[ExchangeThread, list[Screen]]]:
+    with ExchangeThread() as exchange:
+        exchange.hold("hedge", "0.5", "0")
+        key = exchange.key("hedge")
+        config = folder / "config.toml"
+        names = ("first", "second")
+        config.write_text("".join(PROFILE.format(name=name, base_url=exchange.base_url) for name in names))
+        environment = {
+            "TRADETUI_CONFIG": str(config),
+            "TRADETUI_API_KEY": key.api_key,
+            "TRADETUI_API_SECRET": key.secret,
+            "TRADETUI_PASSPHRASE": key.passphrase,
+            "TRADETUI_DATA_DIR": str(folder / "data"),
+            "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        }
+        command = [sys.executable, "-m", "tradetui"]
+        first = Screen([*command, "--profile", "first"], 140, 60, environment)
+        second = Screen([*command, "--profile", "second"], 140, 60, environment)
+        with first, second:
+            until([first, second], lambda screen: "BTCUSDT" in screen.text, "the position")
+            yield exchange, [first, second]
+
+
+def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
+    """Both preview, both confirm in the same moment; how each ended."""
+    posts = exchange.posts
+    for screen in screens:
+        screen.send(b"2R")
+    until(screens, armed, "an armed preview")
+    for screen in screens:
+        screen.send(b"\t\r")
+    until(screens, lambda screen: any(words in screen.text for words in ENDS), "an end")
+    ends = [next(words for words in ENDS if words in screen.text) for screen in screens]
+    assert exchange.posts == posts + 1, f"{exchange.posts - posts} POSTs: {ends}"
+    assert ends.count("Settled:") == 1, ends
+    for screen, end in zip(screens, ends, strict=True):
+        if end != "Settled:":
+            screen.send(b"\x1b")
+        else:
+            until([screen], lambda each: "Acknowledge" in each.text, "the acknowledgement")
+    close(screens)
+    return ends
+
+
+def close(screens: list[Screen]) -> None:
+    """Acknowledge: it takes a moment until the button may be pressed."""
+    end = time.monotonic() + 20
+    while any("Acknowledge" in screen.text or "Nothing was sent" in screen.text for screen in screens):
+        assert time.monotonic() < end, "a dialog stays open:\n" + "\n".join(screen.text for screen in screens)
+        for screen in screens:
+            if "Acknowledge" in screen.text:
+                screen.send(b"\r")
+            for _ in range(20):
+                screen.read()
+
+
+def rounds(count: int, folder: Path) -> Counter[str]:
+    with two_terminals(folder) as (exchange, screens):
+        ends = Counter(end for _ in range(count) for end in play_round(exchange, screens))
+    (file,) = (folder / "data").glob("accounts/*/journal.sqlite")
+    journal = Journal(file)
+    states = Counter(str(intent.state) for intent in journal.newest(1000))
+    journal.close()
+    assert states == {"settled": count}, states
+    return ends
+
+
+def test_pressed_at_the_same_moment_one_is_sent(tmp_path: Path) -> None:
+    rounds(5, tmp_path)
+
+
+@pytest.mark.campaign
+def test_a_hundred_rounds(tmp_path: Path) -> None:
+    print(f"100 rounds in two terminals, one POST each: {dict(rounds(100, tmp_path))}")  # noqa: T201
