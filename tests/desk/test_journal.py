@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, State, WrongStep
+from tradetui.desk.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, Overtaken, State, WrongStep
 from tradetui.desk.sqlite_file import FileUnusable, file_system_of, open_file
 
 
@@ -123,3 +123,14 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
 
 def test_ended_states_lead_nowhere() -> None:
     assert not set(TRANSITIONS) & ENDED
+
+
+def test_what_was_read_before_another_intent_is_too_old_to_begin_on(file: Path) -> None:
+    one, two = Journal(file), Journal(file)
+    before = two.last_event()
+    begun(one)
+    one.step("i1", State.WITHDRAWN, {}, 2)
+    with pytest.raises(Overtaken):
+        two.begin("i2", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=before)
+    two.begin("i3", "account", "USDT-FUTURES|ETHUSDT", "reversal", {}, 3, after=before)
+    two.begin("i4", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=two.last_event())

@@ -15,7 +15,7 @@ from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence, Held, fills_since
 from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import Intents, Withheld
-from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, State, WrongStep
+from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State, WrongStep
 from tradetui.desk.outcome import Outcome, matched_result
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
@@ -232,6 +232,7 @@ class Execution:
             raise NotConfirmed(("This reversal is being sent already.",), shown)
         self._busy.add(key)
         try:
+            before_reading = await self.intents.last_event()
             now = await self.preview(shown.target)
             changed = changes(shown, now)
             if changed:
@@ -239,16 +240,20 @@ class Execution:
             if reasons := self.why_not(now, typed):
                 raise NotConfirmed(reasons, now)
             assert now.plan is not None
-            return await self._send(now, key)
+            return await self._send(now, key, before_reading)
+        except NotConfirmed:
+            raise
+        except Withheld as refused:
+            raise NotConfirmed(refused.reasons, shown) from None
         finally:
             self._busy.discard(key)
 
-    async def _send(self, now: Preview, key: str) -> Sent:
+    async def _send(self, now: Preview, key: str, before_reading: int) -> Sent:
         assert now.plan is not None
         intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
-        await self._begin(intent, key, plan, now.newest_fill)
+        await self._begin(intent, key, plan, now, before_reading)
 
         async def before_send(stamp_ms: int) -> None:
             nonlocal stamp
@@ -275,17 +280,19 @@ class Execution:
         await self.intents.note(intent, State.ACKNOWLEDGED, {"reply": told})
         return sent(State.ACKNOWLEDGED, "the exchange has taken it")
 
-    async def _begin(self, intent: str, key: str, plan: ReversalPlan, newest_fill: str | None) -> None:
+    async def _begin(self, intent: str, key: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
         told: dict[str, Any] = {
             "request": dict(plan.request_fields()),
             "title": plan.title,
             "before": plan.before.as_json(),
             "after": [result.after.as_json() for result in plan.results],
             "mode": str(plan.wish.mode),
-            "newest_fill": newest_fill,
+            "newest_fill": now.newest_fill,
         }
         try:
-            await self.intents.begin(intent, key, KIND, told)
+            await self.intents.begin(intent, key, KIND, told, after=before_reading)
+        except Overtaken:
+            raise NotConfirmed(("Changed since the preview: another session has reversed this symbol.",), now) from None
         except AlreadyOpen as problem:
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
         except Withheld as refused:

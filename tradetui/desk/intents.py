@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,15 +115,27 @@ class Intents:
 
     # Steps
 
-    async def begin(self, intent: str, key: str, kind: str, told: Mapping[str, Any]) -> None:
-        """Write a new intent; synced when this returns.
+    async def last_event(self) -> int:
+        """The number of the journal's newest event, before what is read next; raises Withheld."""
+        try:
+            return await self._disk.run(self._ready().last_event)
+        except sqlite3.Error as problem:
+            self.trouble = f"it cannot be read ({problem})"
+            raise Withheld((f"Nothing was sent: the journal cannot be read ({problem}).",)) from None
+
+    async def begin(
+        self, intent: str, key: str, kind: str, told: Mapping[str, Any], *, after: int | None = None
+    ) -> None:
+        """Write a new intent; synced when this returns. `after` is `last_event` before reading what it rests on.
 
         Raises:
             AlreadyOpen: one of the same key is not settled.
+            Overtaken: one of the same key went on after that event.
             Withheld: it cannot be written, so nothing may be sent.
         """
         try:
-            await self._disk.run(self._ready().begin, intent, self.account, key, kind, told, self._clock.wall_ms())
+            begin = partial(self._ready().begin, after=after)
+            await self._disk.run(begin, intent, self.account, key, kind, told, self._clock.wall_ms())
         except AlreadyOpen as problem:
             self._open[key] = (problem.intent, State(problem.state))
             raise
@@ -137,6 +150,8 @@ class Intents:
             if await self._disk.run(self._ready().trading_locked, self.account) or self._locked_here:
                 raise NotSent("trading was locked before it was sent")
             await self.step(intent, State.SENT, told)
+        except WrongStep:
+            raise NotSent("another session has withdrawn it") from None
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"it cannot be written ({problem})"
             raise NotSent(f"the journal cannot be written ({problem})") from None

@@ -62,6 +62,10 @@ class AlreadyOpen(Exception):
         self.state = state
 
 
+class Overtaken(Exception):
+    """Another intent of the same account and lock key was written since what this one rests on was read."""
+
+
 class WrongStep(Exception):
     """A step the state machine does not have; a fault of this program."""
 
@@ -102,11 +106,24 @@ class Journal:
         """Open the file; raises FileUnusable."""
         self._connection = open_file(file, _MIGRATIONS)
 
-    def begin(self, intent: str, account: str, lock_key: str, kind: str, told: Mapping[str, Any], at_ms: int) -> None:
+    def begin(
+        self,
+        intent: str,
+        account: str,
+        lock_key: str,
+        kind: str,
+        told: Mapping[str, Any],
+        at_ms: int,
+        *,
+        after: int | None = None,
+    ) -> None:
         """Write a new intent as intended; synced when this returns.
+
+        `after` is `last_event` as it was before reading what the intent rests on.
 
         Raises:
             AlreadyOpen: one of the same account and lock key is open, in whatever process.
+            Overtaken: one of the same account and lock key went on or ended after that event.
             sqlite3.Error: it could not be written, so nothing may be sent.
         """
         with self._writing():
@@ -115,6 +132,8 @@ class Journal:
             ).fetchone()
             if row is not None:
                 raise AlreadyOpen(*row)
+            if after is not None and self._written_after(after, account, lock_key):
+                raise Overtaken(lock_key)
             self._connection.execute(
                 "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
             )
@@ -130,6 +149,11 @@ class Journal:
                 "UPDATE intent SET state = ?, open = ? WHERE id = ?", (state, state not in ENDED, intent)
             )
             self._event(intent, state, told, at_ms)
+
+    def last_event(self) -> int:
+        """The number of the newest event of all, 0 where there is none."""
+        number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
+        return number
 
     def intent(self, intent: str) -> Intent:
         """One intent by id; raises KeyError."""
@@ -167,6 +191,14 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def _written_after(self, event: int, account: str, lock_key: str) -> bool:
+        row = self._connection.execute(
+            "SELECT 1 FROM event JOIN intent ON intent.id = event.intent"
+            " WHERE number > ? AND account = ? AND lock_key = ? LIMIT 1",
+            (event, account, lock_key),
+        ).fetchone()
+        return row is not None
 
     def _event(self, intent: str, state: State, told: Mapping[str, Any], at_ms: int) -> None:
         text = json.dumps(dict(told), ensure_ascii=False, default=str)
