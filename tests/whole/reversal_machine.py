@@ -54,12 +54,22 @@ class ReversalMachine(RuleBasedStateMachine):
         self.on.confirms(who)
         self.on.passes(seconds)
 
-    @rule()
-    def confirm_at_both_at_once(self) -> None:
+    @rule(who=WHO, kind=st.sampled_from(LOST), then=st.sampled_from(("nothing", "crash", "release")))
+    def reply_is_lost(self, who: int, kind: str, then: str) -> None:
+        self.reverse(who, 3.0, kind)
+        if then == "crash":
+            self.on.crashes(who)
+        if then == "release":
+            self.on.releases(1 - who)
+
+    @rule(gap=st.sampled_from((0.0, 0.2, 0.4, 0.6, 0.8)))
+    def confirm_at_both(self, gap: float) -> None:
         for who in (0, 1):
+            self.on.locks(who, False)
             self.on.previews(who, True, None)
-        for who in (0, 1):
-            self.on.confirms(who)
+        self.on.confirms(0)
+        self.on.passes(gap)
+        self.on.confirms(1)
         self.on.passes(2.0)
 
     @rule(who=WHO)
@@ -110,7 +120,7 @@ class ReversalMachine(RuleBasedStateMachine):
         self.on.moves(percent)
 
     @rule(kind=st.sampled_from(WEATHER))
-    def reply_lost(self, kind: str) -> None:
+    def bad_order_reply(self, kind: str) -> None:
         self.on.fails(kind, "futures.reverse", 1)
 
     @rule(kind=st.sampled_from(WEATHER), endpoint=st.sampled_from(READS), times=st.integers(1, 12))

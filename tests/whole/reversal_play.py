@@ -45,6 +45,7 @@ WINDOW_MS = 35_000
 MEMORY = Path("/dev/shm")
 
 _owner: ContextVar[str] = ContextVar("owner", default="")
+_confirmed_ms: ContextVar[int] = ContextVar("confirmed_ms", default=0)
 
 
 class Network:
@@ -69,6 +70,8 @@ class Network:
             await self._play.sandbox(scope, receive, later)
         finally:
             self._play.note_held()
+            if post:
+                self._play.own_since = self._play.clock.wall_ms()
 
 
 class Watched:
@@ -97,7 +100,6 @@ class Terminal:
     def __init__(self, play: Play, name: str) -> None:
         self.play, self.name, self.dead = play, name, False
         self.preview: Preview | None = None
-        self.confirming_since: int | None = None
         key = next(key for key in play.sandbox.world.keys if key.uid == play.uid)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         carrier: Any = Watched(InProcessTransport(play.network), play, self)
@@ -145,6 +147,7 @@ class Play:
         self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
         self.file = Path(self._folder.name) / "journal.sqlite"
         self.network = Network(self)
+        self.own_since = 0
         self.departed: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.held_since: list[tuple[int, dict[str, str]]] = []
@@ -233,9 +236,9 @@ class Play:
         preview = terminal.preview
         if preview is None:
             return
-        terminal.confirming_since = self.clock_ms()
 
         async def work() -> None:
+            _confirmed_ms.set(self.clock.wall_ms())
             try:
                 sent = await terminal.execution.confirm(preview, SYMBOL)
             except NotConfirmed as refused:
@@ -359,8 +362,10 @@ class Play:
         if others:
             say(f"{oid} was sent while {others} is not settled")
         told = self._told_of(oid)
-        if told["before"] not in self.held_after(terminal.confirming_since or 0):
+        if told["before"] not in self.held_after(_confirmed_ms.get()):
             say(f"{oid} was sent on {told['before']}, which was not held any more when it was confirmed")
+        elif told["before"] not in self.held_after(self.own_since):
+            say(f"{oid} was sent on {told['before']}, read before the reversal that came first")
 
     def check(self) -> None:
         """Everything that holds at any moment."""

@@ -81,7 +81,7 @@ def reading_again_skipped(patch: Patch) -> None:
 
 
 def intent_written_after_sending(patch: Patch) -> None:
-    async def wrong(self: Execution, now: Any, key: str) -> Any:
+    async def wrong(self: Execution, now: Any, key: str, before_reading: int) -> Any:
         intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
@@ -90,7 +90,7 @@ def intent_written_after_sending(patch: Patch) -> None:
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN
-        await self._begin(intent, key, plan, now.newest_fill)
+        await self._begin(intent, key, plan, now, before_reading)
         await self.intents.step(intent, State.SENT, {"stamp_ms": stamp})
         await self.intents.step(intent, state, {})
         return execution.Sent(intent, plan, stamp, now.newest_fill, False, execution.Progress(state, "sent"))
@@ -110,7 +110,7 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
         self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
 
     def begin(
-        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Mapping[str, Any], at_ms: int
+        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Any, at_ms: int, **_: Any
     ) -> None:
         with self._writing():
             self._connection.execute(
