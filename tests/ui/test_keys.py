@@ -9,6 +9,7 @@ import pytest
 from tradetui.ui.app import TradeApp
 from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, troubles
 from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.history import HistoryScreen
 from tradetui.ui.screens.journal import JournalScreen
 from tradetui.ui.screens.listing import ListingScreen
 from tradetui.ui.screens.main import MainScreen
@@ -17,6 +18,7 @@ SCREENS = {
     "main": MainScreen,
     "listing": ListingScreen,
     "journal": JournalScreen,
+    "history": HistoryScreen,
     "detail": DetailScreen,
     "app": TradeApp,
 }

@@ -162,7 +162,8 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None) -> Desk:
     execution = creation = None
     if isinstance(client, ExchangeClient):
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
-        execution = Execution(client, settings, clock, None, disk, "", new_ids(SystemRandom()))
+        # A thread of its own: what is written before sending never waits for a long look into the archive.
+        execution = Execution(client, settings, clock, None, ThreadDisk(), "", new_ids(SystemRandom()))
         if loaded.profile.account_admin:
             source = loaded.profile.credentials
             box = KeyringBox(source.service) if source.source == "keyring" else None

@@ -54,13 +54,17 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included)."""
+    """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
+
+    `symbols` are those of several; none at all is no row.
+    """
 
     kind: Kind
     symbol: str | None = None
     product_type: ProductType | None = None
     since: int | None = None
     until: int | None = None
+    symbols: tuple[str, ...] | None = None
 
     def where(self) -> tuple[str, list[Any]]:
         """The condition and its values."""
@@ -74,6 +78,9 @@ class Selection:
             if value is not None:
                 parts.append(condition)
                 values.append(value)  # type: ignore[arg-type]
+        if self.symbols is not None:
+            parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
+            values += self.symbols
         return " AND ".join(parts), values
 
 
@@ -169,6 +176,18 @@ class Archive:
         for row in _rows(Kind.FILL, found):
             if isinstance(row.record, FuturesFill):
                 yield row.record
+
+    def symbols(self, kind: Kind) -> list[str]:
+        """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
+        found: list[str] = []
+        while True:
+            row = self._connection.execute(
+                "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
+                (str(kind), found[-1] if found else ""),
+            ).fetchone()
+            if row is None:
+                return found
+            found.append(row[0])
 
     def count(self, selection: Selection) -> int:
         """How many rows there are."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from tradetui.desk.archive import Archive, Place, Selection
 from tradetui.desk.disk import Disk
+from tradetui.desk.rows import Sort, matcher
 from tradetui.desk.tagged import Tagged
 
 PAGE: Final = 100
@@ -44,6 +46,7 @@ class ArchiveRows:
         self._places: dict[str, int] = {}
         self._ends: OrderedDict[int, Place] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
+        self._narrowing: asyncio.Task[None] | None = None
 
     def view(self, selection: Selection, *, newest: bool = True) -> ArchiveRows:
         """The same archive, other rows or the other direction; to be refreshed before it shows anything."""
@@ -58,6 +61,26 @@ class ArchiveRows:
         self.count = count
         self.generation += 1
         self._changed()
+
+    def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows:
+        """The rows whose symbol the pattern matches, by time in the direction asked for, which is all the index knows.
+
+        Their count is read in the background; `changed` is called when it is there.
+        """
+        newest = self.newest if sort is None else sort.reverse
+        view = ArchiveRows(self._archive, self._disk, self.selection, newest=newest, changed=self._changed)
+        view._narrowing = asyncio.get_running_loop().create_task(view._narrow(pattern))
+        return view
+
+    def whole(self) -> WholeArchive:
+        """The rows one after the other, read page by page as they are asked for."""
+        return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
+
+    async def _narrow(self, pattern: str) -> None:
+        if (matches := matcher(pattern)) is not None:
+            symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
+            self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
+        await self.refresh()
 
     def row(self, place: int) -> Tagged | None:
         """The row at a place, or None while its page is being read."""
@@ -84,12 +107,14 @@ class ArchiveRows:
 
     async def settled(self) -> None:
         """Wait for the pages being read."""
+        if self._narrowing is not None:
+            await self._narrowing
         while self._loading:
             await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
     def close(self) -> None:
         """Stop reading."""
-        for task in self._loading.values():
+        for task in (*self._loading.values(), *filter(None, [self._narrowing])):
             task.cancel()
 
     def _fetch(self, number: int) -> None:
@@ -128,3 +153,37 @@ class ArchiveRows:
             return found[::-1]
         after = ends[before] if before is not None else None
         return self._archive.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
+
+
+class WholeArchive:
+    """Rows from the first to the last for a thread that may wait, a page of them in memory."""
+
+    def __init__(self, archive: Archive, disk: Disk, selection: Selection, count: int, *, newest: bool) -> None:
+        self.generation = 0
+        self.count = count
+        self._archive = archive
+        self._disk = disk
+        self._selection = selection
+        self._newest = newest
+        self._first = 0
+        self._page: list[tuple[Place, Tagged]] = []
+
+    def row(self, place: int) -> Tagged | None:
+        """The row at a place, each asked for after the one before it; None behind the last there is."""
+        while place >= self._first + len(self._page):
+            after = self._page[-1][0] if self._page else None
+            found = self._disk.now(self._archive.page, self._selection, after, PAGE, newest=self._newest)
+            if not found:
+                return None
+            self._first += len(self._page)
+            self._page = found
+        return self._page[place - self._first][1]
+
+    def key(self, place: int) -> str | None:
+        """The key of the row at a place."""
+        row = self.row(place)
+        return None if row is None else row.key
+
+    def index_of(self, key: str) -> int | None:
+        """Not known: what is read is not kept."""
+        return None

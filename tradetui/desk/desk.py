@@ -9,7 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tradetui.desk.alerts import Alert, AlertWatch
-from tradetui.desk.archive import Archive
+from tradetui.desk.archive import Archive, Kind, Selection
+from tradetui.desk.archive_rows import ArchiveRows
 from tradetui.desk.disk import Disk, InlineDisk
 from tradetui.desk.feed import Feed, Pace, Reader
 from tradetui.desk.fill_history import FillHistory
@@ -217,6 +218,11 @@ class Desk:
         await execution.open_journal(account.name, folder and folder / JOURNAL_FILE)
         if self.creation is not None:
             await self.creation.open(account, folder and folder / VAULT_DIR)
+
+    def history(self, kind: Kind, changed: Callable[[], None]) -> ArchiveRows | None:
+        """Everything that was ever seen of a kind, read as it is shown; None until the account is known."""
+        archive = self.archive
+        return None if archive is None else ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

@@ -121,6 +121,7 @@ class Execution:
         for task in tuple(self._following):
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
+        self.intents.close()
 
     async def _take_up(self) -> None:
         for intent in await self.intents.not_settled():

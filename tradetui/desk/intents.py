@@ -69,6 +69,10 @@ class Intents:
         await self.look()
         return True
 
+    def close(self) -> None:
+        """Let the disk go once what was begun is written."""
+        self._disk.close()
+
     async def watch(self) -> None:
         """See within a second what other processes of the account lock, begin or settle."""
         while True:

@@ -56,6 +56,10 @@ class SelfOrdering(RowSource, Protocol):
         """The same rows in an order and through a filter; an order it cannot give is its own."""
         ...
 
+    def whole(self) -> RowSource:
+        """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
+        ...
+
 
 class MemoryRows:
     """Rows held in memory, as a view of a snapshot may be."""

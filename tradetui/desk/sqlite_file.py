@@ -32,7 +32,7 @@ def open_file(
         FileUnusable: newer, damaged, not writable, or on a network file system.
     """
     if file is None:
-        connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         _migrate(connection, migrations, "memory")
         return connection
     kind = file_system_of(file.parent, mounts)

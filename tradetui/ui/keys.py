@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 MAIN, LISTING, SCREENS = ("main",), ("listing",), ("main", "listing")
-LISTS, TABLES = ("main", "listing", "journal"), ("main", "listing", "journal", "detail")
+LISTS = ("main", "listing", "journal", "history")
+TABLES, TABLED = (*LISTS, "detail"), (*SCREENS, "history")
 EVERYWHERE: Final = ("app",)
 
 
@@ -81,12 +82,15 @@ BINDINGS: Final = (
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
     KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
-    KeyBinding("columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", SCREENS),
+    KeyBinding(
+        "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
+    ),
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("live_stops", "v", "live_stops", "Live stops", "triggers that wait, or those that ended", "View", MAIN),
+    KeyBinding("history", "h", "history", "History", "every fill or trigger ever seen", "View", MAIN),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
-    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", SCREENS),
+    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", TABLED),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
@@ -102,6 +106,7 @@ REASONS: Final[Mapping[str, str]] = {
     "sort_reverse": "nothing is sorted; s does",
     "columns": "these rows have the columns they have",
     "export": "there are no rows",
+    "history": "only fills and triggers are kept, once it is known whose account this is",
     "live_stops": "the exchange has not told of triggers that wait",
     "product": "the profile shows one product type",
     "profile": "there is one profile",

@@ -81,6 +81,8 @@ class ExportDialog(ModalScreen[str | None]):
             self._tell(f"Nothing was written: {problem}. Try again in a moment.")
         except OSError as problem:
             self._tell(f"Nothing was written: {path}: {problem.strerror or type(problem).__name__}.")
+        except Exception as problem:
+            self._tell(f"Nothing was written: the rows cannot be read ({type(problem).__name__}).")
         else:
             self.dismiss(f"{rows} rows written to {path}")
             return

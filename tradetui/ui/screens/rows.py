@@ -50,6 +50,13 @@ class RowActions(FivePanels):
 
     # View
 
+    def action_history(self) -> None:
+        """Everything that was ever seen of this panel's rows."""
+        if self.able("history"):
+            from tradetui.ui.screens.history import HistoryScreen
+
+            self.app.push_screen(HistoryScreen(self._settings, self.focused_panel))
+
     def action_live_stops(self) -> None:
         """Triggers that still wait, or those that ended."""
         if not self.able("live_stops"):

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 def export_table(app: TradeApp, table: RecordTable, name: str, title: str) -> None:
     """Ask where to, and write the rows as they are shown now: filter, order and columns; later changes do not count."""
     from tradetui.desk.export import Format, default_name, save_rows
+    from tradetui.desk.rows import SelfOrdering
     from tradetui.ui.dialogs.export import ExportDialog
 
     rows, columns = table.rows, table.columns
+    if isinstance(rows, SelfOrdering):
+        rows = rows.whole()
     desk = app.desk
     now = datetime.now(UTC) if desk is None else datetime.fromtimestamp(desk.clock.wall_ms() / 1000, UTC)
     account = "" if desk is None else desk.settings.name

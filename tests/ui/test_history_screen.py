@@ -1,0 +1,109 @@
+"""The archive on the screen: any number of rows, by time, filtered by symbol, exported whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.export import ExportDialog
+from tradetui.ui.screens.detail import DetailScreen
+from tradetui.ui.screens.history import HistoryScreen
+from tradetui.ui.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+
+
+async def opened(stage: Stage, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
+    await pilot.press(panel, "h")
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+    screen = stage.app.screen
+    assert isinstance(screen, HistoryScreen)
+    return screen
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+
+
+async def test_every_fill_newest_first_and_the_other_way_round() -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        screen = await opened(stage, pilot)
+        assert stage.desk.archive is not None
+        count = screen.table.shown
+        assert count > 500, "more than the panel holds"
+        assert f"Every fill seen {count:,}" in screen_text(stage.app)
+        newest = screen.table.rows.row(0).c_time
+        await pilot.press("G")
+        await settled(pilot)
+        last = screen.table.cursor_record
+        assert last is not None
+        assert last.c_time < newest
+        await pilot.press("s")
+        await settled(pilot)
+        assert screen.table.rows.row(0).key == last.key
+        await pilot.press("g", "enter")
+        assert isinstance(stage.app.screen, DetailScreen)
+        await pilot.press("escape", "escape")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_the_filter_looks_at_symbols() -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        screen = await opened(stage, pilot)
+        every = screen.table.shown
+        await pilot.press("slash", *"btc", "enter")
+        await settled(pilot)
+        assert 0 < screen.table.shown < every
+        assert screen.table.rows.row(0).symbol.startswith("BTC")
+        await pilot.press("escape", "slash", *"zzz", "enter")
+        await settled(pilot)
+        assert "No symbol matches" in screen_text(stage.app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert screen.table.shown == every
+
+
+async def test_all_of_it_is_exported(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        screen = await opened(stage, pilot)
+        await pilot.press("e")
+        assert isinstance(stage.app.screen, ExportDialog)
+        stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
+        await pilot.press("enter")
+        await stage.app.workers.wait_for_complete()
+        written = json.loads((tmp_path / "fills.json").read_text())  # noqa: ASYNC240
+        assert len(written) == screen.table.shown
+        times = [row["cTime"] for row in written]
+        assert times == sorted(times, reverse=True)
+
+
+async def test_newer_rows_are_looked_for_when_asked() -> None:
+    stage = Stage()
+    async with stage.running(after=20) as pilot:
+        screen = await opened(stage, pilot, "5")
+        before = screen.table.shown
+        await asyncio.sleep(600)
+        assert screen.table.shown == before
+        await pilot.press("u")
+        await settled(pilot)
+        assert screen.table.shown > before
+
+
+async def test_other_panels_have_no_history() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("2", "h")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert "Only fills and triggers are kept" in screen_text(stage.app)
