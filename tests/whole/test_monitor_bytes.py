@@ -1,0 +1,172 @@
+"""In monitor mode every key and every palette command is pressed, and nothing but GET leaves the process."""
+
+from __future__ import annotations
+
+import asyncio
+import string
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.whole.exchange_thread import ExchangeThread
+from tests.whole.killing import SYMBOL
+from tests.whole.outgoing import outgoing_requests
+from tradetui.commands.session import open_desk
+from tradetui.desk.preview import Target
+from tradetui.profiles.loading import Flags, load
+from tradetui.ui.app import TradeApp
+from tradetui.ui.keys import BINDINGS
+from tradetui.ui.palette import Actions
+from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import Side
+
+PROFILE = """
+[profiles.watched]
+base_url = "{base_url}"
+mode = "trade"
+start_locked = false
+account_admin = true
+budget_share = 1.0
+max_reversal_value = 100000000
+"""
+ENDS_IT = {"q", "ctrl+q", "ctrl+c", "ctrl+z"}
+BOUND = tuple(dict.fromkeys(key.strip() for each in BINDINGS for key in each.keys.split(",")))
+KEYS = tuple(
+    dict.fromkeys(
+        key.strip()
+        for keys in (
+            ",".join(BOUND),
+            ",".join(string.ascii_letters + string.digits),
+            "enter,tab,shift+tab,space,delete,backspace,plus,minus,full_stop,colon",
+            ",".join(f"f{number}" for number in range(1, 13)),
+            ",".join(f"ctrl+{letter}" for letter in string.ascii_lowercase),
+        )
+        for key in keys.split(",")
+        if key.strip() not in ENDS_IT
+    )
+)
+
+
+@pytest.fixture
+def exchange() -> Iterator[ExchangeThread]:
+    with ExchangeThread() as running:
+        running.hold("hedge", "2", "0.5")
+        yield running
+
+
+def environment_of(exchange: ExchangeThread, folder: Path) -> dict[str, str]:
+    config = folder / "config.toml"
+    config.write_text(PROFILE.format(base_url=exchange.base_url))
+    key = exchange.key("hedge")
+    return {
+        "TRADETUI_CONFIG": str(config),
+        "TRADETUI_API_KEY": key.api_key,
+        "TRADETUI_API_SECRET": key.secret,
+        "TRADETUI_PASSPHRASE": key.passphrase,
+        "TRADETUI_DATA_DIR": str(folder / "data"),
+        "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+    }
+
+
+@asynccontextmanager
+async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple[TradeApp, Pilot[None]]]:
+    """`tradetui monitor` on a profile that may trade: the flag beats it."""
+    loaded = load(environment_of(exchange, folder), Flags(read_only=True))
+    assert loaded.read_only
+    choices = [ProfileChoice(name, lambda: open_desk(loaded)) for name in ("watched", "again")]
+    app = TradeApp(UiSettings(environment="LIVE", access="MONITOR", profiles=choices))
+
+    async def a_moment(*_: float) -> None:
+        """Textual would wait until this process rests, and the exchange in its other thread never does."""
+        await asyncio.sleep(0.01)
+
+    with patch("textual.pilot.wait_for_idle", a_moment):
+        async with running(app) as pilot:
+            yield app, pilot
+
+
+@asynccontextmanager
+async def running(app: TradeApp) -> AsyncIterator[Pilot[None]]:
+    """The application once it shows positions."""
+    async with app.run_test(size=(160, 50)) as pilot:
+        async with asyncio.timeout(30):
+            while app.desk is None or not app.desk.snapshot("positions").rows:
+                await pilot.pause(0.05)
+        yield pilot
+
+
+async def back(app: TradeApp, pilot: Pilot[None]) -> None:
+    """Close whatever was opened."""
+    for _ in range(10):
+        if app.screen is app.main:
+            return
+        await pilot.press("escape")
+    assert app.screen is app.main, f"{app.screen} does not close"
+
+
+async def palette_names(app: TradeApp) -> list[str]:
+    return [name for name, _, _ in Actions(app.screen)._entries()]
+
+
+async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path) -> None:
+    with outgoing_requests() as written:
+        async with monitor(exchange, tmp_path) as (app, pilot):
+            for key in KEYS:
+                await pilot.press(key)
+                await back(app, pilot)
+            for panel in "1345":
+                for key in ("R", "L", "enter", "u", "space", "P"):
+                    await pilot.press(panel, key)
+                    await back(app, pilot)
+            await open_every_screen(app, pilot)
+            names = [name for name in await palette_names(app) if name != "Quit"]
+            assert {"Reverse", "Lock"} <= set(names)
+            for name in names:
+                await pilot.press("ctrl+p")
+                app.screen.query_one(Input).value = name
+                await pilot.pause(0.1)
+                await pilot.press("enter", "enter")
+                await back(app, pilot)
+            await pilot.press("q")
+    assert len(written) > 20, "the screen has read"
+    others = [each[:120] for each in written if not each.startswith(b"GET ")]
+    assert not others
+    assert {method for method, _ in exchange.sandbox.counts if method != ""} == {"GET"}
+
+
+async def open_every_screen(app: TradeApp, pilot: Pilot[None]) -> None:
+    """Everything in the list of screens, with every bound key pressed there."""
+    for place in range(20):
+        await pilot.press("o", *["down"] * place, "enter")
+        await pilot.pause(0.1)
+        if app.screen is app.main:
+            break
+        opened = app.screen
+        for key in sorted({*BOUND, "enter", "tab"} - ENDS_IT):
+            if app.screen is not opened:
+                await back(app, pilot)
+                await pilot.press("o", *["down"] * place, "enter")
+                opened = app.screen
+            await pilot.press(key)
+        await back(app, pilot)
+
+
+async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path) -> None:
+    desk = open_desk(load(environment_of(exchange, tmp_path), Flags()))
+    execution = desk.execution
+    assert execution is not None
+    with outgoing_requests() as written:
+        desk.keeping.start()
+        preview = await execution.preview(Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY))
+        async with asyncio.timeout(10):
+            while any("journal" in reason for reason in execution.why_not(preview)):  # noqa: ASYNC110 - as a person
+                await asyncio.sleep(0.01)
+        await execution.confirm(preview)
+        await desk.stop()
+    assert sum(each.startswith(b"POST ") for each in written) == 1
