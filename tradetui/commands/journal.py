@@ -12,7 +12,7 @@ from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, identity_of, journal_file
 from tradetui.desk.journal import ENDED, Intent, Journal, State
-from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.desk.sqlite_file import FileUnusable, set_aside_before
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import load
 from tradetui.wire.json_text import dump
@@ -24,9 +24,10 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(os.environ, flags_of(args))
     file = journal_file(loaded, identity_of(loaded))
     intents: list[Intent] = []
-    if file.exists():
+    if file.exists() or set_aside_before(file) is not None:
         try:
             journal = Journal(file)
+            journal.check()
         except FileUnusable as problem:
             raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
         intents = journal.newest()

@@ -62,7 +62,12 @@ class Intents:
         self.account = account
         try:
             self._journal = await self._disk.run(Journal, file)
+            # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
+            self.trouble = "it is being checked"
+            await self.look()
+            await self._disk.run(self._journal.check)
         except FileUnusable as problem:
+            self._journal = None
             self.trouble = f"{problem.reason}. {problem.remedy}"
             return False
         self.trouble = None
@@ -87,7 +92,7 @@ class Intents:
             locked = await self._disk.run(self._journal.trading_locked, self.account)
             intents = await self._disk.run(self._journal.open_intents, self.account)
         except sqlite3.Error as problem:
-            self.trouble = f"it cannot be read ({problem})"
+            self.trouble = _unread(problem)
             return
         self._locked_everywhere = bool(locked)
         self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
@@ -124,8 +129,8 @@ class Intents:
         try:
             return await self._disk.run(self._ready().last_event)
         except sqlite3.Error as problem:
-            self.trouble = f"it cannot be read ({problem})"
-            raise Withheld((f"Nothing was sent: the journal cannot be read ({problem}).",)) from None
+            self.trouble = _unread(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
 
     async def begin(
         self, intent: str, key: str, kind: str, told: Mapping[str, Any], *, after: int | None = None
@@ -144,8 +149,8 @@ class Intents:
             self._open[key] = (problem.intent, State(problem.state))
             raise
         except (sqlite3.Error, OSError) as problem:
-            self.trouble = f"it cannot be written ({problem})"
-            raise Withheld((f"Nothing was sent: the journal cannot be written ({problem}).",)) from None
+            self.trouble = _unwritten(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
         self._open[key] = (intent, State.INTENDED)
 
     async def about_to_send(self, intent: str, told: Mapping[str, Any]) -> None:
@@ -157,8 +162,8 @@ class Intents:
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (sqlite3.Error, OSError) as problem:
-            self.trouble = f"it cannot be written ({problem})"
-            raise NotSent(f"the journal cannot be written ({problem})") from None
+            self.trouble = _unwritten(problem)
+            raise NotSent(f"the journal cannot be used: {self.trouble}") from None
 
     async def step(self, intent: str, state: State, told: Mapping[str, Any]) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error."""
@@ -178,7 +183,7 @@ class Intents:
         except WrongStep:
             return False  # another process of the account was quicker
         except (sqlite3.Error, OSError) as problem:
-            self.trouble = f"it cannot be written ({problem})"
+            self.trouble = _unwritten(problem)
             return False
         return True
 
@@ -210,5 +215,15 @@ class Intents:
 
     def _lock_written(self, task: asyncio.Future[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
-            self.trouble = "the lock could not be written"
+            self.trouble = (
+                "the lock could not be written, other sessions are not locked. Lock them there, then start again"
+            )
             self._locked_here = True
+
+
+def _unwritten(problem: Exception) -> str:
+    return f"it cannot be written ({problem}). Check the disk's free space and the data directory, then start again"
+
+
+def _unread(problem: Exception) -> str:
+    return f"it cannot be read ({problem}). Check the disk, then start again"

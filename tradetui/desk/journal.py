@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.sqlite_file import open_file
+from tradetui.desk.sqlite_file import FileUnusable, check_file, open_file, set_aside_before
 
 
 class State(StrEnum):
@@ -103,8 +103,24 @@ class Journal:
     """One account's intents in a SQLite file (memory only where no file is given). All calls block briefly."""
 
     def __init__(self, file: Path | None) -> None:
-        """Open the file; raises FileUnusable."""
-        self._connection = open_file(file, _MIGRATIONS)
+        """Open the file; raises FileUnusable.
+
+        A damaged journal may hold intents nobody knows of any more. While it lies where it was set aside there is no
+        other, and nothing is sent, in this session and the next.
+        """
+        self._file = file
+        if file is not None and (damaged := set_aside_before(file)) is not None:
+            raise FileUnusable(
+                str(file),
+                f"a damaged journal lies beside it ({damaged.name})",
+                "Look at positions, orders and fills at the exchange, then move that file away",
+            )
+        self._connection = open_file(file, _MIGRATIONS, checks="intent")
+
+    def check(self) -> None:
+        """Look for damage in all of the file, a second for every 400,000 intents; raises FileUnusable."""
+        if self._file is not None:
+            check_file(self._connection, self._file)
 
     def begin(
         self,

@@ -21,12 +21,13 @@ class FileUnusable(Exception):
 
 
 def open_file(
-    file: Path | None, migrations: Sequence[str], *, mounts: Path = Path("/proc/mounts")
+    file: Path | None, migrations: Sequence[str], *, mounts: Path = Path("/proc/mounts"), checks: str = ""
 ) -> sqlite3.Connection:
     """Open (or make) a file brought to the newest version; None is memory only.
 
     Each migration is the SQL that leads from one version to the next. A newer version than is known is refused; a
-    damaged file is set aside under another name, never deleted, and refused too.
+    damaged file is set aside under another name, never deleted, and refused too. `checks` names the one table that is
+    looked at for damage now, where a large file shall open fast; `check_file` looks at all of it.
 
     Raises:
         FileUnusable: newer, damaged, not writable, or on a network file system.
@@ -52,7 +53,8 @@ def open_file(
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if not _is_whole(connection, checks if version else ""):
             raise sqlite3.DatabaseError("damaged")
         _migrate(connection, migrations, str(file))
     except sqlite3.OperationalError as problem:
@@ -60,9 +62,31 @@ def open_file(
         raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
     except sqlite3.DatabaseError:
         connection.close()
-        aside = _set_aside(file)
-        raise FileUnusable(str(file), "it was damaged", f"It was kept as {aside.name}; look into it first") from None
+        raise _damaged(file) from None
     return connection
+
+
+def check_file(connection: sqlite3.Connection, file: Path) -> None:
+    """Look at all of an open file; a damaged one is closed, set aside, and raises FileUnusable."""
+    try:
+        if _is_whole(connection):
+            return
+    except sqlite3.OperationalError as problem:
+        raise FileUnusable(str(file), f"it cannot be read ({problem})", "Check the disk") from None
+    except sqlite3.DatabaseError:
+        pass
+    connection.close()
+    raise _damaged(file)
+
+
+def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
+    found: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
+    return found == "ok"
+
+
+def _damaged(file: Path) -> FileUnusable:
+    aside = _set_aside(file)
+    return FileUnusable(str(file), "it was damaged", f"It was kept as {aside.name}; look into it first")
 
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], name: str) -> None:
@@ -72,6 +96,11 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], name: st
         raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
     for number in range(version, len(migrations)):
         connection.executescript(f"BEGIN IMMEDIATE;{migrations[number]};PRAGMA user_version={number + 1};COMMIT;")
+
+
+def set_aside_before(file: Path) -> Path | None:
+    """A damaged file of this name that still lies beside it."""
+    return min(file.parent.glob(f"{file.name}.damaged-*"), default=None)
 
 
 def _set_aside(file: Path) -> Path:
