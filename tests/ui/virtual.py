@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from unittest.mock import patch
 
 from textual.pilot import Pilot
 
 from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.desk.creation import MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.disk import InlineDisk
 from tradetui.exchange.clock import LoopClock
@@ -58,13 +60,17 @@ class Stage:
         seed: int = 7,
         read_only: bool = False,
         permissions: frozenset[str] | None = None,
+        data_dir: Path | None = None,
+        account_admin: bool = True,
+        make_profile: MakeProfile | None = None,
         **settings: object,
     ) -> None:
         self.clock = LoopClock(START_MS)
         self.seed = seed
         self.permissions = permissions
+        self.admin = {"data_dir": data_dir, "account_admin": account_admin, "make_profile": make_profile}
         self.built: Sandbox | None = None
-        names = ("hedge", "one-way", "coin", "broker", "managed", "unified")
+        names = ("hedge", "one-way", "coin", "broker", "managed", "unified", "copy-old", "copy-new", "at-limits")
         self.app = TradeApp(
             UiSettings(
                 environment="SANDBOX",
@@ -94,7 +100,14 @@ class Stage:
             if self.permissions is not None:
                 keys = self.built.world.keys
                 keys[:] = [replace(key, permissions=self.permissions) for key in keys]
-        return open_demo_desk(self.built, name, read_only=read_only, clock=self.clock, disk=InlineDisk())
+        return open_demo_desk(
+            self.built,
+            name,
+            read_only=read_only,
+            clock=self.clock,
+            disk=InlineDisk(),
+            **self.admin,  # type: ignore[arg-type]
+        )
 
     @asynccontextmanager
     async def running(self, size: tuple[int, int] = (200, 60), after: float = 3.0) -> AsyncIterator[Pilot[None]]:

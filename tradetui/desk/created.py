@@ -30,6 +30,12 @@ KINDS: Final[Mapping[type, Creates]] = {
     CreateSubaccountRequest: Creates.BROKER_SUBACCOUNT,
     CreateCopyKeyRequest: Creates.COPY_KEY,
 }
+ENDPOINTS: Final[Mapping[Creates, str]] = {
+    Creates.SUBACCOUNTS: "subaccounts.create_batch",
+    Creates.BROKER_SUBACCOUNT: "broker.create_subaccount",
+    Creates.COPY_KEY: "copytrading.create_api_key",
+}
+"""By the catalogue's names."""
 
 
 class NotWritten(Exception):

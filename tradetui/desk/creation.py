@@ -116,6 +116,11 @@ class Creation:
         """Where keys are kept, in words."""
         return self._vault.where if self._vault is not None else "nowhere yet"
 
+    @property
+    def holds_unkept(self) -> bool:
+        """Whether something was told that is in memory only; the end of the session may lose it."""
+        return bool(self._unkept)
+
     def offers(self, kind: Creates) -> bool:
         """Whether the account may have this at all, as far as is known."""
         account_kind = self._settings.account_kind
@@ -320,6 +325,11 @@ class Creation:
         await self._intents.note(intent, State.SETTLED, told)
         return Created(intent, unkept.kind, State.SETTLED, words, rows=rows)
 
+    @staticmethod
+    def made(intent: Intent) -> bool:
+        """Whether an intent of the journal is a creation."""
+        return intent.kind in tuple(Creates)
+
     async def release(self, intent: str, why: str) -> None:
         """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
         await self._intents.step(intent, State.RELEASED, {"why": why})
@@ -356,7 +366,7 @@ class Creation:
         if self._intents.trouble is not None:
             return
         for intent in await self._intents.not_settled():
-            if intent.kind in tuple(Creates):
+            if self.made(intent):
                 with suppress(WrongStep, sqlite3.Error, VaultUnusable):
                     await self._take_up_one(await self._intents.left_behind(intent))
 

@@ -104,6 +104,9 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
+        if self.desk is not None and self.desk.creation is not None and self.desk.creation.holds_unkept:
+            tell(self, "Keys were given out that are not on disk yet; N shows what to do first.", severity="error")
+            return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
     async def _open(self, chosen: int) -> None:
@@ -220,14 +223,18 @@ class TradeApp(App[None], inherit_bindings=False):
             if yes:
                 self.exit()
 
-        question = "A reversal is not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
+        question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
+        creation = self.desk.creation if self.desk is not None else None
+        if creation is not None and creation.holds_unkept:
+            question = f"KEYS WERE GIVEN OUT THAT ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
         self.push_screen(ConfirmDialog("Quit", question, "Quit"), leave)
 
     def action_help(self) -> None:
         """Every key and what it does."""
         from tradetui.ui.dialogs.help import HelpDialog
 
-        self.push_screen(HelpDialog(dict(self.settings.keys), (self.listing or self.main).why_not))
+        screen = self.listing or self.main
+        self.push_screen(HelpDialog(dict(self.settings.keys), screen.why_not, screen.hides))
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""

@@ -97,6 +97,7 @@ BINDINGS: Final = (
     KeyBinding("journal", "J", "journal", "Journal", "what was sent and what became of it", "Trading", SCREENS),
     KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
+    KeyBinding("create", "N", "create", "Create", "sub-accounts and API keys; keys given out", "Account", SCREENS),
 )
 
 REASONS: Final[Mapping[str, str]] = {
@@ -118,11 +119,12 @@ REASONS: Final[Mapping[str, str]] = {
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
     "release": "only an intent whose outcome is unknown can be released",
     "lock": "monitor mode: there is nothing to lock",
+    "create": "account_admin is not set in the profile, or monitor mode: nothing can be created",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
 
-GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Trading")
+GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Trading", "Account")
 
 _NAMES: Final = {
     "question_mark": "?",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
+from tradetui.ui.creating.opening import choices as creatable
+from tradetui.ui.creating.opening import open_named
 from tradetui.ui.keys import BINDINGS, shown_keys
 from tradetui.ui.themes import THEMES
 
@@ -37,11 +39,15 @@ class Actions(Provider):
         app = cast("TradeApp", self.app)
         screen = app.listing or app.main
         for each in BINDINGS:
-            if each.id not in _NOT_LISTED and screen.where in each.where:
+            if each.id not in _NOT_LISTED and screen.where in each.where and not screen.hides(each.id):
                 keys = shown_keys(app.settings.keys.get(each.id, each.keys))
                 reason = screen.why_not(each.id)
                 about = f"{each.tooltip} ({keys})" if reason is None else f"not now: {reason}"
                 yield each.description, about, partial(screen.run_action, each.action)
+        creation = app.desk.creation if app.desk is not None else None
+        if creation is not None:
+            for name in creatable(creation):
+                yield name, "kept in the vault before it is shown", partial(open_named, app, creation, name)
         for theme in THEMES:
             yield (
                 f"Theme {theme.name.removeprefix('tradetui-')}",

@@ -31,8 +31,14 @@ class HelpDialog(ModalScreen[None]):
         ("k", "scroll(-1)", "Up"),
     ]
 
-    def __init__(self, changed: Mapping[str, str], why_not: Callable[[str], str | None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        changed: Mapping[str, str],
+        why_not: Callable[[str], str | None] = lambda _: None,
+        hides: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         super().__init__(classes="dialog")
+        self._hides = hides
         self._changed = changed
         self._why_not = why_not
 
@@ -49,7 +55,8 @@ class HelpDialog(ModalScreen[None]):
 
     def _table(self) -> Content:
         lines: list[Content] = []
-        for group, bindings in groupby(BINDINGS, key=lambda each: each.group):
+        there = [each for each in BINDINGS if not self._hides(each.id)]
+        for group, bindings in groupby(there, key=lambda each: each.group):
             lines.append(Content.styled(group, "bold $primary"))
             lines += map(self._line, bindings)
             lines.append(Content(""))

@@ -1,4 +1,4 @@
-"""Giving a locked symbol free though its outcome is not known: deliberate, with a reason, written into the journal."""
+"""Giving what is locked free though its outcome is not known: deliberate, with a reason, written into the journal."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ class ReleaseDialog(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Leave it locked")]
     AUTO_FOCUS = "#cancel"
 
-    def __init__(self, title: str, known: str, name: str) -> None:
+    def __init__(self, title: str, known: str, name: str, caution: str = CAUTION) -> None:
         super().__init__(classes="dialog")
         self._heading = title
         self._known = known
         self._locked_name = name
+        self._caution = caution
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = plain("Release without an outcome")
             yield Static(plain(self._heading), markup=False)
             yield Static(plain(f"Known: {self._known}"), markup=False)
-            yield Static(plain(CAUTION), classes="reason", markup=False)
+            yield Static(plain(self._caution), classes="reason", markup=False)
             yield Input(id="why", placeholder="why, for the journal: what you saw on the exchange")
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
             with Horizontal(classes="buttons"):

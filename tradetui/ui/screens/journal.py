@@ -150,24 +150,25 @@ class JournalScreen(TableScreen):
         desk, intent = self.desk, self._table.cursor_record
         if not self.able("release") or desk is None or desk.execution is None:
             return
-        from tradetui.ui.dialogs.release import ReleaseDialog
-
-        execution = desk.execution
+        from tradetui.ui.dialogs.release import CAUTION, ReleaseDialog
 
         def released(why: str | None) -> None:
             if why is not None:
-                self.run_worker(self._release(intent.id, why), exit_on_error=False)
+                self.run_worker(self._release(intent, why), exit_on_error=False)
 
         name = intent.lock_key.rpartition("|")[2]
         title = str(intent.told.get("title") or intent.lock_key)
-        assert execution is not None
-        self.app.push_screen(ReleaseDialog(title, ended(intent), name), released)
+        caution = str(intent.told.get("next") or CAUTION)
+        self.app.push_screen(ReleaseDialog(title, ended(intent), name, caution), released)
 
-    async def _release(self, intent: str, why: str) -> None:
+    async def _release(self, intent: Intent, why: str) -> None:
         desk = self.desk
         assert desk is not None and desk.execution is not None
         try:
-            await desk.execution.release(intent, why)
+            if desk.creation is not None and desk.creation.made(intent):
+                await desk.creation.release(intent.id, why)
+            else:
+                await desk.execution.release(intent.id, why)
         except Exception as problem:
             # Another process may have settled or released it meanwhile; the list says what is so now.
             tell(self.app, f"Not released: {problem}", severity="warning", seconds=8)

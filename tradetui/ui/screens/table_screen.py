@@ -78,6 +78,14 @@ class TableScreen(Screen[None]):
         """Bring titles, counts and hints up to date."""
         raise NotImplementedError
 
+    def hides(self, binding: str) -> bool:
+        """Whether a binding is absent in this session, so that nothing speaks of it."""
+        return binding == "create" and (self.desk is None or self.desk.creation is None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key of what is absent does nothing at all."""
+        return not self.hides(action)
+
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; says why where it cannot."""
         reason = self.why_not(binding)
@@ -233,6 +241,13 @@ class TableScreen(Screen[None]):
         """Quit."""
         self.trade_app.action_leave()
 
+    def action_create(self) -> None:
+        """Ask what to create."""
+        if self.desk is not None and self.desk.creation is not None:
+            from tradetui.ui.creating.opening import open_choice
+
+            open_choice(self.app, self.desk.creation)
+
     def action_listing(self, table: str) -> None:
         """Open the screen of one kind of record."""
         if self.able(table):
@@ -260,13 +275,17 @@ class TableScreen(Screen[None]):
         from tradetui.ui.layout import PANELS
         from tradetui.ui.panels import TITLES
 
-        titles = {**TITLES, **{kind.table: kind.title for kind in LISTINGS.values()}}
+        titles = {**TITLES, **{kind.table: kind.title for kind in LISTINGS.values()}, "create": "Create …"}
         names = [*PANELS, *(table for table in LISTINGS if self.listing_reason(table) is None)]
+        if not self.hides("create"):
+            names.append("create")
         here = self.screen_name
 
         async def go(place: int | None) -> None:
             if place is not None and (name := names[place]) in LISTINGS:
                 self.trade_app.open_listing(name)
+            elif place is not None and names[place] == "create":
+                self.action_create()
             elif place is not None:
                 await self.trade_app.open_panel(names[place])
 

@@ -1,0 +1,112 @@
+"""Draws the pictures of creating, kept in `tests/ui/pictures_of_creating`: the same bytes at each run.
+
+`python -m tests.ui.creating_pictures` writes them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.screenshots import Scene, write
+from tests.ui.virtual import Stage
+from tradetui.ui.creating.opening import GIVEN_KEYS, TITLES, choices
+
+FOLDER = Path(__file__).parent / "pictures_of_creating"
+_ROW = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "grid desk", "permList": "read"}
+
+
+def _fill(stage: Stage, row: int, **values: str) -> None:
+    for field, text in values.items():
+        stage.app.screen.query_one(f"#box-{row}-{field}", Input).value = text
+
+
+async def _open(stage: Stage, pilot: Pilot[None], name: str) -> None:
+    stage.sandbox.world.still = True
+    await pilot.press("N")
+    await pilot.pause()
+    assert stage.desk.creation is not None
+    await pilot.press(*["down"] * choices(stage.desk.creation).index(name), "enter")
+    await asyncio.sleep(0.3)
+    await pilot.pause()
+
+
+async def _form(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-subaccounts"])
+    _fill(stage, 0, **_ROW, ipList="203.0.113.7")
+    _fill(stage, 1, subAccountName="beta", passphrase="short", permList="read withdraw")
+    await pilot.pause()
+
+
+async def _review(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-subaccounts"])
+    _fill(stage, 0, **_ROW, ipList="203.0.113.7")
+    _fill(stage, 1, **{**_ROW, "subAccountName": "betatwos", "permList": "read contract_trade"})
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await pilot.pause()
+
+
+async def _send(stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press("tab", "enter")
+    await asyncio.sleep(3)
+    await pilot.pause()
+
+
+async def _result(stage: Stage, pilot: Pilot[None]) -> None:
+    await _review(stage, pilot)
+    await _send(stage, pilot)
+
+
+async def _unknown(stage: Stage, pilot: Pilot[None]) -> None:
+    await _review(stage, pilot)
+    stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
+    await _send(stage, pilot)
+
+
+async def _broker(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-broker-subaccount"])
+    _fill(stage, 0, subaccountName="desk4@broker.example", label="desk 4")
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await _send(stage, pilot)
+
+
+async def _copy_form(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-copy-key"])
+    await pilot.press(*"short")
+    await pilot.pause()
+
+
+async def _copy_refused(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-copy-key"])
+    _fill(stage, 0, passphrase="Passphrase1")
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await _send(stage, pilot)
+
+
+async def _no_keys(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, GIVEN_KEYS)
+
+
+SCENES = {
+    "create-form": Scene((110, 44), _form),
+    "create-form-80x24": Scene((80, 24), _form),
+    "create-review": Scene((110, 44), _review),
+    "create-review-80x24": Scene((80, 24), _review),
+    "create-result": Scene((110, 44), _result),
+    "create-result-80x24": Scene((80, 24), _result),
+    "create-unknown": Scene((110, 44), _unknown),
+    "create-broker-result": Scene((110, 44), _broker, account="broker"),
+    "create-copy-form": Scene((110, 44), _copy_form, account="copy-new"),
+    "create-copy-refused": Scene((110, 44), _copy_refused, account="at-limits"),
+    "keys-none": Scene((110, 44), _no_keys),
+}
+
+
+if __name__ == "__main__":
+    write(SCENES, FOLDER)
