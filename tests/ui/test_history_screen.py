@@ -82,7 +82,7 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
         stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
         await pilot.press("enter")
         await stage.app.workers.wait_for_complete()
-        written = json.loads((tmp_path / "fills.json").read_text())  # noqa: ASYNC240
+        written = json.loads((tmp_path / "fills.json").read_text())
         assert len(written) == screen.table.shown
         times = [row["cTime"] for row in written]
         assert times == sorted(times, reverse=True)
