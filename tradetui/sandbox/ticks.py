@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -9,10 +10,10 @@ from tradetui.sandbox.account import Account
 from tradetui.sandbox.contracts import CONTRACTS
 from tradetui.sandbox.dealing import Moment, affordable, burst, cancel, fill, market_order
 from tradetui.sandbox.figures import ZERO
-from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.orders import HEDGE
 from tradetui.sandbox.risk import falls_short
-from tradetui.sandbox.triggers import WHOLE_POSITION, ended, fires
+from tradetui.sandbox.triggers import PROFIT_LOSS, WHOLE_POSITION, ended, fires
 
 
 def tick(account: Account, at: Moment) -> None:
@@ -50,9 +51,8 @@ def _fire(book: FuturesAccount, at: Moment) -> None:
 def _execute_trigger(book: FuturesAccount, row: dict[str, Any], price: Decimal, at: Moment) -> None:
     del book.live_triggers[row["orderId"]]
     spec = CONTRACTS[row["symbol"]]
-    leg = row["posSide"]
-    held = book.net(spec.symbol) if leg == "net" else book.held(spec.symbol, leg)
-    closes = row["tradeSide"] == "close" or (row["planType"] != "normal_plan" and leg == "net")
+    closes = row["planType"] in PROFIT_LOSS
+    held = _closed_by(book, row) if closes else None
     size = held.size if held and row["planType"] in WHOLE_POSITION else Decimal(row["size"])
     if closes:
         size = min(size, held.size) if held else ZERO
@@ -62,6 +62,13 @@ def _execute_trigger(book: FuturesAccount, row: dict[str, Any], price: Decimal, 
     order = market_order(book, spec, row["side"], row["tradeSide"], size, at, source="normal", enter_point="SYS")
     fill(book, order, size, at)
     book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=price, size=size))
+
+
+def _closed_by(book: FuturesAccount, row: Mapping[str, Any]) -> Holding | None:
+    """What a take-profit or stop closes: nothing where the position is gone or, one-way, turned round since."""
+    if row["posSide"] == "net":
+        return book.held(row["symbol"], "long" if row["side"] == "sell" else "short")
+    return book.held(row["symbol"], row["posSide"])
 
 
 def _liquidate(book: FuturesAccount, at: Moment) -> None:

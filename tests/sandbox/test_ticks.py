@@ -1,0 +1,127 @@
+"""Trigger orders when their price comes: what opens opens, and what closes never makes a position larger."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+
+import pytest
+
+from tests.sandbox.calling import NOW_MS, Caller
+from tradetui.sandbox.contracts import CONTRACTS
+from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.triggers import PROFIT_LOSS, trigger_row, waits_above
+
+PRICE = Decimal("80000")
+ACCOUNTS = {"hedge_mode": "managed", "one_way_mode": "broker"}
+
+
+class Waiting:
+    """A quiet account that holds what it is given, and one trigger order at the price."""
+
+    def __init__(self, mode: str) -> None:
+        self.caller = Caller()
+        self.name = ACCOUNTS[mode]
+        self.world = self.caller.sandbox.world
+        self.world.market.set_price("BTCUSDT", PRICE)
+        self.uid = self.caller.key(self.name).uid
+        for held in list(self.book.holdings.values()):
+            self.world.burst(self.book, held)
+        for order in list(self.book.orders.values()):
+            self.world.cancel_order(self.uid, order.spec.symbol, order.order_id)
+        self.book.live_triggers.clear()
+
+    @property
+    def book(self) -> FuturesAccount:
+        return self.world.book(self.uid, "USDT-FUTURES")
+
+    def hold(self, leg: str, size: str) -> None:
+        self.world.open_position(self.uid, "BTCUSDT", leg, Decimal(size))
+
+    def wait(self, plan_type: str, leg: str, size: str = "0.3") -> str:
+        row = trigger_row(
+            spec=CONTRACTS["BTCUSDT"],
+            plan_type=plan_type,
+            order_id=self.book.ids.at(NOW_MS),
+            mode=self.book.mode,
+            leg=leg,
+            size=Decimal(size),
+            trigger_price=PRICE,
+            created_ms=NOW_MS,
+            chance=random.Random(1),
+        )
+        self.book.live_triggers[row["orderId"]] = row
+        # Five hundred is more than one tick moves.
+        self.price = PRICE + (500 if waits_above(row) else -500)
+        return str(row["orderId"])
+
+    def come(self) -> None:
+        """Let the price the trigger waits for come, for one tick."""
+        self.world.market.set_price("BTCUSDT", self.price)
+        self.world.still = False
+        self.world.advance(self.world.now_ms + self.world.tick_ms)
+        self.world.still = True
+        self.world.check_books()
+
+    def sizes(self) -> dict[str, Decimal]:
+        return {leg: held.size for (_, leg), held in self.book.holdings.items()}
+
+    def status(self, order_id: str) -> str:
+        assert order_id not in self.book.live_triggers
+        return str(next(row["planStatus"] for row in self.book.triggers if row["orderId"] == order_id))
+
+
+BOTH_MODES = pytest.mark.parametrize("mode", sorted(ACCOUNTS))
+EITHER_LEG = pytest.mark.parametrize(("leg", "other"), [("long", "short"), ("short", "long")])
+
+
+@BOTH_MODES
+@EITHER_LEG
+@pytest.mark.parametrize("plan_type", sorted(PROFIT_LOSS))
+def test_a_closing_trigger_closes_its_own_part_and_no_more(mode: str, leg: str, other: str, plan_type: str) -> None:
+    waiting = Waiting(mode)
+    waiting.hold(leg, "1")
+    order_id = waiting.wait(plan_type, leg)
+    waiting.come()
+    assert waiting.status(order_id) == "executed"
+    assert waiting.sizes() == ({} if plan_type.startswith("pos_") else {leg: Decimal("0.7")})
+
+
+@BOTH_MODES
+@EITHER_LEG
+@pytest.mark.parametrize("plan_type", sorted(PROFIT_LOSS))
+@pytest.mark.parametrize("size", ["0.1", "1"])
+def test_a_closing_trigger_whose_position_is_gone_or_turned_round_does_nothing(
+    mode: str, leg: str, other: str, plan_type: str, size: str
+) -> None:
+    waiting = Waiting(mode)
+    waiting.hold(other, size)
+    order_id = waiting.wait(plan_type, leg)
+    waiting.come()
+    assert waiting.status(order_id) == "fail_execute"
+    assert waiting.sizes() == {other: Decimal(size)}
+
+
+@BOTH_MODES
+@EITHER_LEG
+@pytest.mark.parametrize("plan_type", ["normal_plan", "track_plan"])
+def test_an_opening_trigger_opens_what_margin_allows(mode: str, leg: str, other: str, plan_type: str) -> None:
+    waiting = Waiting(mode)
+    order_id = waiting.wait(plan_type, leg)
+    waiting.come()
+    assert (waiting.status(order_id), waiting.sizes()) == ("executed", {leg: Decimal("0.3")})
+    too_large = waiting.wait(plan_type, leg, "900")
+    waiting.come()
+    assert (waiting.status(too_large), waiting.sizes()) == ("fail_execute", {leg: Decimal("0.3")})
+
+
+@BOTH_MODES
+@EITHER_LEG
+def test_a_trigger_whose_price_has_not_come_waits(mode: str, leg: str, other: str) -> None:
+    waiting = Waiting(mode)
+    waiting.hold(leg, "1")
+    order_id = waiting.wait("pos_loss", leg)
+    waiting.price = 2 * PRICE - waiting.price
+    waiting.come()
+    assert order_id in waiting.book.live_triggers
+    assert waiting.sizes() == {leg: Decimal(1)}
