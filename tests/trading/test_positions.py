@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.trading.fills import START_MS, USDT, fill, position
 from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.money import profit
 from tradetui.trading.positions import FromFills, PositionBook, Reported, holdings_of, leg_of, mode_of, reported
 from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
 from tradetui.wire.product_types import ProductType
@@ -105,7 +106,7 @@ def test_average_entry_and_realised_profit() -> None:
     assert (held.entry, held.realised) == (Decimal(115), Decimal(30))
 
 
-def test_the_average_of_a_coin_margined_leg_is_harmonic() -> None:
+def test_the_profit_of_a_coin_margined_whole_is_the_sum_of_its_parts() -> None:
     coin = ProductType.COIN_FUTURES
     book = book_of(
         fill("buy", "open", "1", "100", symbol="BTCUSD"),
@@ -113,8 +114,10 @@ def test_the_average_of_a_coin_margined_leg_is_harmonic() -> None:
         product_type=coin,
     )
     (held,) = book.positions()
-    assert held.entry == Decimal(150)
+    assert held.entry == Decimal(200)
     assert held.margin_coin == "BTC"
+    parts = [profit(coin, long=True, size=Decimal(1), entry=Decimal(entry), price=Decimal(400)) for entry in (100, 300)]
+    assert profit(coin, long=True, size=held.size, entry=held.entry, price=Decimal(400)) == sum(parts)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["buy", "sell"]), st.integers(1, 50)), max_size=40))

@@ -31,12 +31,13 @@ def entry_from_profit(
     return price - moved if long else price + moved
 
 
-def mean_entry(product_type: ProductType, held: Decimal, entry: Decimal, added: Decimal, price: Decimal) -> Decimal:
-    """The average entry after adding to a leg: weighted by size, harmonically for coin-margined contracts."""
-    total = held + added
-    if product_type.is_coin_margined:
-        return total / (held / entry + added / price)
-    return (held * entry + added * price) / total
+def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) -> Decimal:
+    """The average entry after adding to a leg, weighted by size.
+
+    Coin-margined contracts too, since their size is in the base coin: it is the one average from which the profit of
+    the whole is the sum of its parts' profits at any price.
+    """
+    return (held * entry + added * price) / (held + added)
 
 
 def plain(value: Decimal) -> str:

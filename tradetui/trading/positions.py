@@ -233,11 +233,7 @@ class PositionBook:
         self._close(state, name, min(fill.base_volume, leg.size), fill)
 
     def _open(self, leg: _Leg, size: Decimal, price: Decimal) -> None:
-        leg.entry = (
-            price
-            if not leg.size or leg.entry is None
-            else mean_entry(self.product_type, leg.size, leg.entry, size, price)
-        )
+        leg.entry = price if not leg.size or leg.entry is None else mean_entry(leg.size, leg.entry, size, price)
         leg.size += size
 
     def _close(self, state: _Symbol, name: LegName, size: Decimal, fill: FuturesFill) -> None:
