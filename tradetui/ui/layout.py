@@ -9,6 +9,8 @@ PANELS: Final = ("accounts", "positions", "orders", "fills", "triggers")
 WIDE, TALL = 150, 40
 STACK_TALL = 30
 HEADER_ONE_LINE = 150
+ACCOUNTS_WIDE: Final = 71
+_TOP, _LEFT, _RIGHT = ("accounts", "positions"), ("orders", "triggers"), ("fills",)
 _STACK: Final = ("positions", "orders", "fills")
 _PLACE: Final = {"accounts": 0, "triggers": 1}
 
@@ -35,3 +37,24 @@ def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], 
     if focused not in shown:
         shown[_PLACE.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
     return Arrangement("stack", tuple(shown))
+
+
+def places(shown: tuple[str, ...], width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
+    """Where each panel lies in so much room: left, top, width and height in cells, nothing over and nothing twice."""
+    if len(shown) == len(PANELS):
+        return _five(width, height)
+    edges = [height * number // len(shown) for number in range(len(shown) + 1)]
+    in_order = [name for name in (*_TOP, *_LEFT, *_RIGHT) if name in shown]
+    return {name: (0, top, width, end - top) for name, top, end in zip(in_order, edges[:-1], edges[1:], strict=True)}
+
+
+def _five(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
+    top, half, accounts = height * 3 // 10, width // 2, min(ACCOUNTS_WIDE, width // 2)
+    orders = (height - top) * 3 // 5
+    return {
+        "accounts": (0, 0, accounts, top),
+        "positions": (accounts, 0, width - accounts, top),
+        "orders": (0, top, half, orders),
+        "triggers": (0, top + orders, half, height - top - orders),
+        "fills": (half, top, width - half, height - top),
+    }

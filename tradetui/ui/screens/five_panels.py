@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.columns import COLUMNS
@@ -17,6 +16,7 @@ from tradetui.ui.header import HeaderBar
 from tradetui.ui.hints import Hint, Hints
 from tradetui.ui.keys import BINDINGS, REASONS, KeyBinding
 from tradetui.ui.layout import HEADER_ONE_LINE, PANELS, arrangement
+from tradetui.ui.panel_area import PanelArea
 from tradetui.ui.panels import TITLES, Panel
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import tell
@@ -61,7 +61,6 @@ class FivePanels(TableScreen):
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield PanelTabs()
         yield Static(id="banner", markup=False)
-        yield Container(id="panels")
         yield Hints()
 
     def on_mount(self) -> None:
@@ -71,10 +70,7 @@ class FivePanels(TableScreen):
     async def _furnish(self) -> None:
         panels = self.panels
         self.show_zone()
-        await self.query_one("#panels").mount(
-            Container(panels["accounts"], panels["positions"], id="top"),
-            Container(Container(panels["orders"], panels["triggers"], id="left"), panels["fills"], id="bottom"),
-        )
+        await self.mount(PanelArea(panels.values()), after="#banner")
         self._furnished = True
         self.set_interval(TICK_S, self._tick)
         self._show_choices()
@@ -290,14 +286,10 @@ class FivePanels(TableScreen):
     def _arrange(self) -> None:
         width, height = self.app.size
         placed = arrangement(width, height, self.focused_panel, self._shown, zoomed=self._zoomed)
-        for shape in ("single", "stack", "five"):
-            self.set_class(placed.shape == shape, f"-{shape}")
         self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
         revealed = [name for name in placed.shown if not self.panels[name].display or name not in self._shown]
         for name, panel in self.panels.items():
             panel.display = name in placed.shown
-        for box, names in (("top", PANELS[:2]), ("left", ("orders", "triggers")), ("bottom", PANELS[2:])):
-            self.query_one(f"#{box}").display = any(name in placed.shown for name in names)
         self._shown = placed.shown
         self.query_one(PanelTabs).display = placed.shape != "five" and height >= 8
         self.set_paces()
