@@ -88,6 +88,12 @@ def test_times_from_the_edge_of_the_calendar_are_told_and_not_stumbled_over(text
         assert (result.query is None) == bool(result.problems)
 
 
+def test_rules_that_join_fields_are_told_beside_those_of_one() -> None:
+    found = problems("spot-bills", groupType="x", startTime="100d", endTime="0d")
+    assert found.keys() == {"groupType", "endTime"}
+    assert "at most 90 days" in found["endTime"]
+
+
 def test_what_is_read_when_nobody_says_a_time() -> None:
     def stretch(table: str) -> Stretch:
         query = checked(LISTINGS[table].endpoint, {}, NOW).query

@@ -1,4 +1,4 @@
-"""Draws the pictures of `tests/ui/snapshots/`: each screen of records loading, full, failed, empty and narrow.
+"""Draws the pictures of `tests/ui/snapshots/`: each screen of records in every state, and its form.
 
 `python -m tests.ui.listing_pictures [FOLDER]` writes them all, the same bytes at each run.
 """
@@ -23,7 +23,7 @@ from tradetui.ui.screenshot import screen_svg
 FOLDER = Path(__file__).parent / "snapshots"
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
 SIZE, NARROW = (100, 28), (60, 20)
-STATES = ("loading", "full", "failed", "empty", "narrow")
+STATES = ("loading", "full", "failed", "empty", "form", "narrow")
 _WIDE_RANGE = {"startTime": "30d", "endTime": "0d"}
 _EMPTY_RANGE = {"startTime": "89d", "endTime": "89d"}
 FULL: Mapping[str, Mapping[str, str]] = {
@@ -36,6 +36,14 @@ FULL: Mapping[str, Mapping[str, str]] = {
 """What is asked for in each kind's full picture."""
 REFUSED = {"email": {"subUid": "1"}}
 """What the exchange refuses; the other kinds fail of its being busy."""
+WRONG: Mapping[str, Mapping[str, str]] = {
+    "spot-fills": {"symbol": "BTCUSDT", "startTime": "1d", "endTime": "2d"},
+    "spot-bills": {"groupType": "gift", "startTime": "100d", "endTime": "0d"},
+    "convert": {"startTime": "soon"},
+    "transfers": {"startTime": "30d", "endTime": "", "type": "withdrawl"},
+    "email": {"subUid": ""},
+}
+"""What is wrong in each kind's form."""
 T = TypeVar("T")
 
 
@@ -63,6 +71,14 @@ async def pictures(table: str) -> dict[str, str]:
         drawn["loading"] = screen_svg(stage.app)
         await _settle(pilot, 10)
         drawn["full"] = screen_svg(stage.app)
+        await pilot.press("f")
+        await pilot.pause()
+        for name, text in WRONG[table].items():
+            stage.app.screen.query_one(f"#field-{name}", Input).value = text
+        await pilot.press("tab")
+        await _settle(pilot)
+        drawn["form"] = screen_svg(stage.app)
+        await pilot.press("escape")
         await pilot.resize_terminal(*NARROW)
         await _settle(pilot)
         drawn["narrow"] = screen_svg(stage.app)

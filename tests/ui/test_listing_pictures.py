@@ -1,4 +1,4 @@
-"""Each screen of records looks as it is kept: loading, full, failed, empty and narrow."""
+"""Each screen of records looks as it is kept: loading, full, failed, empty, narrow, and its form."""
 
 from __future__ import annotations
 

@@ -88,12 +88,12 @@ def checked(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzi
             values[name] = _read(endpoint.request.parameter(name), text, now_ms, zone)
         except InvalidRequest as problem:
             problems[name] = str(problem)
-    if problems:
-        return Checked(None, problems)
+    query = None
     try:
-        return Checked(_query(endpoint, given, values, now_ms), {})
+        query = _query(endpoint, given, values, now_ms)
     except InvalidRequest as problem:
-        return Checked(None, {problem.parameter: str(problem)})
+        problems.setdefault(problem.parameter, str(problem))
+    return Checked(None if problems else query, problems)
 
 
 def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:

@@ -19,6 +19,8 @@ from tradetui.ui.listing_words import stretch_words
 from tradetui.ui.safe import plain
 from tradetui.ui.zones import zone_label
 
+AROUND_THE_FIELDS = 11
+"""Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
 LONGEST_TEXT = 200
 """Longer than anything an endpoint takes."""
 
@@ -86,6 +88,10 @@ class FilterForm(ModalScreen[Query | None]):
         """Say what is wrong or missing from the start."""
         self._tell()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """The fields scroll where they do not fit; what would be read and the buttons stay in sight."""
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND_THE_FIELDS)
+
     @property
     def texts(self) -> dict[str, str]:
         """What is typed, by field."""
@@ -106,6 +112,8 @@ class FilterForm(ModalScreen[Query | None]):
             problem = result.problems.get(name, "")
             line.update(plain(problem))
             line.display = bool(problem)
+            # Whole where one types, its first line elsewhere.
+            line.set_class(self.query_one(f"#field-{name}").has_focus, "-whole")
         self.query_one("#show", Button).disabled = result.query is None
         self.query_one("#about", Static).update(plain("\n".join(filter(None, self._about(result)))))
 
@@ -113,7 +121,9 @@ class FilterForm(ModalScreen[Query | None]):
         focused = self.focused.id if self.focused is not None else None
         field = self._fields.get((focused or "").removeprefix("field-"))
         words = f"{field.name}: {', '.join(field.words)}" if field is not None and field.words else ""
-        stretch = stretch_words(result.query, self._zone) if result.query is not None else ""
+        if result.query is None:
+            return [words, f"To be mended first: {', '.join(result.problems)}."]
+        stretch = stretch_words(result.query, self._zone)
         return [words, f"Reads {stretch}." if stretch else ""]
 
     @on(Input.Submitted)
