@@ -20,13 +20,14 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Terminal:
-    """A child process with its own terminal of `columns` by `rows`."""
+    """A child process with its own terminal of `columns` by `rows`, in a `folder` of its own where one is given."""
 
     command: Sequence[str]
     columns: int = 200
     rows: int = 60
     environment: Mapping[str, str] = field(default_factory=dict)
     output: bytearray = field(default_factory=bytearray)
+    folder: Path | None = None
 
     def __enter__(self) -> Terminal:
         self._master, slave = pty.openpty()
@@ -39,6 +40,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             env=environment,
+            cwd=self.folder,
             start_new_session=True,
             close_fds=True,
         )

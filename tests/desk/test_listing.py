@@ -22,7 +22,7 @@ from tradetui.trading.coin_totals import added
 pytestmark = pytest.mark.looptime
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
 TIMES = {"spot-fills": "cTime", "spot-bills": "cTime", "convert": "ts", "transfers": "ts"}
-DAY = 86_400_000
+WEATHER = ("5xx", "429", "dropped-before", "dropped-after", "truncated", "non-json", "delay")
 
 
 def ids_of(listing: Listing, table: str) -> list[str]:
@@ -35,15 +35,49 @@ def within(stage: ListingStage, table: str, listing: Listing) -> list[str]:
     return [row[IDS[table]] for row in stage.book(table) if end is None or start <= int(row[TIMES[table]]) <= end]
 
 
+@pytest.mark.parametrize("manner", [{}, {"dialect": "live"}, {"core_only": True}], ids=["document", "live", "core"])
 @pytest.mark.parametrize("table", BOOKS)
-async def test_everything_is_read_once_in_the_exchanges_order(table: str) -> None:
-    stage = ListingStage(ACCOUNTS[table])
+async def test_everything_is_read_once_in_the_exchanges_order(table: str, manner: dict[str, Any]) -> None:
+    stage = ListingStage(ACCOUNTS[table], **manner)
     listing = stage.begin(table)
     await read_on(listing, everything=True)
     assert listing.state is ListingState.COMPLETE
     assert ids_of(listing, table) == within(stage, table, listing) != []
     assert listing.totals == added({}, [listing.rows.row(place) for place in range(listing.rows.count)])
     assert listing.part == 1.0
+
+
+@pytest.mark.parametrize("dialect", ["documented", "live"])
+@pytest.mark.parametrize(
+    ("table", "field", "word"),
+    [
+        ("transfers", "type", "withdrawl"),
+        ("transfers", "type", "withdrawal"),
+        ("transfers", "type", "deposit"),
+        ("spot-bills", "businessType", "rebate rewards"),
+        ("spot-bills", "businessType", "REBATE_REWARDS"),
+        ("spot-bills", "groupType", "fait"),
+    ],
+)
+async def test_a_word_of_either_dialect_finds_its_rows(dialect: str, table: str, field: str, word: str) -> None:
+    stage = ListingStage(ACCOUNTS[table], dialect=dialect)
+    texts = {"startTime": "90d", "endTime": "0d"} if table == "transfers" else {}
+    listing = stage.begin(table, **texts, **{field: word})
+    await read_on(listing, everything=True)
+    documented = {"REBATE_REWARDS": "rebate rewards", "withdrawal": "withdrawl"}.get(word, word)
+    assert ids_of(listing, table) == [row[IDS[table]] for row in stage.book(table) if row[field] == documented] != []
+
+
+async def test_too_many_calls_is_a_state_like_any_other() -> None:
+    stage = ListingStage()
+    stage.sandbox.faults.next("429", endpoint="spot.fills", times=2)
+    listing = stage.begin("spot-fills")
+    await read_on(listing)
+    assert listing.state is ListingState.FAILED
+    assert listing.error is not None
+    assert "Too many calls for now" in listing.error.sentence
+    await read_on(listing, everything=True)
+    assert ids_of(listing, "spot-fills") == within(stage, "spot-fills", listing)
 
 
 async def test_a_page_is_read_when_somebody_comes_near_the_end_and_not_before() -> None:
@@ -280,11 +314,11 @@ async def test_rows_that_cannot_be_read_are_counted() -> None:
     count=st.integers(0, 90),
     arriving=st.lists(st.integers(0, 3), max_size=40),
     stops=st.sets(st.integers(0, 12)),
-    failing=st.sets(st.integers(0, 12)),
+    failing=st.dictionaries(st.integers(0, 12), st.sampled_from(WEATHER)),
 )
 @settings(max_examples=60, deadline=None)
 def test_a_listing_over_a_changing_book_brings_every_record_once(
-    table: str, limit: int, count: int, arriving: list[int], stops: set[int], failing: set[int]
+    table: str, limit: int, count: int, arriving: list[int], stops: set[int], failing: dict[int, str]
 ) -> None:
     """Rows come in, reads fail and people press Esc between and during the pages."""
 
@@ -298,7 +332,7 @@ def test_a_listing_over_a_changing_book_brings_every_record_once(
         arrivals = list(arriving)
         for turn in range(10_000):
             if turn in failing:
-                stage.sandbox.faults.next("5xx", endpoint=LISTINGS[table].endpoint_name, times=2)
+                stage.sandbox.faults.next(failing[turn], endpoint=LISTINGS[table].endpoint_name, times=2)
             if turn in stops:
                 stage.sandbox.faults.next("delay", endpoint=LISTINGS[table].endpoint_name)
                 listing.go_on()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.bench.terminal import Terminal
 
+ROOT = Path(__file__).parents[2]
 FORBIDDEN = (
     b"\x1b[31mred",
     b"\x1b]52;c;aGFja2Vk",
@@ -46,15 +48,37 @@ def test_the_bytes_of_a_hostile_screen() -> None:
 
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24)])
-def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, int]) -> None:
+def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, int], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.ui.hostile_exchange"]
-    with Terminal(command, columns=size[0], rows=size[1]) as terminal:
+    # Where keys and their pauses fall together an export may be asked for: it is written where nobody misses it.
+    where = {"PYTHONPATH": str(ROOT)}
+    with Terminal(command, columns=size[0], rows=size[1], environment=where, folder=tmp_path) as terminal:
         terminal.until_shown("�".encode())
         terminal.read_for(1.5)
         # Every panel, sorted and copied from; the detail of a row; filter, list of screens, profiles, help, reversal.
         for keys in (b"1", b"3", b"5sYy", b"4", b"jj\r", b"jjyY", b"\x1b", b"/red\r", b"\x1b", b"o", b"\x1b"):
             terminal.send(keys)
             terminal.read_for(0.25)
+        # The screens of records: rows, totals with their business types as titles, a row's detail, copies, a refusal.
+        for keys in (
+            b"6",
+            b"jj\r",
+            b"jyY",
+            b"\x1b",
+            b"7",
+            b"a",
+            b"s",
+            b"\tyY",
+            b"\r",
+            b"\x1b",
+            b"f",
+            b"\x1b",
+            b"8",
+            b"9",
+            b"\x1b",
+        ):
+            terminal.send(keys)
+            terminal.read_for(0.4)
         for keys in (b"P", b"\x1b", b"?", b"\x1b", b"2", b"R"):
             terminal.send(keys)
             terminal.read_for(0.4)
@@ -62,3 +86,4 @@ def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, i
         assert terminal.process.poll() is None, "the program goes on"
         written = bytes(terminal.output)
     check(written)
+    assert b"Totals" in written, "the screens of records were shown"

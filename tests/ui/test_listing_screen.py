@@ -526,6 +526,39 @@ async def test_going_from_screen_to_screen_and_back() -> None:
         assert stage.app.is_running
 
 
+async def test_records_are_read_where_nothing_can_be_sent() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown == 100
+        assert "MONITOR" in screen_text(stage.app).splitlines()[0]
+
+
+async def test_digits_are_text_while_a_filter_is_typed() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("slash", *"67890")
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.query_one("#filter", Input).value == "67890"
+
+
+@pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
+async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        assert screen.rows_table.shown == 500
+        await pilot.press("f")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, FilterForm)
+        await pilot.press("tab", "tab", "escape")
+        assert stage.app.screen is screen
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
+        assert screen.query_one("#totals").display
+        assert stage.app.is_running
+
+
 async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
     stage = Stage()
     async with stage.running((120, 36)) as pilot:
