@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.client import ExchangeReader
     from tradetui.exchange.paging import PageWalk
 
-MOST_ROWS: Final = 20_000
+MOST_ROWS: Final = 10_000
 """Rows a listing holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

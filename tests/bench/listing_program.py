@@ -1,0 +1,32 @@
+"""The whole program on an embedded exchange whose account has a full listing's worth of spot fills.
+
+Run by `tests.bench.listing_keys` as a program: python -m tests.bench.listing_program
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.desk.desk import Desk
+from tradetui.desk.listing import MOST_ROWS
+from tradetui.ui.app import TradeApp
+from tradetui.ui.running import run
+from tradetui.ui.settings import ProfileChoice, UiSettings
+
+
+def open_desk() -> Desk:
+    """A desk on an account that has as many fills as a listing holds, and some."""
+    sandbox = build_sandbox(7)
+    sandbox.world.still = True
+    account = sandbox.world.account(sandbox.world.keys[0].uid)
+    newest, fills = 2 * 10**18, account.spot_fills
+    account.spot_fills = [
+        {**fills[place % len(fills)], "tradeId": str(newest - place), "cTime": fills[0]["cTime"]}
+        for place in range(MOST_ROWS + 500)
+    ]
+    return open_demo_desk(sandbox, "hedge", read_only=True)
+
+
+if __name__ == "__main__":
+    sys.exit(run(TradeApp(UiSettings("SANDBOX", "MONITOR", [ProfileChoice("hedge", open_desk)]))))
