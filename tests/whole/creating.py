@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, Say, Scripted, Seen
 from tradetui.desk.creation import Creation
-from tradetui.desk.disk import InlineDisk
+from tradetui.desk.disk import Disk, InlineDisk
 from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.intents import Intents
 from tradetui.desk.journal import Intent, Journal, State
@@ -109,14 +109,14 @@ async def scene(
 
 @asynccontextmanager
 async def session(
-    folder: Path, client: ExchangeClient, clock: LoopClock, ids: str = "tt", **options: Any
+    folder: Path, client: ExchangeClient, clock: LoopClock, ids: str = "tt", disk: Disk | None = None, **options: Any
 ) -> AsyncIterator[tuple[Creation, Intents]]:
     """One running session over a folder; a second one over the same is a restart, or another process."""
     settings = DeskSettings(
         name="test", environment=Environment.SANDBOX, product_types=(ProductType.USDT_FUTURES,), read_only=False
     )
     numbers = iter(range(1_000))
-    disk = InlineDisk()
+    disk = disk or InlineDisk()
     intents = Intents(None, disk, clock, "", lambda: f"{ids}-{next(numbers)}", start_locked=False)
     creation = Creation(client, settings, clock, intents, disk, **options)
     await intents.open("account", folder / "journal.sqlite")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import stat
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from pydantic import SecretStr
 from tests.exchange.scripted import Say, Seen
 from tests.whole.creating import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.created import Created, Creates, Wanted
+from tradetui.desk.disk import InlineDisk
 from tradetui.desk.intents import Withheld
 from tradetui.desk.journal import State
 from tradetui.desk.vault import VaultUnusable
@@ -311,6 +314,98 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
             await intents.look()
             assert creation.why_not(Creates.SUBACCOUNTS) == ()
         assert on.posts == 1
+
+
+class PowerCut(BaseException):
+    """The machine goes down."""
+
+
+class DyingDisk(InlineDisk):
+    """A disk of a machine that goes down before its n-th piece of work, or right after it, and stays down."""
+
+    def __init__(self, at: int, *, done: bool) -> None:
+        self.at = at
+        self.done = done
+        self.worked = 0
+
+    async def run(self, work: Any, *args: Any, **kwargs: Any) -> Any:
+        self.worked += 1
+        if self.worked > self.at or (self.worked == self.at and not self.done):
+            raise PowerCut
+        result = work(*args, **kwargs)
+        if self.worked == self.at:
+            raise PowerCut
+        return result
+
+
+async def crashed(on: Scene, wanted: Wanted, at: int, *, done: bool) -> int:
+    """Create until the machine goes down at so many pieces of work; how many there were."""
+    disk = DyingDisk(10_000, done=False)
+    clock = on.client.clock
+    async with session(on.folder, on.client, clock, "first", disk) as (creation, _):  # type: ignore[arg-type]
+        begun = disk.worked
+        disk.at, disk.done = begun + at, done
+        with suppress(PowerCut):
+            await creation.create(wanted)
+        disk.at = begun + at
+        worked = disk.worked - begun
+        creation._unkept.clear()  # memory is gone
+    return worked
+
+
+@each_of_them
+@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
+async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
+    tmp_path: Path, which: str, done: bool
+) -> None:
+    account, wanted, _ = EACH[which]
+    at, ends = 1, set[State]()
+    while True:
+        async with scene(tmp_path / str(at), account) as on:
+            known = len(on.sandbox.world.keys)
+            worked = await crashed(on, wanted, at, done=done)
+            async with session(on.folder, on.client, on.client.clock, "again") as (creation, intents):  # type: ignore[arg-type]
+                await asyncio.sleep(70)
+                await intents.look()
+                journalled = on.journalled()
+                assert on.posts <= 1
+                assert len(journalled) <= 1
+                end = journalled[0].state if journalled else S.WITHDRAWN
+                ends.add(end)
+                assert end in (S.WITHDRAWN, S.SETTLED, S.UNKNOWN), at
+                assert on.posts == 0 or end is not S.WITHDRAWN, "what was sent is never called withdrawn"
+                blocked = any("not settled" in reason for reason in creation.why_not(EACH_KIND[which]))
+                assert blocked is (end is S.UNKNOWN)
+                if end is S.UNKNOWN:
+                    assert "may" in journalled[0].told["next"]
+                if which != "broker":
+                    told = [entry for entry in await creation.entries() if entry.told]
+                    secrets = [(await creation.secrets(entry.name)).secret for entry in told]
+                    given = [SecretStr(key.secret) for key in on.sandbox.world.keys[known:]]
+                    assert secrets == (given if end is S.SETTLED else []), at
+                for text in (PASSPHRASE, *(key.secret for key in on.sandbox.world.keys[known:])):
+                    assert text.encode() not in on.journal_bytes()
+        if worked < at:
+            break
+        at += 1
+    assert at > 5
+    assert ends == {S.WITHDRAWN, S.SETTLED, S.UNKNOWN}
+
+
+@each_of_them
+async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.LogCaptureFixture) -> None:
+    account, wanted, endpoint = EACH[which]
+    caplog.set_level(logging.DEBUG)
+    async with scene(tmp_path, account) as on:
+        known = len(on.sandbox.world.keys)
+        on.sandbox.faults.next("429", endpoint=endpoint)
+        await on.creation.create(wanted)
+        await asyncio.sleep(5)
+        await on.creation.create(wanted)
+        made = on.sandbox.world.keys[known:]
+        assert bool(made) is (which != "broker")
+        for text in (PASSPHRASE, *(key.secret for key in made)):
+            assert text not in caplog.text
 
 
 async def test_what_another_process_is_sending_is_left_to_it(tmp_path: Path) -> None:
