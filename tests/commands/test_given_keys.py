@@ -153,6 +153,8 @@ def test_without_leave_no_object_exists_that_could(
     async def work() -> None:
         desk = open_desk(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, given), given)
         assert desk.creation is None
+        assert not hasattr(desk.client, "subaccounts") and not hasattr(desk.client, "copytrading")
+        assert not hasattr(desk.client.broker, "create_subaccount")
         await desk.stop()
 
     asyncio.run(work())

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, SECRET, START_MS, Say, Scripted, Seen
 from tradetui.exchange import (
@@ -25,8 +26,11 @@ from tradetui.exchange import (
     Rejected,
 )
 from tradetui.exchange.carrier import Outgoing
+from tradetui.exchange.client import CREATING
 from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
 from tradetui.exchange.in_process import InProcessTransport
+from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.copytrading import CreateCopyKeyRequest
 from tradetui.wire.futures import ReversalRequest
 from tradetui.wire.requests import InvalidRequest
 from tradetui.wire.signing import prehash, sign_hmac
@@ -252,3 +256,21 @@ async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> N
     trader, app = client(lambda seen: Say(data={"subUid": "1", "subaccountName": "a@b.co", "status": "normal"}))
     created = await trader.broker.create_subaccount(subaccount_name="a@b.co", label="one")
     assert created.rows[0].sub_uid == "1"
+
+
+@pytest.mark.parametrize("name", sorted(CREATING))
+async def test_without_leave_to_create_nothing_is_created(name: str) -> None:
+    trader, app = client(lambda seen: Say(data=DONE), may_create=False)
+    assert not hasattr(trader, "subaccounts") and not hasattr(trader, "copytrading")
+    assert not hasattr(trader.broker, "create_subaccount")
+    asked = CreateCopyKeyRequest(passphrase=SecretStr("Passphrase1"))
+    with pytest.raises(ReadOnly, match="account_admin"):
+        await trader.write(name, asked)
+    assert posts(app) == []
+    await trader.futures.reverse(REVERSAL)
+    assert len(posts(app)) == 1
+
+
+def test_every_write_that_is_no_trade_creates() -> None:
+    writes = {endpoint.name for endpoint in CATALOGUE.values() if endpoint.writes}
+    assert writes - {"futures.reverse"} == CREATING

@@ -668,3 +668,29 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         assert stage.desk.execution is not None
         assert stage.desk.execution.unsettled() == ()
         assert vault(tmp_path) == [], "its passphrase is kept no longer"
+
+
+async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos", "gammatri"])
+        real = stage.sandbox.answer
+
+        def partly(request: object, *rest: object) -> object:
+            answer = real(request, *rest)  # type: ignore[arg-type]
+            if getattr(request, "path", "") == BATCH:
+                told = json.loads(answer.body)
+                del told["data"][2]["secretKey"], told["data"][0]
+                answer.body = json.dumps(told).encode()
+            return answer
+
+        stage.sandbox.answer = partly  # type: ignore[method-assign, assignment]
+        await sent(stage, pilot)
+        for row in (
+            "? alphaone not in the reply: it may have been created",
+            "✓ betatwos created: uid 4400010001, key kept as betatwos",
+            "✗ gammatri created: uid 4400010002, but its secret was not told",
+        ):
+            assert row in words(stage)
+        assert "1 of 3 created with a key" in words(stage)
+        assert posts(stage) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -48,18 +49,17 @@ def open_demo_desk(
     key = next(key for key in sandbox.world.keys if key.name == name)
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
     random = Random(sandbox.options.seed)
-    kind = ExchangeReader if read_only else ExchangeClient
-    client = kind.in_process(
-        sandbox,
-        credentials,
+    budget = LocalBudget(
+        share=1.0,
+        account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary",
         clock=clock,
         random=random,
-        budget=LocalBudget(
-            share=1.0,
-            account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary",
-            clock=clock,
-            random=random,
-        ),
+    )
+    options: dict[str, Any] = {"clock": clock, "random": random, "budget": budget}
+    client = (
+        ExchangeReader.in_process(sandbox, credentials, **options)
+        if read_only
+        else ExchangeClient.in_process(sandbox, credentials, may_create=account_admin, **options)
     )
     settings = DeskSettings(
         name=name,

@@ -87,9 +87,11 @@ def open_client(
     loaded: LoadedProfile, clock: Clock | None = None, credentials: Credentials | None = None
 ) -> ExchangeReader:
     """A client that may also write, or only read where the profile, a flag or the environment says so."""
-    kind = ExchangeReader if loaded.read_only else ExchangeClient
     credentials = credentials or credentials_of(loaded)
-    return kind(credentials, **_options(loaded, credentials, clock))
+    options = _options(loaded, credentials, clock)
+    if loaded.read_only:
+        return ExchangeReader(credentials, **options)
+    return ExchangeClient(credentials, may_create=loaded.profile.account_admin, **options)
 
 
 def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:

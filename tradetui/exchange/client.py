@@ -37,6 +37,8 @@ from tradetui.wire.catalogue import endpoint as catalogued
 from tradetui.wire.replies import Reply
 from tradetui.wire.requests import Request
 
+CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
+"""Endpoints that make accounts or keys, by the catalogue's names."""
 DEFAULT_SHARE = 0.5
 """Of every limit, where no budget is given: other programs share the account."""
 
@@ -200,9 +202,16 @@ class ExchangeReader:
 
 
 class ExchangeClient(ExchangeReader):
-    """Reads and writes. A write is sent at most once, ever."""
+    """Reads and writes. A write is sent at most once, ever.
+
+    Where it may not create accounts and keys (`may_create`) it has nothing that could, and refuses to.
+    """
 
     _may_write = True
+
+    def __init__(self, *given: Any, may_create: bool = True, **options: Any) -> None:
+        self._may_create = may_create
+        super().__init__(*given, **options)
 
     def _furnish(self) -> None:
         super()._furnish()
@@ -214,15 +223,22 @@ class ExchangeClient(ExchangeReader):
             link=self.link,
         )
         self.futures: FuturesTrading = FuturesTrading(self, self.write)
-        self.broker: BrokerWriting = BrokerWriting(self, self.write)
-        self.subaccounts = SubaccountCreation(self.write)
-        self.copytrading = CopyKeyCreation(self.write)
+        if self._may_create:
+            self.broker: BrokerWriting = BrokerWriting(self, self.write)
+            self.subaccounts = SubaccountCreation(self.write)
+            self.copytrading = CopyKeyCreation(self.write)
 
     async def write(
         self, endpoint: Endpoint | str, request: Request, *, before_send: calling.BeforeSend | None = None
     ) -> Reply[Any]:
         """Send a write of the catalogue once; see `futures.reverse` for what it raises."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
+        if what.name in CREATING and not self._may_create:
+            raise ReadOnly(
+                "this session may not create accounts or keys",
+                endpoint=what.name,
+                remedy="Set account_admin = true in the profile.",
+            )
         return await self._writes.write(what, request, before_send)
 
 
