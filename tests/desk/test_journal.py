@@ -134,3 +134,10 @@ def test_what_was_read_before_another_intent_is_too_old_to_begin_on(file: Path) 
         two.begin("i2", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=before)
     two.begin("i3", "account", "USDT-FUTURES|ETHUSDT", "reversal", {}, 3, after=before)
     two.begin("i4", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=two.last_event())
+
+
+def test_half_a_character_does_not_keep_a_step_from_being_written(file: Path) -> None:
+    journal = Journal(file)
+    begun(journal)
+    journal.step("i1", State.SENT, {"reply": "half \ud800"}, 2)
+    assert Journal(file).intent("i1").told["reply"] == "half ?"

@@ -97,6 +97,7 @@ def test_newest_first_and_what_cannot_be_read_is_listed(tmp_path: Path) -> None:
     for title, at_ms in (("old", 1), ("new", 3), ("mid", 2)):
         reserved(vault, title, at_ms)
     (tmp_path / "torn.toml").write_text("api_key = 'x")
+    (tmp_path / "torn.toml").chmod(0o600)
     assert [each.name for each in vault.entries()] == ["new", "mid", "old", "torn"]
     with pytest.raises(VaultUnusable, match=r"torn\.toml cannot be read"):
         vault.secrets("torn")
@@ -200,6 +201,33 @@ def test_without_a_folder_nothing_outlives_the_session() -> None:
     assert (vault.entries()[0].file, "memory" in vault.where) == (None, True)
     vault.discard("alphaone-2")
     assert [each.name for each in vault.entries()] == [name]
+
+
+def test_a_file_that_others_may_read_is_refused_with_the_chmod_to_run(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    name = reserved(vault)
+    vault.give(name, TOLD)
+    file = tmp_path / "alphaone.toml"
+    file.chmod(0o644)
+    with pytest.raises(VaultUnusable, match=rf"mode 0644. Run: chmod 600 {file}"):
+        vault.secrets(name)
+    assert [entry.name for entry in vault.entries()] == [name]
+    file.chmod(0o600)
+    assert vault.secrets(name).secret == SECRET
+
+
+HOSTILE = ('"quoted" \\ and\nbroken', "\x1b[31m\x00\x7f", "half \ud800", "'" * 3, "x" * 10_000, "ключ")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_any_text_from_the_exchange_is_kept(tmp_path: Path, text: str) -> None:
+    vault = Vault(tmp_path)
+    name = reserved(vault)
+    vault.give(name, Told("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
+    (entry,) = vault.entries()
+    kept = text.replace("\ud800", "?")
+    assert (entry.uid, entry.label, entry.permissions, entry.addresses) == (kept, kept, (kept,), (kept,))
+    assert vault.secrets(name).secret == SecretStr("secret")
 
 
 # The system's keyring

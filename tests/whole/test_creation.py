@@ -478,6 +478,35 @@ async def test_a_row_that_cannot_be_read_still_gives_its_secret(tmp_path: Path) 
         assert (await on.creation.secrets("alphaone")).secret == SecretStr("secret of alphaone")
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"label": "half \ud800 \x1b[2J", "subAccountName": "\u202ealphaone"},
+        {"permList": 7, "ipList": {"a": 1}, "label": None},
+        {"permList": "read,spot_trade", "subAccountUid": 12345678901234567890},
+        {"more": "fields", "label": ["a", "list"]},
+    ],
+    ids=["hostile words", "wrong types", "text and numbers", "more fields"],
+)
+async def test_whatever_else_is_in_the_row_its_secret_is_kept(tmp_path: Path, changed: dict[str, Any]) -> None:
+    async with scene(tmp_path, script=says([{**row("alphaone"), **changed}])) as on:
+        done = await on.creation.create(batch("alphaone"))
+        assert done.state is S.SETTLED
+        assert (await on.creation.secrets("alphaone")).secret == SecretStr("secret of alphaone")
+        assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
+        assert on.intents.trouble is None
+
+
+async def test_a_secret_that_is_a_number_is_kept_and_none_is_not_invented(tmp_path: Path) -> None:
+    async with scene(tmp_path, script=says([{**row("alphaone"), "secretKey": 12345}])) as on:
+        assert (await on.creation.create(batch("alphaone"))).rows[0].good is True
+        assert (await on.creation.secrets("alphaone")).secret == SecretStr("12345")
+    for nothing in (None, ""):
+        async with scene(tmp_path / repr(nothing), script=says([{**row("alphaone"), "secretKey": nothing}])) as on:
+            assert (await on.creation.create(batch("alphaone"))).rows[0].good is False
+            assert (await on.creation.secrets("alphaone")).secret is None
+
+
 async def test_a_key_nobody_asked_for_is_kept_too(tmp_path: Path) -> None:
     stranger = {**row("whatever"), "label": "?"}
     async with scene(tmp_path, script=says([row("alphaone"), stranger, {**stranger, "subAccountUid": "9"}])) as on:

@@ -218,6 +218,8 @@ class Journal:
 
     def _event(self, intent: str, state: State, told: Mapping[str, Any], at_ms: int) -> None:
         text = json.dumps(dict(told), ensure_ascii=False, default=str)
+        # Half a character from the exchange must not keep a step from being written.
+        text = text.encode("utf-8", "replace").decode()
         self._connection.execute(
             "INSERT INTO event (intent, state, at_ms, told) VALUES (?, ?, ?, ?)", (intent, state, at_ms, text)
         )

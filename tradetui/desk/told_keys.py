@@ -78,7 +78,7 @@ def _told(row: object) -> Told:
     assert isinstance(row, VirtualSubaccount)
     return Told(
         row.sub_account_api_key or "",
-        row.secret_key,
+        row.secret_key or _secret_in(row.received),
         None,
         row.sub_account_uid or "",
         row.label or "",
@@ -90,14 +90,19 @@ def _told(row: object) -> Told:
 def _saved(received: object) -> Told:
     """What can be saved of a row that could not be read: the secret in it is told once."""
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
-    secret = row.get("secretKey") or row.get("secret")
     return Told(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),
-        secret if isinstance(secret, SecretStr) else None,
+        _secret_in(row),
         None,
         str(row.get("subAccountUid") or ""),
         str(row.get("label") or ""),
     )
+
+
+def _secret_in(row: Mapping[str, object]) -> SecretStr | None:
+    """The secret as it came, whatever its type."""
+    secret = row.get("secretKey") or row.get("secret")
+    return secret if isinstance(secret, SecretStr) and secret.get_secret_value() not in ("", "null") else None
 
 
 def _name(row: object) -> str:

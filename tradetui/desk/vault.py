@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -189,7 +190,9 @@ class Vault:
 
 
 def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
-    return HEADING + tomli_w.dumps({**public, **secrets, _COMPLETE: True})
+    text = HEADING + tomli_w.dumps({**public, **secrets, _COMPLETE: True})
+    # Half a character from the exchange must not keep a secret from being written.
+    return text.encode("utf-8", "replace").decode()
 
 
 def _boxed(name: str, public: Mapping[str, Any]) -> str:
@@ -259,8 +262,13 @@ class _Folder:
             raise self._unusable(problem) from None
 
     def read(self, name: str) -> str:
+        """The text of a file; one that others may read is refused, since it is no secret any more."""
+        file = self.path(name)
         try:
-            return self.path(name).read_text(encoding="utf-8")
+            mode = stat.S_IMODE(file.stat().st_mode)
+            if mode & 0o077:
+                raise VaultUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
+            return file.read_text(encoding="utf-8")
         except OSError as problem:
             raise self._unusable(problem) from None
 
