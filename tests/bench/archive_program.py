@@ -1,0 +1,68 @@
+"""The table of a long archive at 200x60; a program to be measured from outside.
+
+Run: python -m tests.bench.archive_program FILE, where FILE was made by `tests.bench.archive`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+
+from tradetui.desk.archive import Archive, Kind, Selection
+from tradetui.desk.archive_rows import ArchiveRows
+from tradetui.desk.columns import COLUMNS
+from tradetui.desk.disk import ThreadDisk
+from tradetui.ui.record_table import RecordTable
+
+
+class Program(App[None]):
+    """The same table over the same rows as the screen of everything seen, without a desk around it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("j", "move('cursor_down')", "Down"),
+        ("k", "move('cursor_up')", "Up"),
+        ("f", "move('page_down')", "Page down"),
+        ("G", "move('last')", "Last"),
+        ("g", "move('first')", "First"),
+        ("s", "turn", "Turn the order"),
+        ("e", "narrow('ETH')", "Filter"),
+        ("a", "narrow('')", "All"),
+    ]
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        self._disk = ThreadDisk()
+
+    def compose(self) -> ComposeResult:
+        yield RecordTable(COLUMNS["fills"])
+
+    async def on_mount(self) -> None:
+        archive = await self._disk.run(Archive, self._file)
+        self._rows = ArchiveRows(archive, self._disk, Selection(Kind.FILL), changed=self._show)
+        await self._rows.refresh()
+        self._table.focus()
+
+    @property
+    def _table(self) -> RecordTable:
+        return self.query_one(RecordTable)
+
+    def _show(self) -> None:
+        self._table.set_source(self._rows)
+
+    def action_move(self, name: str) -> None:
+        getattr(self._table, f"action_{name}")()
+
+    def action_turn(self) -> None:
+        self._table.sort_by("cTime" if self._table.sort is None else None)
+
+    def action_narrow(self, pattern: str) -> None:
+        self._table.filter(pattern)
+
+
+if __name__ == "__main__":
+    Program(Path(sys.argv[1])).run()
