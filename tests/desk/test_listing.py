@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -162,6 +163,18 @@ async def test_a_refusal_is_a_sentence_and_is_remembered_for_ten_minutes(table: 
     assert stage.listings.why_not(table) == listing.error.sentence
     await asyncio.sleep(PROBE_AGAIN_S + 1)
     assert stage.listings.why_not(table) is None
+
+
+async def test_a_permission_given_meanwhile_ends_the_refusal() -> None:
+    stage = ListingStage("hedge", permissions=frozenset())
+    listing = stage.begin("spot-bills")
+    await read_on(listing)
+    assert stage.listings.why_not("spot-bills") is not None
+    keys = stage.sandbox.world.keys
+    keys[:] = [replace(key, permissions=ALL) for key in keys]
+    await read_on(listing)
+    assert listing.rows.count
+    assert stage.listings.why_not("spot-bills") is None
 
 
 @pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])

@@ -110,6 +110,9 @@ class Million:
         self.asked.append((sort, pattern))
         return Million(reverse=sort is not None and sort.reverse)
 
+    def whole(self) -> RowSource:
+        return self
+
 
 async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
     rows = Million()

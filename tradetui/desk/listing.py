@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 10_000
 """Rows a listing holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
+Heard = Callable[[Exception | None], None]
+"""Told of every answer: what went wrong, or None for a page."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -84,7 +86,7 @@ class Listing:
     state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
     """
 
-    def __init__(self, query: Query, walk: PageWalk, refused: Callable[[Exception], None] = lambda _: None) -> None:
+    def __init__(self, query: Query, walk: PageWalk, heard: Heard = lambda _: None) -> None:
         self.query = query
         self.rows = LoadedRows()
         self.state = ListingState.MORE
@@ -94,18 +96,18 @@ class Listing:
         self.everything = False
         self.totals: Mapping[str, CoinTotal] = {}
         self._walk = walk
-        self._refused = refused
+        self._heard = heard
         self._oldest_ms: int | None = None
         self._task: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
 
     @classmethod
-    def of(cls, client: ExchangeReader, query: Query, refused: Callable[[Exception], None] = lambda _: None) -> Listing:
+    def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Listing:
         """The listing of a query; nothing is read yet. `client` is one that asks in a person's lane."""
         start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
         if start is None:
-            return cls(query, client.walk(query.endpoint, query.request), refused)
-        return cls(query, client.walk(query.endpoint, query.request, start_time=start, end_time=end), refused)
+            return cls(query, client.walk(query.endpoint, query.request), heard)
+        return cls(query, client.walk(query.endpoint, query.request, start_time=start, end_time=end), heard)
 
     @property
     def loading(self) -> bool:
@@ -179,7 +181,7 @@ class Listing:
                     break
                 self._say(ListingState.LOADING)
         except Exception as problem:
-            self._refused(problem)
+            self._heard(problem)
             # What passes by itself for a feed, whose next tick is the retry, does not here.
             passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
             self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
@@ -197,6 +199,7 @@ class Listing:
         return ListingState.FULL if self._full else ListingState.MORE
 
     def _take(self, reply: Reply[Any]) -> None:
+        self._heard(None)
         fresh = self.rows.add(reply.rows)
         self.pages += 1
         self.lost += len(reply.lost)

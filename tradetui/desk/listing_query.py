@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.parameters import InvalidRequest, Milliseconds, Parameter, Word
 from tradetui.wire.requests import Request
 from tradetui.wire.time_rules import DAY_MS, Missing, TimeRule
-from tradetui.wire.time_texts import milliseconds
+from tradetui.wire.time_texts import is_ago, milliseconds
 
 START, END = "startTime", "endTime"
 _PAGING: Final = frozenset({"limit", "idLessThan"})
@@ -84,13 +84,14 @@ def checked(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzi
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, text in given.items():
+        parameter = endpoint.request.parameter(name)
         try:
-            values[name] = _read(endpoint.request.parameter(name), text, now_ms, zone)
+            values[name] = _read(parameter, text, now_ms, zone)
         except InvalidRequest as problem:
             problems[name] = str(problem)
     query = None
     try:
-        query = _query(endpoint, given, values, now_ms)
+        query = _query(endpoint, _lasting(endpoint, given, values, zone), values, now_ms)
     except InvalidRequest as problem:
         problems.setdefault(problem.parameter, str(problem))
     return Checked(None if problems else query, problems)
@@ -116,6 +117,18 @@ def _read(parameter: Parameter, text: str, now_ms: int, zone: tzinfo) -> Any:
     if isinstance(parameter, Milliseconds):
         return parameter.read(milliseconds(text, now_ms, parameter.name, zone))
     return parameter.read(text)
+
+
+def _lasting(
+    endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, Any], zone: tzinfo
+) -> Mapping[str, str]:
+    """The texts as they mean the same in any zone; a time ago stays one."""
+    kept = dict(texts)
+    for name, value in values.items():
+        if isinstance(endpoint.request.parameter(name), Milliseconds) and not is_ago(texts[name]):
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+            kept[name] = moment.astimezone(zone).isoformat()
+    return kept
 
 
 def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int) -> Query:

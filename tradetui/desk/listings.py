@@ -50,7 +50,7 @@ class Listings:
         if (before := self._begun.get(table)) is not None:
             before.stop()
         endpoint = query.endpoint
-        listing = Listing.of(self._client, query, lambda problem: self._note(endpoint, problem))
+        listing = Listing.of(self._client, query, lambda problem: self._heard(endpoint, problem))
         self._begun[table] = listing
         return listing
 
@@ -74,6 +74,8 @@ class Listings:
         for listing in self._begun.values():
             await listing.close()
 
-    def _note(self, endpoint: Endpoint, problem: Exception) -> None:
-        if isinstance(problem, PermissionRefused | EndpointMissing):
+    def _heard(self, endpoint: Endpoint, problem: Exception | None) -> None:
+        if problem is None:
+            self._refusals.pop(endpoint.name, None)
+        elif isinstance(problem, PermissionRefused | EndpointMissing):
             self._refusals[endpoint.name] = (self._client.clock.monotonic() + PROBE_AGAIN_S, FeedError.of(problem))

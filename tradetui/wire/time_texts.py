@@ -11,6 +11,8 @@ _AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])$")
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _SMALLEST_MS = 100_000_000_000
 """Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
+_LARGEST_MS = 4_102_444_800_000
+"""The end of this century; what is beyond may be beyond the calendar."""
 
 
 def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
@@ -27,7 +29,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
         return moment_ms
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
-            return int(text)
+            return _known(int(text), text, flag)
         raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
     try:
         moment = datetime.fromisoformat(text)
@@ -43,5 +45,16 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
     try:
         seconds = int(moment.timestamp())
     except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
-        raise InvalidRequest(flag, "must be a time that exchanges know", text, "Give one of this century.") from None
-    return seconds * 1000 + moment.microsecond // 1000
+        seconds = -1
+    return _known(seconds * 1000 + moment.microsecond // 1000, text, flag)
+
+
+def _known(moment_ms: int, text: str, flag: str) -> int:
+    if 0 <= moment_ms <= _LARGEST_MS:
+        return moment_ms
+    raise InvalidRequest(flag, "must be a time that exchanges know", text, "Give one of this century.")
+
+
+def is_ago(text: str) -> bool:
+    """Whether a text means a time so long ago, another one at each reading."""
+    return _AGO.match(text.strip()) is not None
