@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 
+from tradetui.commands import show
 from tradetui.commands.show import ahead
 from tradetui.exchange.errors import Busy
+from tradetui.wire.catalogue import endpoint
 from tradetui.wire.replies import Reply
+from tradetui.wire.spot import SpotBill
+
+
+def bill(number: int) -> SpotBill:
+    return SpotBill.from_row({"billId": str(number), "coin": "USDT", "size": "1", "cTime": "1790000000000"})
 
 
 class Pages:
@@ -29,7 +36,7 @@ class Pages:
                 await asyncio.sleep(0.01)
                 if number == self.fails_at:
                     raise Busy("closed for lunch")
-                yield Reply(rows=(), end_id=str(number))
+                yield Reply(rows=(bill(number),), end_id=str(number))
         finally:
             self.closed = True
 
@@ -59,3 +66,26 @@ async def test_who_stops_early_leaves_no_reading_behind() -> None:
     await reading.aclose()  # type: ignore[attr-defined]
     assert pages.closed
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize(("flags", "reads_ahead"), [(["--all"], True), (["--all", "--limit", "3"], False), ([], False)])
+async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahead: bool) -> None:
+    """Where the rows wanted are counted, a page more than they need is a call for nothing."""
+    pages = Pages(4)
+    asked = show._parser().parse_args(["spot-bills", *flags])
+    stream = show._stream(Told(pages), endpoint("spot.bills"), None, asked, show._Progress("spot-bills"))
+    first = await anext(stream)
+    await asyncio.sleep(0)
+    assert first.key == "0"
+    assert (len(pages.begun) == 2) is reads_ahead
+    await stream.aclose()  # type: ignore[attr-defined]
+
+
+class Told:
+    """A client of nothing but these pages."""
+
+    def __init__(self, told: Pages) -> None:
+        self._told = told
+
+    def pages(self, *_: object) -> AsyncIterator[Reply[Any]]:
+        return self._told()

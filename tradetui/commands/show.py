@@ -159,7 +159,7 @@ async def _stream(
         return
     taken = 0
     pages = client.pages(endpoint, request)
-    async for reply in ahead(pages) if asked.all else pages:
+    async for reply in ahead(pages) if asked.all and asked.limit is None else pages:
         progress.page(reply)
         for record in reply.rows:
             yield record
