@@ -1,0 +1,243 @@
+"""Mistakes in what keeps a creation safe, each made in a running program, and each found by the proofs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.desk import test_vault as vault_proofs
+from tests.whole import test_creation as proofs
+from tradetui.desk import creation, vault
+from tradetui.desk.creation import Creation
+from tradetui.desk.intents import Intents, Withheld
+from tradetui.desk.journal import State
+from tradetui.desk.unkept import Unkept
+from tradetui.exchange.calls import Calls
+from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.wire.copytrading import CreateCopyKeyRequest
+
+pytestmark = pytest.mark.looptime
+Patch = pytest.MonkeyPatch
+
+
+def sent_before_it_is_written(patch: Patch) -> None:
+    async def wrong(self: Intents, intent: str, told: Any) -> None:
+        return None
+
+    right = Creation._send
+
+    async def send(self: Creation, request: Any, before_send: Any) -> Any:
+        reply = await right(self, request, before_send)
+        (open_intent,) = await self._intents.not_settled()
+        await self._intents.step(open_intent.id, State.SENT, {"stamp_ms": 1, "vault": []})
+        return reply
+
+    patch.setattr(Intents, "about_to_send", wrong)
+    patch.setattr(Creation, "_send", send)
+
+
+def post_retried(patch: Patch) -> None:
+    right = Calls._send
+
+    async def wrong(self: Calls, carrier: Any, permit: Any, outgoing: Any, endpoint: Any, stamp_ms: int) -> Any:
+        answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+        if answer.failure is not None and endpoint.writes:
+            answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+        return answer
+
+    patch.setattr(Calls, "_send", wrong)
+
+
+def lost_reply_read_as_refusal(patch: Patch) -> None:
+    right = Creation._send
+
+    async def wrong(self: Creation, request: Any, before_send: Any) -> Any:
+        try:
+            return await right(self, request, before_send)
+        except OutcomeUnknown as problem:
+            raise Rejected(problem.message) from None
+
+    patch.setattr(Creation, "_send", wrong)
+
+
+def acknowledged_before_it_is_kept(patch: Patch) -> None:
+    right = Creation.keep
+
+    async def wrong(self: Creation, intent: str) -> Any:
+        unkept = self._unkept[intent]
+        await self._acknowledge(intent, unkept, {"kept": self.where})
+        await self._intents.note(intent, State.SETTLED, {"outcome": "too early"})
+        return await right(self, intent)
+
+    patch.setattr(Creation, "keep", wrong)
+
+
+def not_kept_at_all(patch: Patch) -> None:
+    patch.setattr(Unkept, "keep", lambda self, vault, intent, at_ms: None)
+
+
+def what_is_not_kept_forgotten(patch: Patch) -> None:
+    right = Creation.keep
+
+    async def wrong(self: Creation, intent: str) -> Any:
+        done = await right(self, intent)
+        self._unkept.clear()
+        return done
+
+    patch.setattr(Creation, "keep", wrong)
+
+
+def passphrase_journalled(patch: Patch) -> None:
+    patch.setattr(CreateCopyKeyRequest, "told", CreateCopyKeyRequest.values)
+
+
+def secret_journalled(patch: Patch) -> None:
+    def shown(received: Any) -> dict[str, Any]:
+        return {
+            name: getattr(value, "get_secret_value", lambda value=value: value)() for name, value in received.items()
+        }
+
+    patch.setattr(creation, "_covered", shown)
+
+
+def lock_ignored(patch: Patch) -> None:
+    async def wrong(self: Intents, intent: str, told: Any) -> None:
+        await self.step(intent, State.SENT, told)
+
+    patch.setattr(Intents, "about_to_send", wrong)
+
+
+def passphrase_kept_after_sending(patch: Patch) -> None:
+    right = vault.Vault.reserve
+
+    def wrong(self: vault.Vault, intent: str, kind: str, title: str, passphrase: Any, at_ms: int) -> str:
+        return right(self, intent, kind, title, type(passphrase)(""), at_ms)
+
+    patch.setattr(vault.Vault, "reserve", wrong)
+
+
+def vault_not_looked_at_before_sending(patch: Patch) -> None:
+    async def wrong(self: Creation, intent: str, kind: Any, asked: Any) -> list[str]:
+        return [each.title for each in asked]
+
+    patch.setattr(Creation, "_reserve", wrong)
+
+
+def released_at_the_next_start(patch: Patch) -> None:
+    right = Creation._take_up_one
+
+    async def wrong(self: Creation, intent: Any) -> None:
+        await right(self, intent)
+        if (await self._intents.read(intent.id)).state is State.UNKNOWN:
+            await self._intents.step(intent.id, State.RELEASED, {"why": "by itself"})
+
+    patch.setattr(Creation, "_take_up_one", wrong)
+
+
+def not_told_read_as_not_created(patch: Patch) -> None:
+    patch.setattr(Unkept, "missing", [])
+
+
+async def _crash(folder: Path, patch: Patch) -> None:
+    await proofs.test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(folder, "copy", False)
+
+
+async def _lost(folder: Path, patch: Patch) -> None:
+    await proofs.test_a_lost_reply_is_in_doubt_said_and_never_sent_again(folder, "copy", "dropped-after")
+
+
+async def _disk_full(folder: Path, patch: Patch) -> None:
+    with pytest.MonkeyPatch.context() as another:
+        await proofs.test_a_disk_that_fails_after_the_reply_loses_nothing(folder, another)
+
+
+Proof = Callable[[Path, Patch], Awaitable[None]]
+MISTAKES: dict[str, tuple[Callable[[Patch], None], Proof]] = {
+    "sent before it is written": (sent_before_it_is_written, _crash),
+    "the POST retried": (post_retried, _lost),
+    "a lost reply read as a refusal": (lost_reply_read_as_refusal, _lost),
+    "settled before it is kept": (acknowledged_before_it_is_kept, _crash),
+    "what was told not kept": (not_kept_at_all, lambda folder, _: proofs.test_what_was_kept_signs_requests(folder)),
+    "what cannot be kept forgotten": (what_is_not_kept_forgotten, _disk_full),
+    "the passphrase in the journal": (
+        passphrase_journalled,
+        lambda folder, _: proofs.test_no_secret_is_in_the_journal(folder, "copy"),
+    ),
+    "the secret in the journal": (
+        secret_journalled,
+        lambda folder, _: proofs.test_no_secret_is_in_the_journal(folder, "copy"),
+    ),
+    "LOCKED ignored": (
+        lock_ignored,
+        lambda folder, _: proofs.test_locked_by_another_process_at_the_last_moment_nothing_is_sent(folder),
+    ),
+    "the passphrase not on disk before it is sent": (
+        passphrase_kept_after_sending,
+        lambda folder, _: proofs.test_the_passphrase_is_on_disk_before_the_request_is_sent(folder),
+    ),
+    "sent though the vault cannot be written": (
+        vault_not_looked_at_before_sending,
+        lambda folder, _: proofs.test_a_directory_that_cannot_be_written_stops_it_before_sending(folder),
+    ),
+    "in doubt no more after a restart": (released_at_the_next_start, _crash),
+    "absence read as failure": (
+        not_told_read_as_not_created,
+        lambda folder, _: proofs.test_some_may_fail_while_others_succeed(folder),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+async def test_the_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    mistake, proof = MISTAKES[name]
+    mistake(monkeypatch)
+    with pytest.raises((AssertionError, pytest.fail.Exception, Withheld)):
+        await proof(tmp_path, monkeypatch)
+
+
+# The vault
+
+
+def sync_left_out(patch: Patch) -> None:
+    def wrong(file: Path, text: str, how: int) -> None:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | how, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    patch.setattr(vault._Folder, "_write", staticmethod(wrong))
+
+
+def written_in_place(patch: Patch) -> None:
+    patch.setattr(vault._Folder, "_beside", lambda self, name: self.path(name))
+
+
+def names_overwritten(patch: Patch) -> None:
+    patch.setattr(vault._Folder, "write_new", vault._Folder.replace)
+
+
+VAULT_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Patch], None]]] = {
+    "the sync left out": (
+        sync_left_out,
+        vault_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
+    ),
+    "written in place": (
+        written_in_place,
+        vault_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
+    ),
+    "existing names overwritten": (
+        names_overwritten,
+        lambda folder, _: vault_proofs.test_existing_names_are_not_overwritten(folder),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VAULT_MISTAKES)
+def test_the_vault_s_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    mistake, proof = VAULT_MISTAKES[name]
+    mistake(monkeypatch)
+    with pytest.raises((AssertionError, KeyError)):
+        proof(tmp_path, monkeypatch)
