@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.given_keys import KeyringBox, ProfileMaker
+from tradetui.commands.interactive import profile_choices
 from tradetui.commands.session import open_desk
 from tradetui.desk.created import Created, Creates, NotWritten, Wanted
 from tradetui.desk.creation import Creation
@@ -71,7 +72,7 @@ def test_created_over_a_connection_then_listed_and_used(
     loaded = load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags)
 
     async def work() -> str:
-        desk = open_desk(loaded, flags)
+        desk = choices[0].open_desk()
         try:
             creation, done = await created(desk, CreateBatchRequest(accounts=ONE))  # type: ignore[arg-type]
             assert done.rows[0].good, done
@@ -81,7 +82,10 @@ def test_created_over_a_connection_then_listed_and_used(
         finally:
             await desk.stop()
 
+    choices = profile_choices(loaded, flags)
+    assert [each.name for each in choices] == ["main"]
     made = Path(asyncio.run(work()))
+    assert [each.name for each in choices] == ["main", "fromtest"], "P has it at once"
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert PASSPHRASE not in made.read_text(), "the profile names the vault's file, it holds no secret"
 

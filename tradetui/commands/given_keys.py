@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tradetui.desk.created import Creates, NotWritten
@@ -53,16 +53,20 @@ class KeyringBox:
 class ProfileMaker:
     """Makes profiles of keys in the vault: the same exchange, another account, read-only until its owner says so."""
 
-    def __init__(self, loaded: LoadedProfile, flags: Flags) -> None:
+    def __init__(self, loaded: LoadedProfile, flags: Flags, made: Callable[[str], None] = lambda _: None) -> None:
+        """`made` is called with the name of each."""
         self._loaded = loaded
         self._flags = flags
+        self._made = made
 
     def __call__(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
         """Write it and return its file; raises NotWritten."""
         try:
-            return self._written(name, entry, secrets, own_uid)
+            file = self._written(name, entry, secrets, own_uid)
         except ConfigurationError as problem:
             raise NotWritten(str(problem)) from None
+        self._made(name)
+        return file
 
     def _written(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
         check_name(name, "profile")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.ui.settings import ProfileChoice
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,15 +35,13 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.app import TradeApp
     from tradetui.ui.choices import choices_from
     from tradetui.ui.running import run as run_app
-    from tradetui.ui.settings import ProfileChoice, UiSettings
+    from tradetui.ui.settings import UiSettings
 
-    names = [loaded.name, *(name for name in profile_names(os.environ, flags) if name != loaded.name)]
-    choices = [ProfileChoice(name, partial(_open_desk, name, loaded, flags)) for name in names]
     profile = loaded.profile
     settings = UiSettings(
         environment="DEMO" if profile.environment == "demo" else "LIVE",
         access="MONITOR" if loaded.read_only else "LOCKED",
-        profiles=choices,
+        profiles=profile_choices(loaded, flags),
         theme=profile.theme,
         timezone=profile.timezone,
         keys=profile.keys,
@@ -51,8 +51,22 @@ def run(args: argparse.Namespace) -> int:
     return run_app(TradeApp(settings))
 
 
-def _open_desk(name: str, first: LoadedProfile, flags: Flags) -> Desk:
+def profile_choices(first: LoadedProfile, flags: Flags) -> list[ProfileChoice]:
+    """Every profile there is, the chosen one first; one that is made of a key given out joins them."""
+    from tradetui.ui.settings import ProfileChoice
+
+    choices: list[ProfileChoice] = []
+
+    def add(name: str) -> None:
+        choices.append(ProfileChoice(name, partial(_open_desk, name, first, flags, add)))
+
+    for name in (first.name, *(name for name in profile_names(first.environ, flags) if name != first.name)):
+        add(name)
+    return choices
+
+
+def _open_desk(name: str, first: LoadedProfile, flags: Flags, made: Callable[[str], None]) -> Desk:
     from tradetui.commands.session import open_desk
 
-    loaded = first if name == first.name else load(os.environ, replace(flags, profile=name, base_url=None))
-    return open_desk(loaded, flags)
+    loaded = first if name == first.name else load(first.environ, replace(flags, profile=name, base_url=None))
+    return open_desk(loaded, flags, made)

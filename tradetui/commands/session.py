@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
@@ -155,8 +156,11 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
     )
 
 
-def open_desk(loaded: LoadedProfile, flags: Flags | None = None) -> Desk:
-    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched."""
+def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[[str], None] = lambda _: None) -> Desk:
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched.
+
+    `made` is called with the name of each profile that is made of a key given out.
+    """
     clock, credentials = SystemClock(), credentials_of(loaded)
     client = open_client(loaded, clock, credentials)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
@@ -165,12 +169,13 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None) -> Desk:
     if isinstance(client, ExchangeClient):
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
-        execution = Execution(client, settings, clock, None, ThreadDisk(), "", new_ids(SystemRandom()))
+        journal_disk = ThreadDisk()
+        execution = Execution(client, settings, clock, None, journal_disk, "", new_ids(SystemRandom()))
         if loaded.profile.account_admin:
             source = loaded.profile.credentials
             box = KeyringBox(source.service) if source.source == "keyring" else None
-            maker = ProfileMaker(loaded, flags or Flags())
-            creation = Creation(client, settings, clock, execution.intents, disk, box, maker)
+            maker = ProfileMaker(loaded, flags or Flags(), made)
+            creation = Creation(client, settings, clock, execution.intents, journal_disk, box, maker)
     return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
 
 

@@ -141,6 +141,6 @@ class GivenKeys(Vertical):
 
         async def write(name: str) -> str:
             file = await self._creation.make_profile(name, entry)
-            return f"Wrote {file}. It only reads; open it with: tradetui --profile {name}"
+            return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
 
         self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))
