@@ -82,9 +82,8 @@ def main() -> None:
             ):
                 taken = paints(terminal, pressed * (keys // len(pressed)))
                 p95 = taken[int(len(taken) * 0.95)] * 1000
-                print(
-                    f"{rows:,} rows, {name}: median {statistics.median(taken) * 1000:.1f} ms, p95 {p95:.1f} (at most 50)"
-                )
+                median = statistics.median(taken) * 1000
+                print(f"{rows:,} rows, {name}: median {median:.1f} ms, p95 {p95:.1f} (at most 50)")
             after = measure(terminal, 1.0).resident_mib
             print(f"memory: {before:.0f} MiB at first, {after:.0f} MiB afterwards")
 

@@ -73,13 +73,19 @@ def _errand(errand: Mapping[str, Any], writing: int) -> None:
         os._exit(3)
 
 
+PATIENCE_S = 20.0
+"""How long the journal may take to open on a busy machine."""
+
+
 async def reverse(errand: Mapping[str, Any]) -> Told:
     """Preview, confirm, follow for as long as a person would look; killed somewhere from the confirmation on."""
     desk, execution = _open()
     desk.keeping.start()
     target = _target(errand)
     preview = await execution.preview(target)
-    while any("journal" in reason for reason in execution.why_not(preview, SYMBOL)):  # noqa: ASYNC110 - as a person
+    end = asyncio.get_running_loop().time() + PATIENCE_S
+    while blocked := [reason for reason in execution.why_not(preview, SYMBOL) if "journal" in reason]:
+        assert asyncio.get_running_loop().time() < end, blocked
         await asyncio.sleep(0.005)
     told: Told = {"refused": None, "end": None}
     kill_at(errand["kill"], errand["how"])
@@ -114,12 +120,11 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
             blocked_while_open = False
         await asyncio.sleep(0.005)
     count = counted()
-    journal = execution.intents._journal
-    assert journal is not None and opened, "the journal was never opened"
-    intents = await desk._disk.run(journal.newest)
+    assert opened, "the journal was never opened"
+    intents = await execution.intents.newest()
     if errand.get("release") and execution.unsettled():
         await execution.release(intents[0].id, "looked on the exchange's own page")
-        intents = await desk._disk.run(journal.newest)
+        intents = await execution.intents.newest()
     told: Told = {
         "count": count,
         "blocked_while_open": blocked_while_open,

@@ -24,8 +24,8 @@ Patch = Callable[[Any, str, Any], object]
 def sync_left_out(patch: Patch) -> None:
     right = journal.open_file
 
-    def wrong(file: Path | None, migrations: Any) -> sqlite3.Connection:
-        connection = right(file, migrations)
+    def wrong(file: Path | None, migrations: Any, **more: Any) -> sqlite3.Connection:
+        connection = right(file, migrations, **more)
         connection.execute("PRAGMA synchronous=OFF")
         return connection
 

@@ -20,7 +20,7 @@ from tradetui.ui.choices import ScreenChoices, TableChoice
 from tradetui.ui.crash import crash_report
 from tradetui.ui.keys import troubles
 from tradetui.ui.safe import tell
-from tradetui.ui.screens.main import MainScreen
+from tradetui.ui.screens.start import StartScreen
 from tradetui.ui.settings import ProfileChoice, UiSettings
 from tradetui.ui.themes import DEFAULT_THEME, THEMES
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
     from tradetui.ui.screens.listing import ListingScreen
+    from tradetui.ui.screens.main import MainScreen
 
 CRASHED = 1
 
@@ -77,15 +78,33 @@ class TradeApp(App[None], inherit_bindings=False):
         names = {theme.name for theme in THEMES}
         asked = (self.choices.theme, settings.theme, f"tradetui-{settings.theme}")
         wanted = [name for name in asked if name in names]
-        self.theme = wanted[0] if wanted else DEFAULT_THEME
+        self._begin_with(wanted[0] if wanted else DEFAULT_THEME)
         if settings.keys:
             self.set_keymap(dict(settings.keys))
-        self.main = MainScreen(settings)
+        self._main: MainScreen | None = None
         self.listing: ListingScreen | None = None
 
+    def _begin_with(self, name: str) -> None:
+        """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
+        theme = next(theme for theme in THEMES if theme.name == name)
+        if theme.ansi:
+            self.theme = name  # the terminal's own colours take more than styles
+            return
+        self.set_reactive(App.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
     def get_default_screen(self) -> Screen[Any]:
-        """The main screen, which is always the lowest."""
-        return self.main
+        """What is painted before the main screen, which then is always the lowest, is imported."""
+        return StartScreen(self.settings)
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen."""
+        if self._main is None:
+            from tradetui.ui.screens.main import MainScreen
+
+            self._main = MainScreen(self.settings)
+        return self._main
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours our styles name, for themes that do not give them."""
@@ -96,8 +115,9 @@ class TradeApp(App[None], inherit_bindings=False):
         for trouble in troubles(self.settings.keys):
             tell(self, trouble, severity="warning", seconds=10)
 
-    def furnished(self) -> None:
-        """The panels are there: open the desk whose rows they show."""
+    async def begin(self) -> None:
+        """Show the main screen, then open the desk whose rows it shows."""
+        await self.push_screen(self.main)
         self.call_after_refresh(self.open_profile, self.chosen)
 
     # The desk

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tradetui.desk.columns import Column
+if TYPE_CHECKING:
+    from tradetui.desk.columns import Column
 
 NARROWEST, WIDEST = 3, 60
 

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from tradetui.desk.columns import UNKNOWN, by_sign, number, percent
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
@@ -117,6 +116,9 @@ def account_of(desk: Desk) -> str:
 
 def worth_of(desk: Desk) -> tuple[Part, ...]:
     """Equity, unrealised profit and worst margin ratio; what no account tells is —."""
+    # The first paint, which is this bar's too, waits for no column.
+    from tradetui.desk.columns import by_sign, number, percent
+
     totals = desk.totals()
     profit = totals.unrealised
     tone = str(by_sign(lambda _: profit)(None))
@@ -133,6 +135,8 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
 
 def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
     """Link, latency, clock offset and the fullest budget."""
+    from tradetui.desk.columns import UNKNOWN
+
     link = desk.link
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     offset = link.clock_offset_ms

@@ -15,6 +15,11 @@ _STACK: Final = ("positions", "orders", "fills")
 _PLACE: Final = {"accounts": 0, "triggers": 1}
 
 
+def has_two_lines(width: int, height: int) -> bool:
+    """Whether the header takes two lines in so much room."""
+    return width < HEADER_ONE_LINE and height >= 12
+
+
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """The panels shown, and how: `five` at once, three in a `stack`, or a `single` one."""

@@ -15,7 +15,7 @@ from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar
 from tradetui.ui.hints import Hint, Hints
 from tradetui.ui.keys import BINDINGS, REASONS, KeyBinding
-from tradetui.ui.layout import HEADER_ONE_LINE, PANELS, arrangement
+from tradetui.ui.layout import PANELS, arrangement, has_two_lines
 from tradetui.ui.panel_area import PanelArea
 from tradetui.ui.panels import TITLES, Panel
 from tradetui.ui.record_table import RecordTable
@@ -52,7 +52,6 @@ class FivePanels(TableScreen):
         self._fresh: set[str] = set()
         self._painting = False
         self._painted_at = 0.0
-        self._furnished = False
         self._bell = Bell()
 
     def compose(self) -> ComposeResult:
@@ -61,22 +60,16 @@ class FivePanels(TableScreen):
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield PanelTabs()
         yield Static(id="banner", markup=False)
+        yield PanelArea(self.panels.values())
         yield Hints()
 
     def on_mount(self) -> None:
-        """Paint header and bottom line first; the panels come after that, and the desk after them."""
-        self.call_after_refresh(self._furnish)
-
-    async def _furnish(self) -> None:
-        panels = self.panels
+        """Arrange for the terminal's size."""
         self.show_zone()
-        await self.mount(PanelArea(panels.values()), after="#banner")
-        self._furnished = True
         self.set_interval(TICK_S, self._tick)
         self._show_choices()
         self._arrange()
         self.table.focus()
-        self.trade_app.furnished()
 
     def _show_choices(self) -> None:
         """Columns and order as they were chosen before."""
@@ -92,8 +85,7 @@ class FivePanels(TableScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew, live."""
-        if self._furnished:
-            self._arrange()
+        self._arrange()
 
     @property
     def panel(self) -> Panel:
@@ -286,7 +278,7 @@ class FivePanels(TableScreen):
     def _arrange(self) -> None:
         width, height = self.app.size
         placed = arrangement(width, height, self.focused_panel, self._shown, zoomed=self._zoomed)
-        self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
+        self.set_class(has_two_lines(width, height), "-narrow")
         revealed = [name for name in placed.shown if not self.panels[name].display or name not in self._shown]
         for name, panel in self.panels.items():
             panel.display = name in placed.shown
