@@ -95,15 +95,22 @@ async def test_a_share_leaves_at_least_one_permit() -> None:
         assert permits.usage()[endpoint.name].allowed == allowed
 
 
-async def test_feeds_leave_one_permit_to_persons() -> None:
+async def test_feeds_leave_two_permits_to_persons() -> None:
     permits, endpoint = budget(), limited(5)
-    for _ in range(4):
+    for _ in range(3):
         await permits.acquire(endpoint, Lane.FEED)
     feed = asyncio.create_task(permits.acquire(endpoint, Lane.FEED))
     await asyncio.sleep(0)
     assert not feed.done()
-    await asyncio.wait_for(permits.acquire(endpoint, Lane.PERSON), 0.001)
+    for _ in range(2):
+        await asyncio.wait_for(permits.acquire(endpoint, Lane.PERSON), 0.001)
     feed.cancel()
+
+
+async def test_of_two_permits_feeds_leave_one() -> None:
+    permits, endpoint = budget(), limited(2)
+    await permits.acquire(endpoint, Lane.FEED)
+    await asyncio.wait_for(permits.acquire(endpoint, Lane.PERSON), 0.001)
 
 
 async def test_with_one_permit_feeds_may_have_it() -> None:

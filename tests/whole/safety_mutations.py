@@ -65,19 +65,10 @@ def time_out_read_as_failure(patch: Patch) -> None:
 
 
 def reading_again_skipped(patch: Patch) -> None:
-    right = Execution.confirm
+    async def as_shown(self: Execution, shown: Any) -> Any:
+        return shown
 
-    async def wrong(self: Execution, shown: Any, typed: str = "") -> Any:
-        async def as_shown(_: Any) -> Any:
-            return shown
-
-        self.preview = as_shown  # type: ignore[method-assign]
-        try:
-            return await right(self, shown, typed)
-        finally:
-            self.__dict__.pop("preview", None)
-
-    patch(Execution, "confirm", wrong)
+    patch(Execution, "_read_again", as_shown)
 
 
 def intent_written_after_sending(patch: Patch) -> None:
@@ -103,7 +94,7 @@ def absence_read_as_unchanged(patch: Patch) -> None:
 
 
 def two_intents_for_a_symbol(patch: Patch) -> None:
-    right, right_preview = Journal.__init__, Execution.preview
+    right, right_again = Journal.__init__, Execution._read_again
 
     def without_index(self: Journal, file: Path | None) -> None:
         right(self, file)
@@ -118,14 +109,14 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
             )
             self._event(intent, State.INTENDED, told, at_ms)
 
-    async def preview(self: Execution, target: Any) -> Any:
-        found = await right_preview(self, target)
+    async def read_again(self: Execution, shown: Any) -> Any:
+        found = await right_again(self, shown)
         self.intents._open.clear()
         return found
 
     patch(Journal, "__init__", without_index)
     patch(Journal, "begin", begin)
-    patch(Execution, "preview", preview)
+    patch(Execution, "_read_again", read_again)
 
 
 def released_without_journal(patch: Patch) -> None:

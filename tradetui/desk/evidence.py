@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,6 +46,15 @@ class Held:
     """Rows of positions or fills that could not be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a preview rests on that may have changed a moment later."""
+
+    held: Held
+    orders: Sequence[PendingOrder]
+    accounts: Sequence[FuturesAccount]
+
+
 class Evidence:
     """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
 
@@ -58,13 +68,40 @@ class Evidence:
         """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
-        held = await self.held(product_type, symbol)
-        orders = await self._orders(product_type, symbol)
+        contract, stops, known = await asyncio.gather(
+            self._contract(product_type, symbol),
+            self._stops(product_type, symbol),
+            self._what_may_change(product_type, symbol),
+        )
+        return await self._preview(target, product_type, contract, stops, known), contract
+
+    async def again(self, shown: Preview, contract: Contract | None) -> Preview:
+        """Read again all that may make a preview untrue; contract and live stops are as they were shown."""
+        product_type = shown.target.product_type
+        assert product_type is not None
+        known = await self._what_may_change(product_type, shown.target.symbol)
+        return await self._preview(shown.target, product_type, contract, shown.stops, known)
+
+    async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
+        held, orders, accounts = await asyncio.gather(
+            self.held(product_type, symbol),
+            self._orders(product_type, symbol),
+            self._client.futures.accounts(product_type=product_type),
+        )
+        return _Known(held, orders, accounts.rows)
+
+    async def _preview(
+        self,
+        target: Target,
+        product_type: ProductType,
+        contract: Contract | None,
+        stops: Sequence[TriggerOrder] | None,
+        known: _Known,
+    ) -> Preview:
+        symbol, held, orders = target.symbol.upper(), known.held, known.orders
         mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
         coin = self._margin_coin(held.positions, orders, product_type, symbol)
-        contract = await self._contract(product_type, symbol)
-        stops = await self._stops(product_type, symbol)
-        account = await self._account(product_type, coin)
+        account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         price, price_from = await self._price(product_type, symbol, held)
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
@@ -82,31 +119,30 @@ class Evidence:
         if plan is not None:
             basis = Basis(position, price, price_from, account, contract, held.fills)
             figures = estimates(plan, basis)
-        return (
-            Preview(
-                target=Target(symbol, product_type, target.side, target.size),
-                plan=plan,
-                mode=mode,
-                mode_from=mode_from,
-                position=position,
-                positions=held.positions,
-                figures=figures,
-                resting=() if plan is None else resting_after(plan, orders, stops or ()),
-                order_ids=frozenset(order.order_id for order in orders),
-                stops_known=stops is not None,
-                margin_short=margin_is_short(figures, None),
-                read_at=self._clock.monotonic(),
-                newest_fill=held.fills[0].trade_id if held.fills else None,
-                doubts=tuple(doubts),
-            ),
-            contract,
+        return Preview(
+            target=Target(symbol, product_type, target.side, target.size),
+            plan=plan,
+            mode=mode,
+            mode_from=mode_from,
+            position=position,
+            positions=held.positions,
+            figures=figures,
+            resting=() if plan is None else resting_after(plan, orders, stops or ()),
+            order_ids=frozenset(order.order_id for order in orders),
+            stops_known=stops is not None,
+            stops=None if stops is None else tuple(stops),
+            margin_short=margin_is_short(figures, None),
+            read_at=self._clock.monotonic(),
+            newest_fill=held.fills[0].trade_id if held.fills else None,
+            doubts=tuple(doubts),
         )
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
         """What is held now and the newest page of the symbol's fills, newest first."""
         reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
-        reading = await reader.read()
-        fills = await self._client.futures.fills(product_type=product_type, symbol=symbol)
+        reading, fills = await asyncio.gather(
+            reader.read(), self._client.futures.fills(product_type=product_type, symbol=symbol)
+        )
         return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost))
 
     async def order(self, product_type: ProductType, symbol: str, client_oid: str) -> OrderDetail | bool | None:
@@ -135,26 +171,28 @@ class Evidence:
         return self._settings.product_types[0]
 
     async def _orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
-        found: dict[str, PendingOrder] = {}
-        for status in ("live", "partially_filled"):
-            async for reply in self._client.futures.iter_pending_orders(
-                product_type=product_type, symbol=symbol, status=status
-            ):
-                found.update((order.order_id, order) for order in reply.rows)
-        return tuple(found.values())
+        async def resting(status: str) -> list[PendingOrder]:
+            pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
+            return [order async for reply in pages for order in reply.rows]
+
+        # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
+        live, partly = await asyncio.gather(resting("live"), resting("partially_filled"))
+        return tuple({order.order_id: order for order in (*live, *partly)}.values())
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
         """Live trigger orders, None where the exchange does not tell them."""
-        found: list[TriggerOrder] = []
+
+        async def waiting(plan_type: str) -> list[TriggerOrder]:
+            pages = self._client.futures.iter_live_triggers(
+                product_type=product_type, plan_type=plan_type, symbol=symbol
+            )
+            return [row async for reply in pages for row in reply.rows]
+
         try:
-            for plan_type in _PLANS:
-                async for reply in self._client.futures.iter_live_triggers(
-                    product_type=product_type, plan_type=plan_type, symbol=symbol
-                ):
-                    found += reply.rows
+            found = await asyncio.gather(*map(waiting, _PLANS))
         except _FREELY_MISSING:
             return None
-        return found
+        return [row for rows in found for row in rows]
 
     async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
         try:
@@ -162,10 +200,6 @@ class Evidence:
         except ExchangeError:
             return None
         return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
-
-    async def _account(self, product_type: ProductType, coin: str | None) -> FuturesAccount | None:
-        reply = await self._client.futures.accounts(product_type=product_type)
-        return next((row for row in reply.rows if row.margin_coin.upper() == (coin or "").upper()), None)
 
     async def _price(self, product_type: ProductType, symbol: str, held: Held) -> tuple[Decimal | None, str]:
         for position in held.positions:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +14,7 @@ from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence, Held, fills_since
 from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import Intents, Withheld
-from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State, WrongStep
+from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
 from tradetui.desk.outcome import Outcome, matched_result
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
@@ -32,6 +31,7 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
 KIND = "reversal"
+REPLY_LOST = "the program ended before the reply was written down"
 LOOK_EVERY_S = 0.4
 STEADY_S = 1.2
 ABSENCE_MS = 35_000
@@ -125,29 +125,29 @@ class Execution:
 
     async def _take_up(self) -> None:
         for intent in await self.intents.not_settled():
-            if intent.kind != KIND:
-                continue
-            with suppress(WrongStep):
-                await self._take_up_one(await self.intents.left_behind(intent))
+            if intent.kind == KIND:
+                self._beside(self._take_up_one(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
+        if intent.state in (State.INTENDED, State.SENT):
+            # One that was sent is looked for at once: what is found settles it, whoever sent it.
+            self._beside(self._say_what_was_left_behind(intent))
         if intent.state is State.INTENDED:
-            await self.intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
-            await self.intents.look()
             return
-        if intent.state is State.SENT:
-            await self.intents.step(
-                intent.id, State.UNKNOWN, {"why": "the program ended before the reply was written down"}
-            )
-        elif intent.state not in (State.ACKNOWLEDGED, State.UNKNOWN):
-            return
-        state = State.ACKNOWLEDGED if intent.state is State.ACKNOWLEDGED else State.UNKNOWN
         told = intent.told
         stamp_ms, newest_fill = int(told["stamp_ms"]), told.get("newest_fill")
-        progress = Progress(state, "taken up from the journal")
+        progress = Progress(intent.state, "taken up from the journal")
         acknowledged = any(event.state is State.ACKNOWLEDGED for event in intent.events)
         sent = Sent(intent.id, plan_of(intent), stamp_ms, newest_fill, acknowledged, progress)
         await self._follow_to_the_end(sent)
+
+    async def _say_what_was_left_behind(self, intent: Intent) -> None:
+        intent = await self.intents.left_behind(intent)
+        if intent.state is State.INTENDED:
+            await self.intents.note(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+        elif intent.state is State.SENT:
+            await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
+        await self.intents.look()
 
     async def _follow_to_the_end(self, sent: Sent) -> None:
         while True:
@@ -202,6 +202,10 @@ class Execution:
         self._contracts[preview.target.symbol] = contract
         return preview
 
+    async def _read_again(self, shown: Preview) -> Preview:
+        await self.intents.look()
+        return await self._evidence.again(shown, self._contracts.get(shown.target.symbol))
+
     def why_not(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""
         symbol, product_type = preview.target.symbol, preview.target.product_type
@@ -234,7 +238,7 @@ class Execution:
         self._busy.add(key)
         try:
             before_reading = await self.intents.last_event()
-            now = await self.preview(shown.target)
+            now = await self._read_again(shown)
             changed = changes(shown, now)
             if changed:
                 raise NotConfirmed(tuple(f"Changed since the preview: {each}." for each in changed), now)
@@ -365,6 +369,8 @@ class Execution:
             "inferred": finding.inferred,
         }
         words = f"{outcome}: {held}" + (" (inferred)" if finding.inferred else "")
+        if sent.progress.state is State.SENT:
+            await self.intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
         if not await self.intents.note(sent.intent, State.SETTLED, told):
             return await self._ended_elsewhere(sent, words, held)
         progress = Progress(State.SETTLED, words, held, outcome, came_true)

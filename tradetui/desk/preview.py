@@ -12,6 +12,7 @@ from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import FromFills, Position
 from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
@@ -47,6 +48,7 @@ class Preview:
     margin_short: bool | None
     read_at: float
     newest_fill: str | None = None
+    stops: tuple[TriggerOrder, ...] | None = None
     doubts: tuple[str, ...] = ()
 
     @property

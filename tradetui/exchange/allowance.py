@@ -37,8 +37,8 @@ def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
 
 
 def kept_for_persons(allowed: int) -> int:
-    """How many of the allowed permits feeds leave to reads a person waits for."""
-    return max(0, min(1, allowed - 1))
+    """How many of the allowed permits feeds leave to reads a person waits for; pending orders take two calls."""
+    return min(2, allowed // 2)
 
 
 @dataclass(slots=True)
