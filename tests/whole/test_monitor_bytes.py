@@ -135,7 +135,7 @@ async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path) 
                 await back(app, pilot)
             await pilot.press("q")
     assert len(written) > 20, "the screen has read"
-    others = [each[:120] for each in written if not each.startswith(b"GET ")]
+    others = [each.data[:120] for each in written if not each.data.startswith(b"GET ")]
     assert not others
     assert {method for method, _ in exchange.sandbox.counts if method != ""} == {"GET"}
 
@@ -169,4 +169,4 @@ async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path
                 await asyncio.sleep(0.01)
         await execution.confirm(preview)
         await desk.stop()
-    assert sum(each.startswith(b"POST ") for each in written) == 1
+    assert sum(each.data.startswith(b"POST ") for each in written) == 1

@@ -1,0 +1,237 @@
+"""Prints what a reversal costs: confirming, naming the outcome after a restart, opening a large journal.
+
+From confirming to the POST's first byte, everything read again in between, while five panels poll as fast as the
+limits let them; on loopback and over a line with a round trip of 80 ms.
+
+Run: python -m tests.bench.reversal [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from tests.whole.outgoing import outgoing_requests
+from tradetui.commands.session import open_desk
+from tradetui.desk.desk import Desk
+from tradetui.desk.journal import Journal, State
+from tradetui.desk.preview import Preview, Target
+from tradetui.profiles.loading import Flags, load
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import Side
+
+ACCOUNT = "copy-old"
+USDT = ProductType.USDT_FUTURES
+ROUND_TRIP_MS = 80
+GOAL_MS = 150
+SETTLED_S = 15.0
+"""By then the shared budget has counted what was read before it was known whose account this is."""
+INTENTS = 100_000
+CONFIG = """
+[profiles.bench]
+base_url = "{base_url}"
+mode = "trade"
+start_locked = false
+account_kind = "ordinary"
+budget_share = 1.0
+product_types = ["USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"]
+max_reversal_value = 1000000000
+[profiles.bench.intervals]
+accounts = 0.5
+positions = 0.5
+orders = 0.5
+fills = 0.5
+triggers = 0.5
+"""
+
+
+@contextmanager
+def sandbox(*flags: str) -> Iterator[dict[str, Any]]:
+    """A sandbox in a process of its own, and what its first line tells."""
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "11", *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def relayed(base_url: str, round_trip_ms: int) -> Iterator[str]:
+    """The address of the sandbox behind a slow line."""
+    command = [sys.executable, "-m", "tests.bench.relay", base_url.rpartition(":")[2], str(round_trip_ms)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.terminate()
+
+
+def desk_on(base_url: str, server: dict[str, Any], folder: Path) -> Desk:
+    """A desk of one of the sandbox's accounts that may trade."""
+    key = next(profile for profile in server["profiles"] if profile["name"] == ACCOUNT)
+    config = folder / "config.toml"
+    config.write_text(CONFIG.format(base_url=base_url))
+    environment = {
+        **os.environ,
+        "TRADETUI_CONFIG": str(config),
+        "TRADETUI_API_KEY": key["api_key"],
+        "TRADETUI_API_SECRET": key["secret"],
+        "TRADETUI_PASSPHRASE": key["passphrase"],
+        "TRADETUI_DATA_DIR": str(folder / "data"),
+        "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+    }
+    return open_desk(load(environment, Flags()))
+
+
+async def ready(desk: Desk) -> Preview:
+    """A preview of the first position that may be confirmed."""
+    execution = desk.execution
+    assert execution is not None
+    while not desk.snapshot("positions").rows or execution.intents.trouble:  # noqa: ASYNC110 - as a person looks
+        await asyncio.sleep(0.01)
+    while True:
+        # The panel may still show the leg that was reversed the round before.
+        target = execution.target_of(desk.snapshot("positions").rows[0])  # type: ignore[arg-type]
+        preview = await execution.preview(target)
+        if not execution.why_not(preview, target.symbol):
+            return preview
+        await asyncio.sleep(0.3)
+
+
+async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds: int) -> list[float]:
+    """Milliseconds from confirming to the POST's first byte, ascending."""
+    desk = desk_on(base_url, server, folder)
+    execution = desk.execution
+    assert execution is not None
+    taken: list[float] = []
+    with outgoing_requests() as written:
+        desk.start()
+        await ready(desk)
+        await asyncio.sleep(SETTLED_S)
+        for _ in range(rounds):
+            await asyncio.sleep(1.3)
+            preview = await ready(desk)
+            await asyncio.sleep(0.6)
+            written.clear()
+            begin = time.perf_counter()
+            try:
+                sent = await execution.confirm(preview, preview.target.symbol)
+            except Exception as problem:
+                print(f"  not sent: {problem}")
+                continue
+            taken.append((next(each.at for each in written if each.data.startswith(b"POST")) - begin) * 1000)
+            async for _progress in execution.follow(sent):
+                pass
+        await desk.stop()
+    return sorted(taken)
+
+
+async def restarted(server: dict[str, Any], folder: Path) -> float:
+    """Seconds from the first good read of a restarted desk until the outcome is named: sent, and then the end."""
+    desk = desk_on(server["base_url"], server, folder)
+    execution = desk.execution
+    assert execution is not None
+    desk.keeping.start()
+    rows = (await desk.client.futures.positions(product_type=USDT)).rows
+    side = Side.BUY if rows[0].hold_side == "long" else Side.SELL
+    preview = await execution.preview(Target(rows[0].symbol, USDT, side, Decimal("0.001")))
+    while execution.intents.trouble:  # noqa: ASYNC110 - as a person looks
+        await asyncio.sleep(0.01)
+
+    async def never(*_: object) -> bool:
+        return False
+
+    # The program ends with the POST sent and nothing after it written down.
+    execution.intents.note = never  # type: ignore[method-assign]
+    await execution.confirm(preview, preview.target.symbol)
+    await desk.stop()
+    again = desk_on(server["base_url"], server, folder)
+    assert again.execution is not None
+    again.keeping.start()
+    while again.execution.intents.trouble:  # noqa: ASYNC110 - the account is known with the first good read
+        await asyncio.sleep(0.005)
+    assert again.execution.unsettled(), "the journal says that it was sent, and not what became of it"
+    begin = time.perf_counter()
+    while again.execution.unsettled():  # noqa: ASYNC110 - as a person looks
+        await asyncio.sleep(0.005)
+    taken = time.perf_counter() - begin
+    await again.stop()
+    return taken
+
+
+def filled_journal(file: Path) -> None:
+    """A journal with a hundred thousand reversals that came to their end."""
+    told = {
+        State.INTENDED: {
+            "request": {"symbol": "BTCUSDT", "productType": "USDT-FUTURES", "size": "2", "side": "buy"},
+            "title": "Reverse BTCUSDT LONG 2 and SHORT 0.5 to SHORT 2.5",
+            "before": {"long": "2", "short": "0.5"},
+            "after": [{"long": "0", "short": "2.5"}],
+        },
+        State.SENT: {"stamp_ms": 1_793_491_200_000},
+        State.ACKNOWLEDGED: {"reply": {"orderId": "1506792903551221760", "clientOid": "tt-1"}},
+        State.SETTLED: {"outcome": "reversed", "held": {"long": "0", "short": "2.5"}, "inferred": False},
+    }
+    journal = Journal(file)
+    rows = [
+        (f"tt-{number:025x}", "account", "USDT-FUTURES|BTCUSDT", "reversal", "settled", 0) for number in range(INTENTS)
+    ]
+    events = [(row[0], str(state), 1, json.dumps(words)) for row in rows for state, words in told.items()]
+    connection = journal._connection
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO intent VALUES (?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT INTO event (intent, state, at_ms, told) VALUES (?, ?, ?, ?)", events)
+    connection.execute("COMMIT")
+    journal.close()
+
+
+def opened(file: Path) -> float:
+    """Milliseconds until the newest intents and the open ones are read."""
+    begin = time.perf_counter()
+    journal = Journal(file)
+    journal.open_intents("account")
+    assert len(journal.newest()) == 200
+    taken = (time.perf_counter() - begin) * 1000
+    journal.close()
+    return taken
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with sandbox() as server:
+            for number, round_trip in enumerate((0, ROUND_TRIP_MS)):
+                place = folder / str(number)
+                place.mkdir()
+                with relayed(server["base_url"], round_trip) as base_url:
+                    taken = asyncio.run(confirming(base_url, server, place, rounds))
+                print(
+                    f"confirm to the POST's first byte, round trip {round_trip} ms: median "
+                    f"{statistics.median(taken):.0f} ms, slowest {taken[-1]:.0f} ms (at most {GOAL_MS + round_trip})"
+                )
+        with sandbox("--no-limits") as server:
+            named = sorted(asyncio.run(restarted(server, folder)) for _ in range(5))
+        print(f"restarted, outcome named: median {named[2]:.2f} s, slowest {named[-1]:.2f} s (at most 2)")
+        file = folder / "journal.sqlite"
+        filled_journal(file)
+        times = sorted(opened(file) for _ in range(7))
+        print(f"journal of {INTENTS:,} intents opened: median {times[3]:.0f} ms, slowest {times[-1]:.0f} (at most 200)")
+
+
+if __name__ == "__main__":
+    main()
