@@ -210,6 +210,22 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
 
 
 @pytest.mark.looptime
+@pytest.mark.looptime
+async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
+    for takes, begins in ((0.1, 0.1), (5.0, 0.3)):
+        scripts = {name: Script() for name in ("accounts", "positions")}
+        for script in scripts.values():
+            script.answer = lambda: Reading(["a=1"])
+        scripts["positions"].takes = takes
+        feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
+        running = Scheduler(feeds, Random(7), first="positions")
+        now = asyncio.get_running_loop().time()
+        running.start()
+        await asyncio.sleep(1)
+        await running.stop()
+        assert scripts["accounts"].began[0] - now == pytest.approx(begins)
+
+
 async def test_a_step_of_the_clock_brings_no_burst():
     script = Script()
     script.answer = lambda: Reading(["a=1"])

@@ -91,7 +91,7 @@ class Desk:
             name: Feed(name, readers[name], settings.intervals[name], clock) for name in FEEDS
         }
         self._live_stops = Snapshot()
-        self.scheduler = Scheduler(self.feeds.values(), random)
+        self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
         self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known)
