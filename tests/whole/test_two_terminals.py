@@ -5,6 +5,7 @@ A hundred rounds: python -m pytest -m campaign tests/whole/test_two_terminals.py
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter
@@ -91,8 +92,12 @@ def two_terminals(folder: Path) -> Iterator[tuple[ExchangeThread, list[Screen]]]
 def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
     """Both preview, both confirm in the same moment; how each ended."""
     posts = exchange.posts
+    leg = "LONG" if exchange.held("hedge")["long"] != "0" else "SHORT"
     for screen in screens:
-        screen.send(b"2R")
+        screen.send(b"2u")
+    until(screens, lambda screen: re.search(rf"BTCUSDT +{leg} +0\.5", screen.text) is not None, f"the {leg} leg")
+    for screen in screens:
+        screen.send(b"R")
     until(screens, armed, "an armed preview")
     for screen in screens:
         screen.send(b"\t\r")
