@@ -30,7 +30,7 @@ budget_share = 1.0
 account_kind = "ordinary"
 max_reversal_value = 100000000
 """
-ENDS = ("Settled:", "Nothing was sent", "Not done", "An earlier reversal")
+ENDS = ("Settled:", "Nothing was sent", "Not done", "An earlier reversal", "no long position", "no short position")
 
 
 class Screen(Terminal):
@@ -98,6 +98,11 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
     until(screens, lambda screen: re.search(rf"BTCUSDT +{leg} +0\.5", screen.text) is not None, f"the {leg} leg")
     for screen in screens:
         screen.send(b"R")
+    until(screens, armed, "an armed preview")
+    # The body is painted before the line below it says that it is arming.
+    for _ in range(30):
+        for screen in screens:
+            screen.read()
     until(screens, armed, "an armed preview")
     for screen in screens:
         screen.send(b"\t\r")
