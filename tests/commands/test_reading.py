@@ -82,6 +82,23 @@ def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:
         assert capsys.readouterr().out == ""
 
 
+def test_a_symbol_is_asked_of_the_product_types_that_trade_it(point: Point, capsys: Capture) -> None:
+    point()
+    for symbol in ("BTCUSDT", "BTCUSD", "ETHPERP"):
+        rows = shown(capsys, "fills", "--symbol", symbol, "--limit", "5")
+        assert {row["symbol"] for row in rows} == {symbol}
+
+
+def test_transfers_of_longer_than_a_week_are_read_in_pieces(point: Point, capsys: Capture) -> None:
+    point("broker")
+    rows = shown(capsys, "transfers", "--since", "30d", "--all")
+    times = [int(row["ts"]) for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert max(times) - min(times) > 7 * 86_400_000
+    assert main(["show", "transfers", "--since", "30d"]) == USAGE
+    assert "7 days" in capsys.readouterr().err
+
+
 def test_the_catalogue(capsys: Capture) -> None:
     rows = shown(capsys, "endpoints")
     assert [row["number"] for row in rows if row["core"]] == list(range(1, 14))

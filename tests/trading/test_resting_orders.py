@@ -71,6 +71,27 @@ def test_a_protective_stop_of_the_old_position_is_pointed_out_in_one_way_mode() 
     assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).effect == "stays"
 
 
+@pytest.mark.parametrize(
+    ("held", "side", "effect"),
+    [
+        ("4", "sell", "would reduce what is held then"),
+        ("4", "buy", "would add to what is held then"),
+        ("-10", "sell", WRONG),
+        ("0", "sell", "would open a position anew"),
+    ],
+)
+def test_once_it_is_known_what_is_held_counts(held: str, side: str, effect: str) -> None:
+    sized = plan(Net(Decimal(10)), size="3")
+    (found,) = resting_after(sized, [order(side)], (), Net(Decimal(held)))
+    assert found.effect == effect
+
+
+def test_before_that_every_possible_result_is_told() -> None:
+    found = only(plan(Net(Decimal(10)), size="3"), order("sell"))
+    assert found.wrong_way
+    assert found.effect == f"would reduce what is held then or {WRONG}"
+
+
 def test_words_name_side_size_and_price() -> None:
     assert only(plan(legs("10"), "buy"), order("buy", "open")).words == "buy open 2 at 100.5"
     assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).words == "pos_loss sell close when 90"

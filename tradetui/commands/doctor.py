@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
@@ -67,7 +68,7 @@ def _account(account: AccountIdentity) -> Check:
 def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
     file = journal_file(loaded, account)
     if not file.exists():
-        return Check("journal", True, f"none yet; it will be {file}")
+        return _journal_to_be(file)
     try:
         journal = Journal(file)
         unsettled = len(journal.newest())
@@ -75,6 +76,14 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
     except FileUnusable as problem:
         return Check("journal", False, problem.reason, problem.remedy)
     return Check("journal", True, f"{file}, {unsettled} of the newest intents readable")
+
+
+def _journal_to_be(file: Path) -> Check:
+    there = next(folder for folder in file.parents if folder.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return Check("journal", True, f"none yet; it will be {file}")
+    why = "cannot be written" if there.is_dir() else "is no directory"
+    return Check("journal", False, f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
 
 
 def _terminal() -> Check:

@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
     say(f"Wrote {profile_file}\nWrote {key_file} (mode 0600)")
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
-    say(f"Next: tradetui doctor --profile {args.name}")
+    elsewhere = f" --config {args.config}" if args.config else ""
+    say(f"Next: tradetui doctor{elsewhere} --profile {args.name}")
     return DONE
 
 

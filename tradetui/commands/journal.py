@@ -18,11 +18,18 @@ from tradetui.profiles.loading import load
 from tradetui.wire.json_text import dump
 from tradetui.wire.scrub import scrub
 
+EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
+NOT_KNOWN = (
+    "It is not known whose account this is: the exchange does not tell now and did not before, so its journal, if "
+    "there is one, cannot be found. Set uid in the profile, or try again when the exchange answers."
+)
+
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled."""
     loaded = load(os.environ, flags_of(args))
-    file = journal_file(loaded, identity_of(loaded))
+    account = identity_of(loaded)
+    file = journal_file(loaded, account)
     intents: list[Intent] = []
     if file.exists() or set_aside_before(file) is not None:
         try:
@@ -39,7 +46,9 @@ def run(args: argparse.Namespace) -> int:
             for line in _lines(intent):
                 sys.stdout.write(scrub(line) + "\n")
         if not intents:
-            say("The journal is empty: nothing was ever sent for this account from this data directory.")
+            say(EMPTY if account.known else NOT_KNOWN)
+    if not account.known and not intents:
+        return ATTENTION
     return ATTENTION if any(intent.state not in ENDED for intent in intents) else DONE
 
 

@@ -16,14 +16,17 @@ from tradetui.desk.creation import Creation
 from tradetui.desk.desk import JOURNAL_FILE, Desk
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.execution import Execution
-from tradetui.desk.identity import AccountIdentity, Origin, identify, stand_in
+from tradetui.desk.identity import AccountIdentity, identify, stand_in, untold
 from tradetui.desk.keeping import account_dir
+from tradetui.desk.known_accounts import KnownAccounts
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.shared_budget import SharedBudget
+from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import Flags, LoadedProfile
 from tradetui.profiles.model import DEMO_PRODUCT_TYPES
 from tradetui.profiles.secrets import fetch
@@ -49,7 +52,7 @@ def credentials_of(loaded: LoadedProfile) -> Credentials:
 
 
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:
-    """The account: by the exchange where it answers, else by the profile's uid, else by a hash of the key."""
+    """The account: by the exchange where it answers, else as it told before, else by the profile's uid or the key."""
     credentials = credentials_of(loaded)
     told = asyncio.run(_told_identity(loaded, stand_in(credentials.api_key)))
     return told or presumed_identity(loaded, credentials)
@@ -57,17 +60,19 @@ def identity_of(loaded: LoadedProfile) -> AccountIdentity:
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
     """The account as far as it is known before the exchange was asked."""
-    profile = loaded.profile
-    origin: Origin = "profile" if profile.uid else "key"
-    uid = profile.uid or stand_in(credentials.api_key)
-    return AccountIdentity(profile.base_url, profile.environment, uid, origin)
+    profile, key = loaded.profile, stand_in(credentials.api_key)
+    try:
+        remembered = KnownAccounts(loaded.data_dir).uid_of(profile.base_url, profile.environment, key)
+    except FileUnusable as problem:
+        raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
+    return untold(profile.base_url, profile.environment, profile.uid, key, remembered)
 
 
 async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
     profile = loaded.profile
     async with open_reader(loaded) as client:
         try:
-            return await identify(
+            told = await identify(
                 client,
                 base_url=profile.base_url,
                 environment=profile.environment,
@@ -76,6 +81,7 @@ async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | N
             )
         except ExchangeError:
             return None
+    return told if told.origin == "exchange" else None
 
 
 def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:

@@ -20,8 +20,10 @@ from tradetui.commands.session import flags_of, open_reader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
+from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.records import Record
 from tradetui.wire.replies import Reply
+from tradetui.wire.time_rules import split_span
 from tradetui.wire.time_texts import milliseconds
 
 WHATS: Mapping[str, str] = {
@@ -186,6 +188,8 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(asked, name, None)) is not None:
             values[name] = milliseconds(text, now_ms, flag)
+    if asked.what == "transfers" and "startTime" in values:
+        values.setdefault("endTime", now_ms)  # the interface wants both or neither
     if asked.what == "convert":
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
@@ -197,15 +201,26 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
     product_types: Iterable[str | None] = [None]
     if "productType" in _parameters(endpoint):
         product_types = loaded.profile.product_types
+        if getattr(asked, "product_type", None) is None and (symbol := values.get("symbol")):
+            likely = [each for each in product_types if may_trade(ProductType(each), str(symbol))]
+            product_types = likely or product_types
     groups = []
     for product_type in product_types:
         base = values if product_type is None else {**values, "productType": product_type}
         name, words = MERGED.get(asked.what, ("", ()))
-        single = not words or name in base
-        groups.append([endpoint.request(**(base if single else {**base, name: word})) for word in words or (None,)])
-        if single:
-            groups[-1] = groups[-1][:1]
+        chosen = [{}] if name in base or not words else [{name: word} for word in words]
+        pieces = _pieces(endpoint, base) if asked.all else [base]
+        groups.append([endpoint.request(**piece, **more) for piece in pieces for more in chosen])
     return groups
+
+
+def _pieces(endpoint: Endpoint, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """A stretch of time in spans the exchange takes, where it takes no page that goes on beyond one."""
+    rule, start, end = endpoint.time, values.get("startTime"), values.get("endTime")
+    if endpoint.name != WHATS["transfers"] or rule is None or start is None or end is None:
+        return [values]
+    spans = split_span(start, end, rule.piece_ms)
+    return [{**values, "startTime": first, "endTime": last} for first, last in spans] or [values]
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:

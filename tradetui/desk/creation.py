@@ -77,6 +77,11 @@ class Creation:
         self._running: set[asyncio.Task[Any]] = set()
         self._unkept: dict[str, Unkept] = {}
 
+    @property
+    def uid(self) -> str:
+        """The account's UID; empty while nobody has told it."""
+        return self._uid
+
     async def open(self, account: AccountIdentity, folder: Path | None) -> None:
         """Open the vault of the account, and take up every creation where the journal says it stands."""
         self._uid = account.uid if account.known else ""

@@ -215,7 +215,8 @@ class Desk:
             return
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account)
-        await execution.open_journal(account.name, folder and folder / JOURNAL_FILE)
+        uid = account.uid if account.known else None
+        await execution.open_journal(account.name, folder and folder / JOURNAL_FILE, uid)
         if self.creation is not None:
             await self.creation.open(account, folder and folder / VAULT_DIR)
 

@@ -15,6 +15,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
 from tradetui.trading.estimates import Basis, Figure, estimates, margin_is_short
+from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position, holdings_of, leg_of, mode_of
 from tradetui.trading.resting_orders import Resting, resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
@@ -26,7 +27,7 @@ from tradetui.wire.futures import (
     PendingOrder,
     TriggerOrder,
 )
-from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.vocabulary import PositionMode, Side
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
@@ -157,18 +158,20 @@ class Evidence:
             return False
         return reply.rows[0] if reply.rows else False
 
-    async def left_over(self, plan: ReversalPlan) -> tuple[Resting, ...]:
-        """The symbol's orders and live stops as they stand now, seen from what the plan leads to."""
+    async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[Resting, ...]:
+        """The symbol's orders and live stops as they stand now, seen from what is held."""
         orders = await self._orders(plan.wish.product_type, plan.wish.symbol)
         stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
-        return resting_after(plan, orders, stops or ())
+        return resting_after(plan, orders, stops or (), held)
 
     async def _product_type_of(self, symbol: str) -> ProductType:
-        for product_type in self._settings.product_types:
+        every = self._settings.product_types
+        likely = [each for each in every if may_trade(each, symbol)] or every
+        for product_type in likely if len(likely) > 1 else ():
             held = await self.held(product_type, symbol.upper())
             if any(position.symbol == symbol.upper() for position in held.positions):
                 return product_type
-        return self._settings.product_types[0]
+        return likely[0]
 
     async def _orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
         async def resting(status: str) -> list[PendingOrder]:

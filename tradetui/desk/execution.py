@@ -95,6 +95,7 @@ class Execution:
     ) -> None:
         """`journal` is None until it is known whose account this is; nothing is sent before `open_journal`."""
         self.intents = Intents(journal, disk, clock, account, new_id, start_locked=settings.start_locked)
+        self.uid = settings.uid
         self._client = client
         self._settings = settings
         self._clock = clock
@@ -105,8 +106,9 @@ class Execution:
 
     # The journal
 
-    async def open_journal(self, account: str, file: Path | None) -> None:
+    async def open_journal(self, account: str, file: Path | None, uid: str | None = None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
+        self.uid = uid or self.uid
         if await self.intents.open(account, file):
             self._beside(self._take_up())
             self._beside(self.intents.watch())
@@ -375,7 +377,7 @@ class Execution:
             return await self._ended_elsewhere(sent, words, held)
         progress = Progress(State.SETTLED, words, held, outcome, came_true)
         try:
-            return replace(progress, resting=await self._evidence.left_over(sent.plan))
+            return replace(progress, resting=await self._evidence.left_over(sent.plan, held))
         except ExchangeError as problem:
             return replace(progress, resting_unread=str(problem))
 

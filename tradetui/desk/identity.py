@@ -11,12 +11,15 @@ from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejecte
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.spot import AccountInfo
 
-Origin = Literal["exchange", "profile", "key"]
+Origin = Literal["exchange", "remembered", "profile", "key"]
 
 
 @dataclass(frozen=True, slots=True)
 class AccountIdentity:
-    """An account; `origin` says who told the UID, and `key` means that a hash of the API key stands in for it."""
+    """An account; `origin` says who told the UID: the exchange now, or then (`remembered`), or the profile.
+
+    `key` means that nobody did, and a hash of the API key stands in for it.
+    """
 
     base_url: str
     environment: str
@@ -42,9 +45,15 @@ def stand_in(api_key: str) -> str:
 
 
 async def identify(
-    client: ExchangeReader, *, base_url: str, environment: str, uid: str | None, key_stand_in: str
+    client: ExchangeReader,
+    *,
+    base_url: str,
+    environment: str,
+    uid: str | None,
+    key_stand_in: str,
+    remembered: str | None = None,
 ) -> AccountIdentity:
-    """The account by the exchange where it tells, else by the profile, else by the key.
+    """The account by the exchange where it tells, else as it told before, else by the profile, else by the key.
 
     Only an answer that it will not tell makes the profile's word count; anything else raises `ExchangeError`, since
     two sessions of one account must not take it for two.
@@ -57,6 +66,15 @@ async def identify(
         info = next((row for row in reply.rows if isinstance(row, AccountInfo)), None)
     if info is not None:
         return AccountIdentity(base_url, environment, info.user_id, "exchange", info)
+    return untold(base_url, environment, uid, key_stand_in, remembered)
+
+
+def untold(
+    base_url: str, environment: str, uid: str | None, key_stand_in: str, remembered: str | None
+) -> AccountIdentity:
+    """The account as far as it is known without the exchange."""
+    if remembered:
+        return AccountIdentity(base_url, environment, remembered, "remembered")
     if uid:
         return AccountIdentity(base_url, environment, uid, "profile")
     return AccountIdentity(base_url, environment, key_stand_in, "key")

@@ -54,6 +54,7 @@ class Intents:
         self._open: dict[str, tuple[str, State]] = {}
         self._locked_here = start_locked
         self._locked_everywhere = False
+        self._lock_choices = 0
 
     # The journal
 
@@ -88,13 +89,15 @@ class Intents:
         """Take over what other processes wrote: the trading lock and intents that are not settled."""
         if self._journal is None:
             return
+        chosen = self._lock_choices
         try:
             locked = await self._disk.run(self._journal.trading_locked, self.account)
             intents = await self._disk.run(self._journal.open_intents, self.account)
         except sqlite3.Error as problem:
             self.trouble = _unread(problem)
             return
-        self._locked_everywhere = bool(locked)
+        if chosen == self._lock_choices:
+            self._locked_everywhere = bool(locked)
         self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
 
     async def not_settled(self) -> list[Intent]:
@@ -204,8 +207,11 @@ class Intents:
         return self._locked_here or self._locked_everywhere
 
     def set_lock(self, locked: bool) -> None:
-        """Lock or unlock trading at once, here and for every process of the account."""
-        self._locked_here = self._locked_everywhere = locked
+        """Lock or unlock trading at once, for every process of the account; any of them may unlock it again."""
+        self._lock_choices += 1
+        self._locked_everywhere = locked
+        # Without a journal nobody else is told, so it is this session's own.
+        self._locked_here = locked if self._journal is None else False
         if self._journal is None:
             return
         task = asyncio.ensure_future(

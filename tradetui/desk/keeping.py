@@ -12,6 +12,7 @@ from typing import Final
 from tradetui.desk.archive import Archive
 from tradetui.desk.disk import Disk
 from tradetui.desk.identity import AccountIdentity, identify
+from tradetui.desk.known_accounts import KnownAccounts
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeReader
@@ -48,6 +49,7 @@ class Keeping:
         self._random = random
         self._attach = attach
         self._known = known
+        self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -81,16 +83,29 @@ class Keeping:
                 self.trouble = str(problem)
 
     async def _identify(self) -> AccountIdentity:
+        """Ask until it is known; what the exchange told once counts on a day when it does not tell."""
         wait, longest = AGAIN_S
+        settings = self._settings
+        key = (settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
         while True:
             try:
-                return await identify(
+                remembered = await self._disk.run(self._accounts.uid_of, *key)
+                identity = await identify(
                     self._client,
-                    base_url=self._settings.base_url,
-                    environment=self._settings.exchange_environment,
-                    uid=self._settings.uid,
-                    key_stand_in=self._settings.key_stand_in or "key-unknown",
+                    base_url=key[0],
+                    environment=key[1],
+                    uid=settings.uid,
+                    key_stand_in=key[2],
+                    remembered=remembered,
                 )
+                if identity.origin == "exchange":
+                    await self._disk.run(self._accounts.remember, *key, identity.uid)
+            except (FileUnusable, OSError) as problem:
+                # Were the account taken for another, what it has not settled would lock nothing.
+                self.trouble = str(problem)
             except ExchangeError:
-                await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
-                wait = min(longest, wait * 2)
+                pass
+            else:
+                return identity
+            await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
+            wait = min(longest, wait * 2)

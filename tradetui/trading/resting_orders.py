@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
 
+from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.money import plain
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.futures import PendingOrder, TriggerOrder
 from tradetui.wire.vocabulary import PositionMode, same
+
+WRONG: Final = "WOULD ADD TO THE WRONG SIDE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,39 +27,62 @@ class Resting:
 
 
 def resting_after(
-    plan: ReversalPlan, orders: Iterable[PendingOrder], stops: Iterable[TriggerOrder]
+    plan: ReversalPlan,
+    orders: Iterable[PendingOrder],
+    stops: Iterable[TriggerOrder],
+    held: Holdings | None = None,
 ) -> tuple[Resting, ...]:
-    """Every order and live stop of the symbol; those made for the old side are marked."""
-    return tuple(_order(plan, order) for order in orders) + tuple(_stop(plan, stop) for stop in stops)
+    """Every order and live stop of the symbol; those made for the old side are marked.
+
+    They are seen from what is held, where that is known already, else from all that the plan may lead to.
+    """
+    afters = [held] if held is not None else [result.after for result in plan.results]
+    nets = [after.net for after in afters if isinstance(after, Net)]
+    return tuple(_order(plan, nets, order) for order in orders) + tuple(_stop(plan, nets, stop) for stop in stops)
 
 
-def _order(plan: ReversalPlan, order: PendingOrder) -> Resting:
+def _order(plan: ReversalPlan, nets: Sequence[Decimal], order: PendingOrder) -> Resting:
     price = plain(order.price) if order.price is not None else "market"
     words = f"{order.side} {order.trade_side or ''} {plain(order.size)} at {price}".replace("  ", " ")
-    return _resting(plan, order.order_id, words, order.side, order.trade_side, reduces=bool(order.is_reduce_only))
+    return _resting(plan, nets, order.order_id, words, order.side, order.trade_side, reduces=order.is_reduce_only)
 
 
-def _stop(plan: ReversalPlan, stop: TriggerOrder) -> Resting:
+def _stop(plan: ReversalPlan, nets: Sequence[Decimal], stop: TriggerOrder) -> Resting:
     at = plain(stop.trigger_price) if stop.trigger_price is not None else "its trigger"
     words = f"{stop.plan_type or 'trigger'} {stop.side or ''} {stop.trade_side or ''} when {at}".replace("  ", " ")
-    return _resting(plan, stop.order_id, words, stop.side, stop.trade_side, reduces=False)
+    return _resting(plan, nets, stop.order_id, words, stop.side, stop.trade_side, reduces=False)
 
 
 def _resting(
-    plan: ReversalPlan, order_id: str, words: str, side: str | None, trade_side: str | None, *, reduces: bool
+    plan: ReversalPlan,
+    nets: Sequence[Decimal],
+    order_id: str,
+    words: str,
+    side: str | None,
+    trade_side: str | None,
+    *,
+    reduces: bool,
 ) -> Resting:
     """Name the effect on what will be held.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
-    One-way mode: an order against the old position (a protective stop, a take-profit) goes the way of the new one
-    and adds to it, unless the order itself may only reduce; one that would have added to the old reduces the new.
+    One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
+    protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
     """
-    with_old = same(side, "buy") == plan.reverses_long
+    buys = same(side, "buy")
     if plan.wish.mode is PositionMode.HEDGE:
-        wrong = same(trade_side, "open") and with_old
-        return Resting(order_id, words, wrong, "WOULD ADD TO THE WRONG SIDE" if wrong else "stays")
-    if with_old:
-        return Resting(order_id, words, False, "would reduce what is held then")
+        wrong = same(trade_side, "open") and buys == plan.reverses_long
+        return Resting(order_id, words, wrong, WRONG if wrong else "stays")
+    effects = list(dict.fromkeys(_effect(plan, net, buys=buys, reduces=reduces) for net in nets))
+    return Resting(order_id, words, WRONG in effects, " or ".join(effects) or "stays")
+
+
+def _effect(plan: ReversalPlan, net: Decimal, *, buys: bool, reduces: bool) -> str:
+    if net == 0:
+        return "reduce-only: nothing left for it to reduce" if reduces else "would open a position anew"
+    if buys != (net > 0):
+        return "would reduce what is held then"
     if reduces:
-        return Resting(order_id, words, False, "reduce-only: nothing left for it to reduce")
-    return Resting(order_id, words, True, "WOULD ADD TO THE WRONG SIDE")
+        return "reduce-only: nothing left for it to reduce"
+    turned = (net > 0) != plan.reverses_long
+    return WRONG if turned else "would add to what is held then"

@@ -110,8 +110,16 @@ class TradeApp(App[None], inherit_bindings=False):
         """The colours our styles name, for themes that do not give them."""
         return dict(THEMES[0].variables)
 
+    def _paint_all(self, _: App[Any]) -> None:
+        """Paint every cell: the terminal was somebody else's meanwhile."""
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
+            for widget in screen.walk_children():
+                widget.refresh()
+
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
+        self.app_resume_signal.subscribe(self, self._paint_all)
         for trouble in troubles(self.settings.keys):
             tell(self, trouble, severity="warning", seconds=10)
 

@@ -149,5 +149,5 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
         ("  clock ", "$quiet"),
         (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),
         ("  budget ", "$quiet"),
-        (f"{fullest:.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
+        (f"{min(fullest, 1):.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
     )

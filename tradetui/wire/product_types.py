@@ -41,6 +41,19 @@ class ProductType(StrEnum):
         return "USDC" if "USDC" in self.value else "USDT"
 
 
+def may_trade(product_type: ProductType, symbol: str) -> bool:
+    """Whether a symbol can be one of a product type's, as far as its name tells; true where it tells nothing.
+
+    USDT contracts end in USDT, USDC contracts in PERP or USDC, and inverse ones are quoted in USD.
+    """
+    symbol = symbol.upper()
+    if symbol.endswith("USDT"):
+        return product_type.settlement_coin == "USDT"
+    if symbol.endswith(("PERP", "USDC")) and not symbol.endswith("_PERP"):
+        return product_type.settlement_coin == "USDC"
+    return product_type.is_coin_margined if "USD" in symbol else True
+
+
 def margin_coin(product_type: ProductType, symbol: str) -> str | None:
     """The coin margin is held in by the product type's rule: USDT, USDC, or the base coin of a COIN symbol.
 

@@ -52,7 +52,7 @@ class ReviewDialog(ModalScreen[Created | None]):
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
         style = "live" if str(settings.environment) == "LIVE" else "calm"
-        account = f"{settings.environment} · {settings.name} · {settings.uid or 'uid not known'}"
+        account = f"{settings.environment} · {settings.name} · {self._creation.uid or settings.uid or 'uid not known'}"
         with Vertical() as box:
             box.border_title = plain(TITLES[self._kind])
             box.border_subtitle = plain("Tab, Enter sends · Esc back to the form")

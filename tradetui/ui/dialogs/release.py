@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -43,6 +43,14 @@ class ReleaseDialog(ModalScreen[str | None]):
             with Horizontal(classes="buttons"):
                 yield Button("Leave it locked", id="cancel")
                 yield Button("Release", id="confirm", variant="error", disabled=True)
+
+    def on_key(self, event: events.Key) -> None:
+        """The reason may be typed at once."""
+        why = self.query_one("#why", Input)
+        if event.character and event.character.isprintable() and not isinstance(self.focused, Input):
+            event.stop()
+            why.focus()
+            why.insert_text_at_cursor(event.character)
 
     def action_cancel(self) -> None:
         self.dismiss(None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -80,7 +80,7 @@ class ReversalDialog(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         settings = self._execution.settings
         style = "live" if str(settings.environment) == "LIVE" else "calm"
-        account = f"{settings.environment} · {settings.name} · {settings.uid or 'uid not known'}"
+        account = f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}"
         with Vertical() as box:
             box.border_title = plain(f"Reverse {self._target.symbol}")
             yield Static(plain(account), classes=style, markup=False)
@@ -117,6 +117,18 @@ class ReversalDialog(ModalScreen[None]):
 
     def _at_end(self) -> bool:
         return self._scroll.scroll_y >= self._scroll.max_scroll_y
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while a button has the focus goes where it belongs: a size, or the symbol."""
+        character = event.character
+        if character is None or not character.isprintable() or isinstance(self.focused, Input) or self._sending:
+            return
+        typed = self.query_one("#typed", Input)
+        box = self.query_one("#size", Input) if character in "0123456789." else typed
+        if character != " " and box.display and not self._over:
+            event.stop()
+            box.focus()
+            box.insert_text_at_cursor(character)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._tell_reasons)
@@ -160,7 +172,9 @@ class ReversalDialog(ModalScreen[None]):
     def _name_button(self, title: str) -> None:
         """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
         room = self._scroll.size.width - 20
-        self.query_one("#confirm", Button).label = plain(title if len(title) <= room else "Reverse").plain
+        button, words = self.query_one("#confirm", Button), plain(title if len(title) <= room else "Reverse").plain
+        button.label = words
+        button.styles.width = max(16, len(words) + 4)
 
     def _arm(self) -> None:
         self._armed = True

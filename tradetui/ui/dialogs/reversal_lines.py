@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tradetui.trading.resting_orders import Resting
     from tradetui.trading.reversal import ReversalPlan
 
-LABEL = 18
+LABEL, LONGEST = 18, 8
 
 
 def line(label: str, words: str, style: str = "") -> Content:
@@ -62,7 +62,8 @@ def _position_lines(preview: Preview) -> Iterable[Content]:
     yield line("mode", f"{preview.mode or UNKNOWN} ({preview.mode_from})")
     yield line("margin, leverage", margin)
     if position is not None:
-        yield line("entry, mark", f"{number(position.entry)}, {number(position.mark)}  ({position.source})")
+        entry = number(position.entry, at_most=LONGEST)
+        yield line("entry, mark", f"{entry}, {number(position.mark)}  ({position.source})")
         if position.locked:
             yield line("locked", f"{number(position.locked)} held by close orders")
 

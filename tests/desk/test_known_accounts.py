@@ -1,0 +1,90 @@
+"""Whose account a key is stays known on a day when the exchange does not tell: its journal must lock all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.desk.scripted import ScriptedClient
+from tests.desk.test_identity import INFO, telling
+from tradetui.desk.disk import InlineDisk
+from tradetui.desk.identity import AccountIdentity, identify, untold
+from tradetui.desk.keeping import Keeping, account_dir
+from tradetui.desk.known_accounts import KnownAccounts
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.errors import EndpointMissing
+from tradetui.wire.product_types import ProductType
+
+KEY = ("https://api.example.com", "live", "key-0e61")
+
+
+def test_what_was_told_is_remembered_by_key_address_and_environment(tmp_path: Path) -> None:
+    known = KnownAccounts(tmp_path)
+    assert known.uid_of(*KEY) is None
+    known.remember(*KEY, "4100000002")
+    assert KnownAccounts(tmp_path).uid_of(*KEY) == "4100000002"
+    assert known.uid_of(KEY[0], "demo", KEY[2]) is None
+    assert known.uid_of(KEY[0], KEY[1], "key-other") is None
+    (file,) = (tmp_path / "accounts").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_without_a_directory_nothing_is_kept() -> None:
+    known = KnownAccounts(None)
+    known.remember(*KEY, "1")
+    assert known.uid_of(*KEY) is None
+
+
+def test_a_file_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    known = KnownAccounts(tmp_path)
+    known.remember(*KEY, "1")
+    (tmp_path / "accounts" / "known.json").write_text("{")
+    with pytest.raises(FileUnusable, match="Set uid in the profile"):
+        known.uid_of(*KEY)
+    with pytest.raises(FileUnusable):
+        known.remember(*KEY, "1")
+
+
+async def test_the_exchange_now_then_then_the_profile_then_the_key() -> None:
+    client = ScriptedClient()
+    client.failing[INFO] = EndpointMissing("no", code="40404")
+    asked = {"base_url": KEY[0], "environment": KEY[1], "key_stand_in": KEY[2]}
+    found = await identify(client, **asked, uid="7", remembered="42")  # type: ignore[arg-type]
+    assert (found.uid, found.origin, found.known) == ("42", "remembered", True)
+    told = await identify(telling(), **asked, uid="7", remembered="41")  # type: ignore[arg-type]
+    assert (told.uid, told.origin) == ("42", "exchange")
+    assert untold(*KEY[:2], None, KEY[2], "42").name == told.name
+    assert untold(*KEY[:2], "42", KEY[2], None).origin == "profile"
+    assert not untold(*KEY[:2], None, KEY[2], None).known
+
+
+async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
+    settings = DeskSettings(
+        name="main",
+        environment=Environment.LIVE,
+        product_types=(ProductType.USDT_FUTURES,),
+        base_url=KEY[0],
+        key_stand_in=KEY[2],
+        data_dir=data_dir,
+    )
+    found: list[AccountIdentity] = []
+    keeping = Keeping(client, settings, InlineDisk(), Random(7), [], found.append)  # type: ignore[arg-type]
+    keeping.start()
+    assert keeping._task is not None
+    await asyncio.wait_for(keeping._task, 5)
+    await keeping.stop()
+    return found[0]
+
+
+async def test_the_next_session_finds_the_same_journal_though_the_exchange_tells_no_more(tmp_path: Path) -> None:
+    told = await known_to(telling(), tmp_path)
+    silent = ScriptedClient()
+    silent.failing[INFO] = EndpointMissing("no", code="40404")
+    later = await known_to(silent, tmp_path)
+    assert (later.origin, later.name) == ("remembered", told.name)
+    assert account_dir(tmp_path, later) == account_dir(tmp_path, told)
