@@ -529,7 +529,8 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         result = stage.app.screen
         assert isinstance(result, ResultDialog)
         assert "Created, and not kept yet" in words(stage)
-        assert "No space left on device" in words(stage)
+        # On the screen the path, which is as long as it is, decides where the line breaks.
+        assert any("No space left on device" in str(each.content) for each in result.query(Static))
         assert not result.query(GivenKeys)
         secret = next(key.secret for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE)
         assert secret not in screen_text(stage.app)
@@ -558,7 +559,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
 async def test_a_vault_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
     stage = Stage(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
-        (account,) = (tmp_path / "accounts").iterdir()
+        (account,) = (file for file in (tmp_path / "accounts").iterdir() if file.is_dir())
         (account / "vault").write_text("a file in the place of the directory")
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)

@@ -30,6 +30,7 @@ budget_share = 1.0
 account_kind = "ordinary"
 max_reversal_value = 100000000
 """
+PAGE_DOWN = b"\x1b[6~"
 ENDS = ("Settled:", "Nothing was sent", "Not done", "An earlier reversal", "no long position", "no short position")
 
 
@@ -62,6 +63,11 @@ def until(screens: list[Screen], holds: Callable[[Screen], bool], what: str, sec
 def armed(screen: Screen) -> bool:
     text = screen.text.lower()
     return "held afterwards" in text and not any(words in text for words in ("arming", "reading", "nothing was sent"))
+
+
+def confirmable(screen: Screen) -> bool:
+    text = screen.text.lower()
+    return "assumed" in text and not any(words in text for words in ("arming", "reading …", "more below"))
 
 
 @contextmanager
@@ -104,6 +110,10 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
         for screen in screens:
             screen.read()
     until(screens, armed, "an armed preview")
+    # What does not fit is shown page by page: nothing is confirmed before all of it was.
+    for screen in screens:
+        screen.send(PAGE_DOWN * 3)
+    until(screens, confirmable, "the end of the preview")
     for screen in screens:
         screen.send(b"\t\r")
     until(screens, lambda screen: any(words in screen.text for words in ENDS), "an end")

@@ -78,12 +78,10 @@ class ReversalDialog(ModalScreen[None]):
         self._note = ""
 
     def compose(self) -> ComposeResult:
-        settings = self._execution.settings
-        style = "live" if str(settings.environment) == "LIVE" else "calm"
-        account = f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}"
+        style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
         with Vertical() as box:
             box.border_title = plain(f"Reverse {self._target.symbol}")
-            yield Static(plain(account), classes=style, markup=False)
+            yield Static(plain(self._account), id="account", classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
             yield Input(id="size", placeholder="size: the whole position; type a number and Enter for a part of it")
@@ -97,6 +95,11 @@ class ReversalDialog(ModalScreen[None]):
         self.query_one("#typed", Input).display = False
         self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
         self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
+
+    @property
+    def _account(self) -> str:
+        settings = self._execution.settings
+        return f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}"
 
     @property
     def _scroll(self) -> VerticalScroll:
@@ -163,6 +166,7 @@ class ReversalDialog(ModalScreen[None]):
             self._scroll.scroll_home(animate=False)
         self._preview = preview
         self._target = preview.target
+        self.query_one("#account", Static).update(plain(self._account))
         self.query_one("#body", Static).update(Content("\n").join(preview_lines(preview)))
         self.query_one("#typed", Input).display = must_type(preview, self._execution.settings)
         if preview.plan is not None:
