@@ -153,8 +153,9 @@ def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:
 
 
 def test_the_price_of_a_convert_is_worked_out() -> None:
-    row = row_of("convert", {"fromCoinSize": "100", "toCoinSize": "3"})
-    assert column("convert", "effectivePrice").cell(row, UTC)[0] == "33.33333333"
+    for quoted, effective in (("33.4", "33.33333333"), ("0.031", "0.03"), ("", "33.33333333")):
+        row = row_of("convert", {"fromCoinSize": "100", "toCoinSize": "3", "cnvtPrice": quoted})
+        assert column("convert", "effectivePrice").cell(row, UTC)[0] == effective, "as the quoted price is told"
     assert column("convert", "effectivePrice").value(row_of("convert", {"toCoinSize": "0"})) is None
 
 

@@ -10,9 +10,19 @@ from tradetui.desk.columns.figures import number
 
 
 def _effective_price(row: Any) -> Decimal | None:
-    """How much of the one coin was given for one of the other; None where nothing was got."""
-    gave, got = row.from_coin_size, row.to_coin_size
-    return gave / got if got else None
+    """What was given for one got, or got for one given: whichever the quoted price is told as; None where unknown.
+
+    The interface does not say which way round its price is, so the one nearer to it is taken.
+    """
+    gave: Decimal | None = row.from_coin_size
+    got: Decimal | None = row.to_coin_size
+    quoted: Decimal | None = row.cnvt_price
+    if not gave or not got:
+        return None
+    given, taken = gave / got, got / gave
+    if not quoted:
+        return given
+    return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
 
 
 CONVERTS: Final = (
@@ -28,7 +38,7 @@ CONVERTS: Final = (
         lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
         13,
         right=True,
-        unit="given for one got",
+        unit="of the one coin for one of the other, as quoted",
     ),
     number_column("fee", "Fee", 8),
     number_column("cnvtPrice", "Quoted", 14, "cnvt_price"),
