@@ -87,6 +87,7 @@ def test_created_over_a_connection_then_listed_and_used(
     made = Path(asyncio.run(work()))
     assert [each.name for each in choices] == ["main", "fromtest"], "P has it at once"
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert f'data_dir = "{tmp_path / "data"}"' in made.read_text(), "its journal lies beside its parent's"
     assert PASSPHRASE not in made.read_text(), "the profile names the vault's file, it holds no secret"
 
     arguments = ["--config", str(flags.config)]

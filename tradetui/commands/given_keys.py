@@ -96,6 +96,8 @@ class ProfileMaker:
             "locale": profile.locale,
             "credentials": dict(credentials),
         }
+        if profile.data_dir is not None:
+            settings["data_dir"] = str(profile.data_dir)
         if uid:
             settings["uid"] = uid
         if entry.kind == Creates.COPY_KEY:
