@@ -210,7 +210,6 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
 
 
 @pytest.mark.looptime
-@pytest.mark.looptime
 async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
     for takes, begins in ((0.1, 0.1), (5.0, 0.3)):
         scripts = {name: Script() for name in ("accounts", "positions")}
@@ -226,6 +225,7 @@ async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
         assert scripts["accounts"].began[0] - now == pytest.approx(begins)
 
 
+@pytest.mark.looptime
 async def test_a_step_of_the_clock_brings_no_burst():
     script = Script()
     script.answer = lambda: Reading(["a=1"])
