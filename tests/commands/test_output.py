@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from tradetui.commands.output import CsvWriter, JsonWriter, csv_cell
+from tradetui.commands.output import CsvWriter, JsonWriter
+from tradetui.desk.export import csv_cell
 
 
 def test_a_number_keeps_its_digits() -> None:

@@ -6,10 +6,9 @@ import csv
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TextIO
 
+from tradetui.desk.export import csv_cell
 from tradetui.wire.json_text import dump
 from tradetui.wire.scrub import scrub
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class RowWriter(Protocol):
@@ -79,17 +78,6 @@ class TableWriter:
         self._stream.flush()
 
 
-def csv_cell(value: object) -> str:
-    """Return one CSV cell: nothing for null, JSON for nested values, and no text a spreadsheet would run.
-
-    A number keeps its sign as it is; any other text that starts like a formula gets a leading apostrophe.
-    """
-    text = plain_cell(value)
-    if text.startswith(FORMULA_STARTS) and not _is_number(text):
-        return "'" + text
-    return text
-
-
 def plain_cell(value: object) -> str:
     """Return a value as one cell of text."""
     if value is None:
@@ -99,8 +87,3 @@ def plain_cell(value: object) -> str:
     if isinstance(value, Mapping | list | tuple):
         return dump(value)
     return str(value)
-
-
-def _is_number(text: str) -> bool:
-    stripped = text.lstrip("+-")
-    return bool(stripped) and stripped.count(".") <= 1 and stripped.replace(".", "", 1).isdecimal() and text.isascii()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
@@ -46,14 +47,14 @@ class TableScreen(Screen[None]):
         self._settings = settings
 
     @property
+    @abstractmethod
     def table(self) -> RecordTable:
         """The table that has the focus, or had it before a dialog or the filter's box took it."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def subject(self) -> str:
         """What its rows are called."""
-        raise NotImplementedError
 
     @property
     def feed_name(self) -> str:
@@ -70,13 +71,13 @@ class TableScreen(Screen[None]):
         """The open desk, None while one is being opened."""
         return self.trade_app.desk
 
+    @abstractmethod
     def why_not(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refresh_states(self) -> None:
         """Bring titles, counts and hints up to date."""
-        raise NotImplementedError
 
     def hides(self, binding: str) -> bool:
         """Whether a binding is absent in this session, so that nothing speaks of it."""
@@ -293,6 +294,6 @@ class TableScreen(Screen[None]):
         self.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
 
     @property
+    @abstractmethod
     def screen_name(self) -> str:
         """What of the list of screens is shown: a panel or a kind of record."""
-        raise NotImplementedError
