@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
 from tradetui.desk.columns import COLUMNS as DESK_COLUMNS
 from tradetui.desk.columns import number_column, text_column
 from tradetui.desk.rows import MemoryRows, RowSource, Sort
-from tradetui.ui.cells import fitted
+from tradetui.ui.cells import Cells, fitted
 from tradetui.ui.record_table import RecordTable
 from tradetui.wire.futures import FuturesAccount
 
@@ -300,3 +303,23 @@ async def test_without_colours_the_cursor_is_reversed(monkeypatch: pytest.Monkey
         styles = [[segment.style for segment in app.table.render_line(y)] for y in (1, 2)]
         assert styles[0][0] is not None and styles[0][0].reverse and styles[0][0].underline
         assert not any(style is not None and style.reverse for style in styles[1])
+
+
+@given(st.integers(0, 80), st.integers(1, 60))
+def test_no_number_is_cut_at_the_windows_edges(left: int, width: int) -> None:
+    columns = [
+        text_column("a", "A", 9),
+        number_column("b", "B", 8),
+        number_column("c", "C", 12),
+        text_column("d", "D", 7),
+    ]
+    cells = Cells(columns, UTC)
+    first, last = cells.uncut(left, width)
+    assert left <= first
+    assert last <= left + width
+    for place, column in enumerate(columns):
+        start = cells.start(place)
+        end = start + cells.widths[place]
+        if column.right and cells.widths[place] < width:
+            assert not start < first < end
+            assert not start < last < end

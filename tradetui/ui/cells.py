@@ -55,6 +55,17 @@ class Cells:
             x -= width + GAP
         return None
 
+    def uncut(self, left: int, width: int) -> tuple[int, int]:
+        """From where to where a window may be drawn without cutting a number, which would be another number then."""
+        first, last, start = left, left + width, 0
+        for column, wide in zip(self.columns, self.widths, strict=True):
+            end = start + wide
+            if column.right and wide < width:
+                first = end if start < left < end else first
+                last = start if start < left + width < end else last
+            start = end + GAP
+        return first, last
+
     def of(self, key: str, record: Any) -> Drawn:
         """The cells of a row, made anew only where the row is another than under this key before."""
         known = self._rows.get(key)

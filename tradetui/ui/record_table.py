@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any, ClassVar, NamedTuple
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -333,7 +334,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         if y == 0:
             if self._header is None:
                 self._header = self._lines.header(self._cells, self.sort, self._column)
-            return self._header.crop_extend(left, left + width, self._lines.style(HEADER))
+            return self._in_window(self._header, left, width, self._lines.style(HEADER))
         place = y - 1 + int(self.scroll_offset.y)
         self._drawn[y] = state = self._state_of(place)
         if self._cells.too_narrow and not self._widening:
@@ -346,7 +347,15 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             strip = self._lines.placeholder(marked)
         else:
             strip = self._lines.row(state[1], state[2], self._column if marked else None)
-        return strip.crop_extend(left, left + width, self._lines.style(CURSOR if marked else ""))
+        return self._in_window(strip, left, width, self._lines.style(CURSOR if marked else ""))
+
+    def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
+        # The scroll bar covers the last cell where there is one.
+        first, last = self._cells.uncut(left, min(width, self.scrollable_content_region.width))
+        part = strip.crop(first, max(first, last))
+        if first > left:
+            part = Strip.join([Strip.blank(first - left, style), part])
+        return part.extend_cell_length(width, style)
 
     def _state_of(self, place: int) -> tuple[Any, ...]:
         """Everything a row's line depends on: where two of these are equal, the line looks the same."""
