@@ -13,8 +13,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.ui.journalled import reversed_once, unknown
 from tests.ui.screenshots import Play, Scene, play_reversal, write
-from tests.ui.test_journal_screen import reversed_once, unknown
 from tests.ui.virtual import Stage
 from tradetui.ui.themes import THEMES
 

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
+from tests.ui.journalled import reversed_once, unknown
 from tests.ui.virtual import Stage
 from tradetui.desk.journal import State
 from tradetui.ui.dialogs.intent import IntentDialog
@@ -19,16 +20,6 @@ pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
-async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:
-    stage.sandbox.world.still = True
-    await asyncio.sleep(3)
-    await pilot.press("R")
-    await asyncio.sleep(2)
-    await confirmed(stage, pilot)
-    await asyncio.sleep(6)
-    await pilot.pause()
-
-
 async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
     await pilot.press("J")
     await asyncio.sleep(0.5)
@@ -36,36 +27,6 @@ async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
     screen = stage.app.screen
     assert isinstance(screen, JournalScreen)
     return screen
-
-
-async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
-    """An intent whose outcome stays unknown: the order never arrived, and afterwards nothing can be read."""
-    stage.sandbox.world.still = True
-    await asyncio.sleep(3)
-    await pilot.press("R")
-    await asyncio.sleep(2)
-    execution = stage.desk.execution
-    assert execution is not None
-    stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
-    await confirmed(stage, pilot)
-    await asyncio.sleep(0.6)
-    for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
-        stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
-    await asyncio.sleep(75)
-    await pilot.pause()
-    await pilot.press("enter")
-    (intent,) = await execution.intents.newest()
-    assert intent.state is State.UNKNOWN
-    return intent.id
-
-
-async def confirmed(stage: Stage, pilot: Pilot[None]) -> None:
-    """The reversal that is shown, confirmed by its button once all of it was on the screen."""
-    await pilot.press("pagedown", "pagedown")
-    await asyncio.sleep(0.2)
-    await pilot.pause()
-    stage.app.screen.query_one("#confirm", Button).focus()
-    await pilot.press("enter")
 
 
 async def test_an_empty_journal_says_so() -> None:
