@@ -31,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest and known.command not in _OWN_PARSER:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     known.rest = rest
+    # What validates replies and keys is ours alone: a plugin that somebody else installed would see them, and looking
+    # for one reads the metadata of everything installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.
         gc.disable()

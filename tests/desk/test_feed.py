@@ -10,7 +10,7 @@ import pytest
 
 from tests.desk.scripted import Clock
 from tradetui.desk.feed import Feed, Pace, Reading
-from tradetui.desk.scheduler import Scheduler
+from tradetui.desk.scheduler import HEAD_START_S, SHOWING_S, Scheduler
 from tradetui.desk.snapshot import Freshness
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, Unreachable
@@ -211,7 +211,7 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
 
 @pytest.mark.looptime
 async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
-    for takes, begins in ((0.1, 0.1), (5.0, 0.3)):
+    for takes, begins in ((0.1, 0.1 + SHOWING_S), (5.0, HEAD_START_S)):
         scripts = {name: Script() for name in ("accounts", "positions")}
         for script in scripts.values():
             script.answer = lambda: Reading(["a=1"])

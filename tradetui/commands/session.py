@@ -10,12 +10,8 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
-from tradetui.commands.given_keys import KeyringBox, ProfileMaker
-from tradetui.commands.intent_ids import new_ids
-from tradetui.desk.creation import Creation
 from tradetui.desk.desk import JOURNAL_FILE, Desk
 from tradetui.desk.disk import ThreadDisk
-from tradetui.desk.execution import Execution
 from tradetui.desk.identity import AccountIdentity, identify, stand_in, untold
 from tradetui.desk.keeping import account_dir
 from tradetui.desk.known_accounts import KnownAccounts
@@ -173,15 +169,15 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     disk = ThreadDisk()
     execution = creation = None
     if isinstance(client, ExchangeClient):
+        # In monitor mode not even the code that could send is in the process.
+        from tradetui.commands.sending import creation_of, execution_of
+
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
-        execution = Execution(client, settings, clock, None, journal_disk, "", new_ids(SystemRandom()))
+        execution = execution_of(client, settings, clock, journal_disk)
         if loaded.profile.account_admin:
-            source = loaded.profile.credentials
-            box = KeyringBox(source.service) if source.source == "keyring" else None
-            maker = ProfileMaker(loaded, flags or Flags(), made)
-            creation = Creation(client, settings, clock, execution.intents, journal_disk, box, maker)
+            creation = creation_of(loaded, flags or Flags(), made, client, settings, clock, execution, journal_disk)
     return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
 
 

@@ -31,7 +31,7 @@ LONGEST_START: Final = timedelta(days=80)
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
-KEPT: Final = 500
+KEPT: Final = 400
 """Fills of a product type kept in memory; older ones are in the archive."""
 
 

@@ -11,13 +11,14 @@ from typing import Final
 from tradetui.desk.feed import Feed, Pace
 
 HEAD_START_S: Final = 0.3
+SHOWING_S: Final = 0.05
 
 
 class Scheduler:
     """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
 
-    The feed named `first` is read before the others begin, which wait a third of a second for it at most: what a
-    person looks at first is there first.
+    The feed named `first` is read before the others begin, which wait a third of a second for it at most, and then as
+    long as it takes to show it: what a person looks at first is there first.
 
     It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
     either each feed has at most the one poll that was due.
@@ -63,6 +64,7 @@ class Scheduler:
         if feed.name != self._first and not self._first_is_read.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._first_is_read.wait(), HEAD_START_S)
+                await asyncio.sleep(SHOWING_S)
         while True:
             began = loop.time()
             await feed.poll()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from tradetui.sandbox.futures_account import FuturesAccount
@@ -23,6 +25,8 @@ class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
     `bound_ms` is when a managed one was bound to its trading team; one that is not `funded` begins with nothing.
+    `spot_past` makes the spot fills and bills, `convert_past` the converts, newest first, when they are first asked
+    for.
     """
 
     uid: str
@@ -35,9 +39,8 @@ class Account:
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesAccount] = field(default_factory=dict)
-    spot_fills: list[dict[str, Any]] = field(default_factory=list)
-    bills: list[dict[str, Any]] = field(default_factory=list)
-    converts: list[dict[str, Any]] = field(default_factory=list)
+    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = lambda: ([], [])
+    convert_past: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
     virtual_subaccounts: list[dict[str, Any]] = field(default_factory=list)
@@ -47,6 +50,22 @@ class Account:
         for product_type in PRODUCT_TYPES:
             balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
             self.futures[product_type] = FuturesAccount(product_type, self.mode, balances, self.ids)
+
+    @property
+    def spot_fills(self) -> list[dict[str, Any]]:
+        return self._spot_books[0]
+
+    @property
+    def bills(self) -> list[dict[str, Any]]:
+        return self._spot_books[1]
+
+    @cached_property
+    def converts(self) -> list[dict[str, Any]]:
+        return self.convert_past()
+
+    @cached_property
+    def _spot_books(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        return self.spot_past()
 
     @property
     def is_copy_trader(self) -> bool:

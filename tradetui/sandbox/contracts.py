@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from functools import cached_property
 from typing import Final
 
 TAKER_FEE: Final = Decimal("0.0006")
@@ -12,7 +13,7 @@ MAKER_FEE: Final = Decimal("0.0002")
 MAINTENANCE: Final = Decimal("0.005")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ContractSpec:
     """One contract. Prices are whole numbers of `tick`; sizes whole multiples of `step`, in the base coin."""
 
@@ -27,11 +28,11 @@ class ContractSpec:
     swing: int
     max_leverage: int = 100
 
-    @property
+    @cached_property
     def tick(self) -> Decimal:
         return Decimal(1).scaleb(-self.price_place)
 
-    @property
+    @cached_property
     def step(self) -> Decimal:
         return Decimal(1).scaleb(-self.volume_place)
 

@@ -64,13 +64,15 @@ def _born(
     """One account with what lies behind it."""
     account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
-    _give_past(account, now_ms, fills, orders, triggers)
+    _give_past(account, seed, now_ms, fills, orders, triggers)
     if name == "at-limits":
         _fill_limits(account)
     return account
 
 
-def _give_past(account: Account, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int) -> None:
+def _give_past(
+    account: Account, seed: int, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int
+) -> None:
     chance = account.chance
     for product_type, count in zip(PRODUCT_TYPES, fills, strict=True):
         if not count:
@@ -83,9 +85,11 @@ def _give_past(account: Account, now_ms: int, fills: tuple[int, int, int], order
         for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
             waiting_trigger(book, spec, spec.start_price, chance, now_ms - chance.randrange(1, DAY_MS))
     if account.kind != "unified":
-        busy = fills[0] >= 1000
-        account.spot_fills, account.bills = spot_books(account.uid, chance, account.ids, now_ms, 320 if busy else 30)
-        account.converts = convert_book(chance, account.ids, now_ms, 140 if busy else 8)
+        uid, ids, busy = account.uid, account.ids, fills[0] >= 1000
+        # Looked at on few screens, so made when somebody does, each by a chance of its own.
+        spot, convert = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
+        account.spot_past = partial(spot_books, uid, spot, ids, now_ms, 320 if busy else 30)
+        account.convert_past = partial(convert_book, convert, ids, now_ms, 140 if busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
         uids = [row["subUid"] for row in account.subaccounts]

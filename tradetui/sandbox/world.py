@@ -84,14 +84,15 @@ class World:
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
         """A book's rows, newest first: fills orders triggers live-triggers spot-fills bills converts transfers."""
         account = self.account(uid)
-        if name in ("spot-fills", "bills", "converts", "transfers"):
-            plain: Sequence[Row] = {
-                "spot-fills": account.spot_fills,
-                "bills": account.bills,
-                "converts": account.converts,
-                "transfers": account.transfers,
-            }[name]
-            return plain
+        match name:
+            case "spot-fills":
+                return account.spot_fills
+            case "bills":
+                return account.bills
+            case "converts":
+                return account.converts
+            case "transfers":
+                return account.transfers
         book = self.book(uid, product_type or "")
         if name == "fills":
             return book.fills[::-1]

@@ -21,7 +21,7 @@ from tradetui.ui.crash import crash_report
 from tradetui.ui.keys import troubles
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.start import StartScreen
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.settings import UiSettings
 from tradetui.ui.themes import DEFAULT_THEME, THEMES
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tradetui.ui.screens.main import MainScreen
 
 CRASHED = 1
+STARTED_S = 3.0
 
 
 def _palette() -> type[Provider]:
@@ -40,16 +41,11 @@ def _palette() -> type[Provider]:
     return Actions
 
 
-def _undisturbed(profile: ProfileChoice) -> Desk:
-    """Open a desk; the first one without looking for garbage among the thousands of objects that imports leave."""
-    if gc.get_freeze_count():
-        return profile.open_desk()
-    gc.disable()
-    try:
-        return profile.open_desk()
-    finally:
-        gc.freeze()
-        gc.enable()
+def _tidy_up() -> None:
+    """Clear away once what starting has left, and never look again at what stays: the modules and their classes."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 class TradeApp(App[None], inherit_bindings=False):
@@ -84,6 +80,7 @@ class TradeApp(App[None], inherit_bindings=False):
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self._main: MainScreen | None = None
+        self._main_stands = asyncio.Event()
         self.listing: ListingScreen | None = None
 
     def _begin_with(self, name: str) -> None:
@@ -126,9 +123,10 @@ class TradeApp(App[None], inherit_bindings=False):
             tell(self, trouble, severity="warning", seconds=10)
 
     async def begin(self) -> None:
-        """Show the main screen, then open the desk whose rows it shows."""
+        """Open the desk, and meanwhile show the main screen that is to show its rows."""
+        self.open_profile(self.chosen)
         await self.push_screen(self.main)
-        self.call_after_refresh(self.open_profile, self.chosen)
+        self._main_stands.set()
 
     # The desk
 
@@ -140,17 +138,23 @@ class TradeApp(App[None], inherit_bindings=False):
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
     async def _open(self, chosen: int) -> None:
-        profile = self.settings.profiles[chosen]
-        await self.leave_listing()
-        self.main.opening(profile.name, again=self.desk is not None)
-        await self._close_desk()
+        profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
+        if again:
+            await self.leave_listing()
+            self.main.opening(profile.name)
+            await self._close_desk()
         try:
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
-            opened = (
-                profile.open_desk() if self.settings.inline_start else await asyncio.to_thread(_undisturbed, profile)
-            )
+            if self.settings.inline_start:
+                opened = profile.open_desk()
+            else:
+                if not again:
+                    gc.disable()
+                    self.set_timer(STARTED_S, _tidy_up)
+                opened = await asyncio.to_thread(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
+            await self._main_stands.wait()
             self.main.cannot_open(self.failure)
             return
         self.failure = None
@@ -159,6 +163,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self._alerted))
         if not self.settings.inline_start:
             await opened.client.prepare()
+        await self._main_stands.wait()
         self.main.opened(opened)
         opened.start()
 

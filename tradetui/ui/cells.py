@@ -101,7 +101,7 @@ class Cells:
             text, tone = column.cell(record, self.zone)
             text = scrub(text)
             width = self.widths[place]
-            length = cell_len(text)
+            length = cells_of(text)
             # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
             is_number = column.right and not text.endswith(UNREADABLE_MARK)
             if is_number and length > self._wanted[place]:
@@ -111,12 +111,18 @@ class Cells:
         return Drawn(record, tuple(texts), tuple(tones))
 
 
+def cells_of(text: str) -> int:
+    """How many cells a text without control characters takes."""
+    # Rich keeps thousands of the texts it measures, and most of ours need no measuring.
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def fitted(text: str, width: int, *, right: bool) -> str:
     """The text in exactly so many cells, cut with an ellipsis; wide characters count as two.
 
     A number that would lose digits before its point is not shown at all, since what is left of it would be another.
     """
-    length = cell_len(text)
+    length = cells_of(text)
     if length == width:
         return text
     if length > width:

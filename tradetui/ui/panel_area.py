@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class PanelArea(Widget):
-    """The panels that are shown, laid out by how many there are."""
+    """The panels that are shown, laid out by how many there are; they cover it, so that it draws nothing of its own."""
+
+    BLANK = True
 
     def __init__(self, panels: Iterable[Panel]) -> None:
         super().__init__(*panels, id="panels")

@@ -35,7 +35,6 @@ NOTHING: Final = {
 }
 LIVE_TITLE: Final = "Live stops"
 NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
-STARTING: Final = "starting …"
 READING: Final = "reading …"
 
 
@@ -50,17 +49,16 @@ class Panel(Container):
         self._number = number
         self.live = False
         self._shown_generation = (False, -1)
-        self._shown_words = STARTING
-        self._shown_trouble = ""
+        self._words: Static | None = None
+        self._shown_words = ""
+        self._shown_trouble = READING
+        self.border_subtitle = READING
         self.table = RecordTable(columns, id=f"table-{name}")
-        self._words = Static(plain(STARTING), classes="words", markup=False)
         self._entitle("", "")
 
     def compose(self) -> ComposeResult:
-        """The table, and the words that stand where there is no row."""
+        """The table; words where there is no row come when there is something to say."""
         yield self.table
-        with Container(classes="nothing"):
-            yield self._words
 
     def show(self, feed: Feed, now: float, rows: Snapshot) -> None:
         """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
@@ -79,6 +77,8 @@ class Panel(Container):
             about.append(f"{snapshot.lost} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
         trouble = snapshot.error.sentence if snapshot.error is not None else snapshot.note
+        if snapshot.error is None and snapshot.read_at is None:
+            trouble = READING
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = plain(trouble)
@@ -90,12 +90,12 @@ class Panel(Container):
         from tradetui.desk.rows import NO_ROWS
 
         self._shown_generation = (False, -1)
-        self._shown_trouble = ""
-        self.border_subtitle = None
+        self._shown_trouble = READING
+        self.border_subtitle = READING
         self.set_class(False, "-trouble")
         self.table.set_source(NO_ROWS)
         self._entitle("", "")
-        self._say(STARTING)
+        self._say("")
         self.add_class("-empty")
 
     def say_failure(self, why: str) -> None:
@@ -134,13 +134,21 @@ class Panel(Container):
             self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
+        elif snapshot.read_at is not None:
+            self._say(NO_LIVE if self.live else NOTHING[self.feed_name])
         else:
-            self._say((NO_LIVE if self.live else NOTHING[self.feed_name]) if snapshot.read_at is not None else READING)
+            self._say("")
 
     def _say(self, words: str) -> None:
-        if words != self._shown_words:
-            self._shown_words = words
+        if words == self._shown_words:
+            return
+        self._shown_words = words
+        if self._words is None:
+            self._words = Static(plain(words), classes="words", markup=False)
+            self.mount(Container(self._words, classes="nothing"))
+        else:
             self._words.update(plain(words))
+            self._words.display = bool(words)
 
 
 def coarse(seconds: float) -> str:

@@ -346,7 +346,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         if len(state) == 1:
             strip = self._lines.placeholder(marked)
         else:
-            strip = self._lines.row(state[1], state[2], self._column if marked else None)
+            strip = self._lines.row(state[1], state[2], self._column if marked else None, self._cells.width)
         return self._in_window(strip, left, width, self._lines.style(CURSOR if marked else ""))
 
     def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:

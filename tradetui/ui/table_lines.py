@@ -45,8 +45,8 @@ class TableLines:
             segments.append(Segment(" " * GAP, style))
         return Strip(segments)
 
-    def row(self, texts: Sequence[str], tones: Sequence[Tone], marked: int | None) -> Strip:
-        """A row's cells; `marked` is the column under the cursor where the cursor is on this row."""
+    def row(self, texts: Sequence[str], tones: Sequence[Tone], marked: int | None, width: int) -> Strip:
+        """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
         base = self.style("") if marked is None else self.style(CURSOR)
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.
@@ -63,7 +63,7 @@ class TableLines:
                 pending, pending_style = "", style
             pending += text + " " * GAP
         segments.append(Segment(pending, pending_style))
-        return Strip(segments)
+        return Strip(segments, width)
 
     def placeholder(self, marked: bool) -> Strip:
         """A row that is not there yet."""

@@ -80,10 +80,10 @@ class Record(BaseModel):
     _attributes: ClassVar[Mapping[str, str]] = {}
 
     received: Annotated[Mapping[str, object], SkipValidation] = Field(
-        default_factory=dict, alias=_RECEIVED, repr=False, exclude=True
+        default_factory=lambda: NOTHING, alias=_RECEIVED, repr=False, exclude=True
     )
     unreadable: Annotated[Mapping[str, str], SkipValidation] = Field(
-        default_factory=dict, alias=_UNREADABLE, repr=False, exclude=True
+        default_factory=lambda: NOTHING, alias=_UNREADABLE, repr=False, exclude=True
     )
 
     @classmethod

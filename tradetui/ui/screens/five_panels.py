@@ -39,6 +39,7 @@ class FivePanels(TableScreen):
     """Renders what the desk publishes; what the keys do to rows and to trading stands in the classes made of it."""
 
     AUTO_FOCUS = ""
+    BLANK = True
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -119,10 +120,8 @@ class FivePanels(TableScreen):
 
     # What the desk publishes
 
-    def opening(self, name: str, *, again: bool) -> None:
-        """A desk is being opened; nothing of the one before stays on the screen."""
-        if not again:
-            return
+    def opening(self, name: str) -> None:
+        """Another desk is being opened; nothing of the one before stays on the screen."""
         for panel in self.panels.values():
             panel.reset()
         self._bell = Bell()

@@ -20,10 +20,12 @@ class StartScreen(Screen[None]):
     """The header of the session that is being opened; the main screen takes its place."""
 
     AUTO_FOCUS = ""
+    BLANK = True
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()
         self._settings = settings
+        self._went_on = False
 
     def compose(self) -> ComposeResult:
         """Header and bottom line."""
@@ -32,6 +34,8 @@ class StartScreen(Screen[None]):
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Hints()
 
-    def on_mount(self) -> None:
-        """Go on once it has been painted."""
-        self.call_after_refresh(cast("TradeApp", self.app).begin)
+    def on_screen_resume(self) -> None:
+        """Go on: Textual paints a screen just before it says this."""
+        if not self._went_on:
+            self._went_on = True
+            self.call_later(cast("TradeApp", self.app).begin)
