@@ -95,4 +95,4 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
         await pilot.pause()
         text = screen_text(stage.app)
         assert "2 Positions 18 · dead" in text
-        assert "4 Fills 500 · dead" in text
+        assert "4 Fills 400 · dead" in text

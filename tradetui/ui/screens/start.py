@@ -20,7 +20,6 @@ class StartScreen(Screen[None]):
     """The header of the session that is being opened; the main screen takes its place."""
 
     AUTO_FOCUS = ""
-    BLANK = True
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()
