@@ -1,7 +1,5 @@
 """Broker: transfers of sub-accounts (endpoint 4), creating one (8) and its e-mail (10)."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from tradetui.wire.field_types import Figure, Moment

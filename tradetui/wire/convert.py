@@ -1,7 +1,5 @@
 """Convert history (endpoint 9)."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from tradetui.wire.field_types import Figure, Moment

@@ -1,7 +1,5 @@
 """Copy trading: create the API key of a copy trader (endpoint 1)."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import SecretStr

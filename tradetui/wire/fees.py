@@ -1,7 +1,5 @@
 """The fee detail of a fill: an object on spot, a list of objects on futures."""
 
-from __future__ import annotations
-
 from tradetui.wire.field_types import Figure
 from tradetui.wire.records import Record
 from tradetui.wire.vocabulary import same

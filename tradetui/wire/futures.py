@@ -4,8 +4,6 @@ Their requests are in `futures_requests` and can be had from here too; rows of e
 `futures_beyond`.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import ClassVar
 

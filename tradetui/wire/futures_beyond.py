@@ -1,7 +1,5 @@
 """Futures rows beyond the interface: positions, order detail, account settings, contracts, ticker."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Requests of the futures endpoints (5, 6, 7, 12, 13) and of those beyond the interface that complete them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, ClassVar

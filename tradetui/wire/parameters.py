@@ -1,7 +1,5 @@
 """Parameters of requests: what each takes, in which shapes, and the rule it is held to before anything is sent."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Public endpoints, beyond the interface."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from tradetui.wire.field_types import Moment

@@ -5,8 +5,6 @@ optional field that cannot be read is None and keeps its raw text in `unreadable
 required field, the identity or key figure of a row, costs the row (`LostRowError`).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat

@@ -1,7 +1,5 @@
 """Requests: strict. Every rule the interface states is checked when one is made, and says what to do instead."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Spot: fills (endpoint 3), account bills (11), and whose key this is (beyond the interface)."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from tradetui.wire.fees import FeeDetail

@@ -1,7 +1,5 @@
 """Virtual sub-accounts with API keys, created in batch (endpoint 2)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import SecretStr
