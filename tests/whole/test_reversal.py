@@ -113,6 +113,19 @@ async def test_a_request_that_never_arrived_is_unchanged_only_after_the_window()
         assert on.held() == Legs(Decimal(2))
 
 
+async def test_an_order_that_was_taken_and_did_nothing_is_unchanged_after_the_window_even_without_its_reply() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("unchanged")
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        began = on.client.clock.wall_ms()
+        progress = await on.reverse(LONG)
+        assert progress[0].state is State.UNKNOWN
+        assert last(progress).outcome is Outcome.UNCHANGED
+        assert on.client.clock.wall_ms() - began > 35_000
+        assert on.posts == 1
+
+
 async def test_core_only_a_request_that_never_arrived_stays_locked_until_released() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")

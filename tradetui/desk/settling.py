@@ -50,7 +50,7 @@ def found(plan: ReversalPlan, seen: Seen, *, acknowledged: bool) -> Finding:
     outcome = name_outcome(plan, seen.held, liquidated=burst_among(seen.new_fills))
     inferred = seen.order is None and not acknowledged and traded_as_planned(plan, seen.new_fills)
     taken = acknowledged or inferred or isinstance(seen.order, OrderDetail)
-    known_by_id = seen.order is False or (acknowledged and seen.order is not None)
     if not taken and outcome not in _OTHERS_MAY_CAUSE:
         outcome = Outcome.OTHER
-    return Finding(outcome, taken, inferred, seen.window_over and known_by_id)
+    told_by_id = seen.order is not None
+    return Finding(outcome, taken, inferred, seen.window_over and told_by_id)
