@@ -23,7 +23,8 @@ import pytest
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk import sqlite_file
 from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution, NotConfirmed, Sent
+from tradetui.desk.execution import Execution, NotConfirmed
+from tradetui.desk.following import Sent
 from tradetui.desk.journal import AlreadyOpen, Journal, State
 from tradetui.desk.preview import Preview, Target
 from tradetui.desk.sqlite_file import FileUnusable

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.sandbox.calling import Caller
 from tests.whole.reversing import SYMBOL, USDT, scene
-from tradetui.desk.execution import Progress
+from tradetui.desk.following import Progress
 from tradetui.desk.outcome import Outcome, name_outcome
 from tradetui.desk.preview import Target
 from tradetui.sandbox.contracts import CONTRACTS

@@ -11,7 +11,8 @@ from random import Random
 from pydantic import SecretStr
 
 from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution, Progress
+from tradetui.desk.execution import Execution
+from tradetui.desk.following import Progress
 from tradetui.desk.journal import Journal
 from tradetui.desk.preview import Target
 from tradetui.desk.settings import DeskSettings, Environment

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tradetui.desk import execution, journal
+from tradetui.desk import execution, following, journal
 from tradetui.desk.execution import Execution
 from tradetui.desk.intents import Intents
 from tradetui.desk.journal import Journal, State
@@ -84,13 +84,13 @@ def intent_written_after_sending(patch: Patch) -> None:
         await self._begin(intent, key, plan, now, before_reading)
         await self.intents.step(intent, State.SENT, {"stamp_ms": stamp})
         await self.intents.step(intent, state, {})
-        return execution.Sent(intent, plan, stamp, now.newest_fill, False, execution.Progress(state, "sent"))
+        return following.Sent(intent, plan, stamp, now.newest_fill, False, following.Progress(state, "sent"))
 
     patch(Execution, "_send", wrong)
 
 
 def absence_read_as_unchanged(patch: Patch) -> None:
-    patch(execution, "ABSENCE_MS", -1)
+    patch(following, "ABSENCE_MS", -1)
 
 
 def two_intents_for_a_symbol(patch: Patch) -> None:

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.execution import NotConfirmed, Progress
+from tradetui.desk.execution import NotConfirmed
+from tradetui.desk.following import Progress
 from tradetui.desk.journal import State
 from tradetui.desk.outcome import Outcome
 from tradetui.desk.preview import Target

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tradetui.desk.disk import Disk
-from tradetui.desk.evidence import Evidence, Held, fills_since
+from tradetui.desk.evidence import Evidence
+from tradetui.desk.following import REPLY_LOST, Following, Progress, Sent, plan_of
 from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import Intents, Withheld
 from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
-from tradetui.desk.outcome import Outcome, matched_result
 from tradetui.desk.preview import Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.settling import Finding, Seen, found
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
-from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.positions import Position, holdings_of
-from tradetui.trading.resting_orders import Resting
-from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.trading.positions import Position
+from tradetui.trading.reversal import ReversalPlan, plan_reversal
 from tradetui.wire.futures import Contract
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
 KIND = "reversal"
-REPLY_LOST = "the program ended before the reply was written down"
-LOOK_EVERY_S = 0.4
-STEADY_S = 1.2
-ABSENCE_MS = 35_000
-FOLLOW_S = 60.0
-AGAIN_S = 10.0
 
 
 class NotConfirmed(Withheld):
@@ -45,39 +34,6 @@ class NotConfirmed(Withheld):
     def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
         super().__init__(reasons)
         self.preview = preview
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a sent reversal stands: its state, what that means in words, what is held, and how it ended.
-
-    Once it is settled `resting` are the symbol's orders and live stops as they stand then; `resting_unread` says why
-    they could not be read.
-    """
-
-    state: State
-    words: str
-    held: Holdings | None = None
-    outcome: Outcome | None = None
-    came_true: str | None = None
-    resting: tuple[Resting, ...] = ()
-    resting_unread: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A reversal that left this machine: its id, its plan, the request's time stamp by the exchange's clock.
-
-    `newest_fill` is the id of the symbol's newest fill before it was sent, None where there was none; `acknowledged`
-    that the exchange has said that it took the order.
-    """
-
-    intent: str
-    plan: ReversalPlan
-    stamp_ms: int
-    newest_fill: str | None
-    acknowledged: bool
-    progress: Progress
 
 
 class Execution:
@@ -100,9 +56,10 @@ class Execution:
         self._settings = settings
         self._clock = clock
         self._evidence = Evidence(client, settings, clock)
+        self._following = Following(client, self._evidence, self.intents, clock)
         self._contracts: dict[str, Contract | None] = {}
         self._busy: set[str] = set()
-        self._following: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     # The journal
 
@@ -115,14 +72,14 @@ class Execution:
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._following.add(task)
-        task.add_done_callback(self._following.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
         """End following; what is open stays open in the journal."""
-        for task in tuple(self._following):
+        for task in tuple(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._following, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self.intents.close()
 
     async def _take_up(self) -> None:
@@ -141,7 +98,7 @@ class Execution:
         progress = Progress(intent.state, "taken up from the journal")
         acknowledged = any(event.state is State.ACKNOWLEDGED for event in intent.events)
         sent = Sent(intent.id, plan_of(intent), stamp_ms, newest_fill, acknowledged, progress)
-        await self._follow_to_the_end(sent)
+        await self._following.to_the_end(sent)
 
     async def _say_what_was_left_behind(self, intent: Intent) -> None:
         intent = await self.intents.left_behind(intent)
@@ -150,15 +107,6 @@ class Execution:
         elif intent.state is State.SENT:
             await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
         await self.intents.look()
-
-    async def _follow_to_the_end(self, sent: Sent) -> None:
-        while True:
-            async for progress in self._looks(sent):
-                if progress.state in ENDED:
-                    await self.intents.look()
-                    return
-            sent = replace(sent, progress=Progress(State.UNKNOWN, "looking again"))
-            await asyncio.sleep(AGAIN_S)
 
     # The lock
 
@@ -313,122 +261,17 @@ class Execution:
         Looking goes on behind it then, for as long as the session lasts.
         """
         progress = sent.progress
-        async for progress in self._looks(sent):
+        async for progress in self._following.looks(sent):
             yield progress
         if progress.state not in ENDED:
-            self._beside(self._follow_to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
-
-    async def _looks(self, sent: Sent) -> AsyncIterator[Progress]:
-        state = sent.progress.state
-        yield sent.progress
-        began = self._clock.monotonic()
-        steady_since, last = began, None
-        while self._clock.monotonic() - began < FOLLOW_S:
-            try:
-                seen = await self._look(sent)
-            except ExchangeError as problem:
-                yield Progress(state, f"looking: {problem}")
-                await asyncio.sleep(LOOK_EVERY_S)
-                continue
-            if seen.unread:
-                yield Progress(state, f"looking: {seen.unread} rows of positions or fills cannot be read")
-                await asyncio.sleep(LOOK_EVERY_S)
-                continue
-            finding = found(sent.plan, seen, acknowledged=sent.acknowledged)
-            if (seen.held, finding.outcome) != last:
-                steady_since, last = self._clock.monotonic(), (seen.held, finding.outcome)
-            if finding.settles(steady=self._clock.monotonic() - steady_since >= STEADY_S):
-                progress = await self._settle(sent, seen.held, finding)
-                yield progress
-                if progress.state in ENDED:
-                    return
-            else:
-                yield Progress(state, f"looking: {finding.outcome} so far", seen.held)
-            await asyncio.sleep(LOOK_EVERY_S)
-        if state is State.ACKNOWLEDGED:
-            await self.intents.note(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
-        yield Progress(State.UNKNOWN, "not settled; the symbol stays locked until it is settled or released")
-
-    async def _look(self, sent: Sent) -> Seen:
-        wish = sent.plan.wish
-        window_over = self._client.server_clock.now_ms - sent.stamp_ms > ABSENCE_MS
-        order = await self._evidence.order(wish.product_type, wish.symbol, sent.intent)
-        held = await self._evidence.held(wish.product_type, wish.symbol)
-        return Seen(
-            order=order,
-            held=self._holdings(held, wish.product_type, wish.symbol, wish.mode),
-            new_fills=fills_since(held.fills, sent.newest_fill, sent.stamp_ms),
-            window_over=window_over,
-            unread=held.unread,
-        )
-
-    async def _settle(self, sent: Sent, held: Holdings, finding: Finding) -> Progress:
-        outcome, came_true = finding.outcome, matched_result(sent.plan, held)
-        told = {
-            "outcome": str(outcome),
-            "held": held.as_json(),
-            "came_true": came_true,
-            "inferred": finding.inferred,
-        }
-        words = f"{outcome}: {held}" + (" (inferred)" if finding.inferred else "")
-        if sent.progress.state is State.SENT:
-            await self.intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
-        if not await self.intents.note(sent.intent, State.SETTLED, told):
-            return await self._ended_elsewhere(sent, words, held)
-        progress = Progress(State.SETTLED, words, held, outcome, came_true)
-        try:
-            return replace(progress, resting=await self._evidence.left_over(sent.plan, held))
-        except ExchangeError as problem:
-            return replace(progress, resting_unread=str(problem))
-
-    async def _ended_elsewhere(self, sent: Sent, words: str, held: Holdings) -> Progress:
-        """What the journal says where the end could not be written: another process wrote it, or the disk is full."""
-        try:
-            intent = await self.intents.read(sent.intent)
-        except sqlite3.Error:
-            intent = None
-        if intent is None or intent.state not in ENDED:
-            return Progress(sent.progress.state, f"{words}; not settled: {self.intents.trouble}", held)
-        await self.intents.look()
-        told = intent.told
-        outcome = Outcome(told["outcome"]) if "outcome" in told else None
-        return Progress(intent.state, f"{intent.state} by another session: {outcome or words}", held, outcome)
+            self._beside(self._following.to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""
         await self.intents.step(intent, State.RELEASED, {"why": why})
         await self.intents.look()
 
-    def _holdings(self, held: Held, product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
-        modes = {each.mode for each in held.positions if each.mode is not None}
-        if held.fills and not modes:
-            newest = held.fills[0].position_mode
-            modes = {newest} if newest is not None else set()
-        now = modes.pop() if len(modes) == 1 else mode
-        return holdings_of(held.positions, product_type, symbol, now or mode)
-
 
 def lock_key(product_type: ProductType, symbol: str) -> str:
     """What one open intent locks."""
     return f"{product_type}|{symbol.upper()}"
-
-
-def plan_of(intent: Intent) -> ReversalPlan:
-    """The plan of an intent, made again from what the journal tells of it."""
-    told = intent.told
-    request, before = told["request"], told["before"]
-    held: Holdings = Net(Decimal(before["net"])) if "net" in before else _legs(before)
-    wish = Wish(
-        product_type=ProductType(request["productType"]),
-        symbol=request["symbol"],
-        margin_coin=request["marginCoin"],
-        mode=PositionMode(told["mode"]),
-        held=held,
-        side=Side(request["side"]) if "side" in request and "tradeSide" in request else None,
-        size=Decimal(request["size"]) if "size" in request else None,
-    )
-    return plan_reversal(wish, client_oid=intent.id)
-
-
-def _legs(before: Mapping[str, str]) -> Legs:
-    return Legs(Decimal(before["long"]), Decimal(before["short"]))

@@ -20,7 +20,8 @@ from tradetui.ui.safe import plain
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
-    from tradetui.desk.execution import Execution, Progress
+    from tradetui.desk.execution import Execution
+    from tradetui.desk.following import Progress
     from tradetui.desk.preview import Preview, Target
 
 READING_S = 1.0

@@ -11,7 +11,7 @@ from tradetui.desk.columns import UNKNOWN, number
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
-    from tradetui.desk.execution import Progress
+    from tradetui.desk.following import Progress
     from tradetui.desk.preview import Preview
     from tradetui.trading.holdings import Holdings
     from tradetui.trading.resting_orders import Resting
