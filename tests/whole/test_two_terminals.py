@@ -95,9 +95,21 @@ def two_terminals(folder: Path) -> Iterator[tuple[ExchangeThread, list[Screen]]]
             yield exchange, [first, second]
 
 
+def back_to_the_panels(screens: list[Screen]) -> None:
+    """An Enter too many may have opened a row: it was pressed until the dialog was gone."""
+    for _ in range(40):
+        for screen in screens:
+            screen.read()
+    for screen in screens:
+        if "every field" in screen.text:
+            screen.send(b"\x1b")
+    until(screens, lambda each: "every field" not in each.text, "the five panels")
+
+
 def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
     """Both preview, both confirm in the same moment; how each ended."""
     posts = exchange.posts
+    back_to_the_panels(screens)
     leg = "LONG" if exchange.held("hedge")["long"] != "0" else "SHORT"
     for screen in screens:
         screen.send(b"2u")

@@ -47,8 +47,10 @@ class Finding:
 
 def found(plan: ReversalPlan, seen: Seen, *, acknowledged: bool) -> Finding:
     """Name what was seen. What others trade says nothing about an order the exchange does not know by its id."""
-    outcome = name_outcome(plan, seen.held, liquidated=burst_among(seen.new_fills))
-    inferred = seen.order is None and not acknowledged and traded_as_planned(plan, seen.new_fills)
+    burst = burst_among(seen.new_fills)
+    outcome = name_outcome(plan, seen.held, liquidated=burst)
+    # After a liquidation a trade of the planned size may open what somebody else wanted as well as close what we did.
+    inferred = seen.order is None and not acknowledged and not burst and traded_as_planned(plan, seen.new_fills)
     taken = acknowledged or inferred or isinstance(seen.order, OrderDetail)
     if not taken and outcome not in _OTHERS_MAY_CAUSE:
         outcome = Outcome.OTHER
