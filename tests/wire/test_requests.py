@@ -316,3 +316,8 @@ def test_every_request_has_a_parameter_for_every_field() -> None:
         for parameter in endpoint.request.parameters():
             assert parameter.name
             assert fields[parameter.attribute].is_required() == parameter.required, (endpoint.name, parameter.name)
+
+
+def test_times_the_wrong_way_round_are_told_as_a_person_reads_them() -> None:
+    with pytest.raises(InvalidRequest, match="given: 2026-11-02 00:00:00 UTC to 2026-11-01 00:00:00 UTC"):
+        FuturesFillsRequest(product_type="USDT-FUTURES", start_time=1_793_577_600_000, end_time=1_793_491_200_000)

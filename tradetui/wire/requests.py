@@ -4,6 +4,7 @@ import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
@@ -154,7 +155,7 @@ class TimedRequest(Request):
         if start is None or end is None:
             return
         if start > end:
-            raise InvalidRequest("startTime", "not after endTime", f"{start} to {end}", "Exchange the two.")
+            raise InvalidRequest("startTime", "not after endTime", f"{_utc(start)} to {_utc(end)}", "Exchange the two.")
         if end - start > rule.span_ms:
             raise InvalidRequest(
                 "endTime",
@@ -162,6 +163,14 @@ class TimedRequest(Request):
                 f"{(end - start) / 86_400_000:.1f} days",
                 f"Cut it into pieces of at most {rule.piece_ms // 86_400_000} days.",
             )
+
+
+def _utc(moment_ms: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(moment_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return str(moment_ms)
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def page_limit(request: type[Request]) -> Count | None:
