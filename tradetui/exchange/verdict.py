@@ -157,7 +157,7 @@ def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
             **said,
         )
     if status >= 500:
-        return Busy(f"HTTP status {status}, {answer.unreadable}", remedy="Reading goes on by itself.", **said)
+        return Busy(f"HTTP status {status}, {answer.unreadable}", remedy="A running session goes on reading; a command is to be given again.", **said)
     if status == 404:
         return EndpointMissing(answer.unreadable, remedy="Check base_url.", **said)
     if 300 <= status < 400:
@@ -171,11 +171,11 @@ def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
 
 def _unreached(endpoint: Endpoint, failure: CarryFailure) -> ExchangeError:
     remedies = {
-        Trouble.CONNECT: "Check the network and base_url; it is tried again by itself.",
+        Trouble.CONNECT: "Check the network and base_url; a running session tries again.",
         Trouble.TLS: "Check base_url, this machine's clock, and whether a proxy breaks into TLS connections.",
-        Trouble.TIME_OUT: "Check the network; it is tried again by itself.",
-        Trouble.BROKEN: "It is tried again by itself.",
-        Trouble.POOL: "It is tried again by itself; if this lasts, restart and keep the log.",
+        Trouble.TIME_OUT: "Check the network; a running session tries again.",
+        Trouble.BROKEN: "A running session tries again; a command is to be given again.",
+        Trouble.POOL: "A running session tries again; if this lasts, restart and keep the log.",
     }
     if failure.trouble is Trouble.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)

@@ -258,7 +258,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             ErrorKind.BUSY,
             CodeGroup.SYSTEM,
-            "The exchange is busy or being updated; reading goes on by itself.",
+            "The exchange is busy or being updated; a running session goes on reading.",
             "40010 40015 40200 40725 40910 45001 43059 500",
         ),
     }
