@@ -157,7 +157,11 @@ def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
             **said,
         )
     if status >= 500:
-        return Busy(f"HTTP status {status}, {answer.unreadable}", remedy="A running session goes on reading; a command is to be given again.", **said)
+        return Busy(
+            f"HTTP status {status}, {answer.unreadable}",
+            remedy="A running session goes on reading; a command is to be given again.",
+            **said,
+        )
     if status == 404:
         return EndpointMissing(answer.unreadable, remedy="Check base_url.", **said)
     if 300 <= status < 400:
