@@ -346,3 +346,38 @@ def test_what_is_said_of_each_file_names_a_remedy(file: Path, tmp_path: Path) ->
         with pytest.raises(FileUnusable) as caught:
             Journal(place)
         assert caught.value.remedy and caught.value.reason and str(place) == caught.value.file
+
+
+@pytest.mark.parametrize("lost", ["directory moved", "directory removed", "file unlinked", "log unlinked", "replaced"])
+async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file: Path, lost: str) -> None:
+    async with scene() as on, started(on, file) as execution:
+        on.hold(long="2")
+        preview = await execution.preview(LONG)
+        if lost == "directory moved":
+            file.parent.rename(file.parent.with_name("elsewhere"))
+        elif lost == "directory removed":
+            shutil.rmtree(file.parent)
+        elif lost == "file unlinked":
+            file.unlink()
+        elif lost == "log unlinked":
+            wal_of(file).unlink()
+        else:
+            shutil.copy(file, file.with_name("copy"))
+            file.with_name("copy").rename(file)
+        words = await refused(execution, preview)
+        assert "moved, deleted or replaced" in words and "start again" in words
+        assert on.posts == 0
+        assert any("moved, deleted" in reason for reason in execution.why_not(preview, SYMBOL)), "and it stays refused"
+
+
+async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_this_sessions_own(file: Path) -> None:
+    async with scene() as on, started(on, file) as execution:
+        on.hold(long="2")
+        preview = await execution.preview(LONG)
+        shutil.rmtree(file.parent)
+        await asyncio.sleep(1)
+        assert any("moved, deleted" in reason for reason in execution.why_not(preview, SYMBOL))
+        execution.lock()
+        await asyncio.sleep(0.1)
+        assert execution.locked
+        assert any("other sessions are not locked" in reason for reason in execution.why_not(preview, SYMBOL))

@@ -6,6 +6,7 @@ import asyncio
 from decimal import Decimal
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
@@ -140,6 +141,85 @@ async def test_a_size_that_is_none_is_said() -> None:
         await pilot.pause()
         assert "x is no size" in screen_text(stage.app)
         assert posts(stage) == 0
+
+
+@pytest.mark.parametrize(("keys", "kept"), [("1 2 full_stop 5", "12.5"), ("0 comma 5", "0,5"), ("1 e 1", "1e1")])
+async def test_what_is_typed_at_a_button_is_kept_to_the_last_character(keys: str, kept: str) -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        for key in keys.split():
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            await pilot.pause()
+        assert dialog.query_one("#size", Input).value == kept
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        if "," in kept:
+            assert "0,5 is no size" in screen_text(stage.app)
+        else:
+            assert dialog._preview is not None and dialog._preview.target.size == Decimal(kept)
+
+
+async def test_a_key_that_comes_late_makes_one_type_it_again() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        late = events.Key("2", "2")
+        await pilot.press("1")
+        dialog.on_key(late)
+        await pilot.pause()
+        assert dialog.query_one("#size", Input).value == ""
+        assert "type it again" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("key", ["L", "f9", "ctrl+l"])
+async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        await pilot.press(key)
+        assert stage.desk.execution.locked
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(2)
+        assert posts(stage) == 0
+
+
+async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert "Esc leaves it" in screen_text(stage.app)
+        await pilot.press("escape")
+        await asyncio.sleep(6)
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert "UNKNOWN OUTCOME" in screen_text(stage.app)
+        await asyncio.sleep(35)
+        await pilot.pause()
+        text = " ".join(screen_text(stage.app).split())
+        assert "unchanged" in text
+        assert "UNKNOWN OUTCOME" not in text
+        assert posts(stage) == 0, "the only one was lost on its way"
+
+
+@pytest.mark.parametrize("size", [(110, 50), (120, 36), (140, 60), (80, 24)])
+async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        dialog = await opened(stage, pilot)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        button = dialog.query_one("#confirm", Button)
+        words = str(button.label)
+        assert words in (dialog._preview.plan.title, "Reverse")
+        row = screen_text(stage.app).splitlines()[button.region.y + button.region.height // 2]
+        assert words in row
 
 
 async def test_elsewhere_it_asks_for_the_symbol() -> None:

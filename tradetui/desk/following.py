@@ -24,7 +24,8 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
 REPLY_LOST = "the program ended before the reply was written down"
-LOOK_EVERY_S = 0.4
+LOOK_EVERY_S = (0.4, 1.5)
+OFTEN_S = 4.0
 STEADY_S = 1.2
 ABSENCE_MS = 35_000
 FOLLOW_S = 60.0
@@ -94,11 +95,11 @@ class Following:
                 seen = await self._look(sent)
             except ExchangeError as problem:
                 yield Progress(state, f"looking: {problem}")
-                await asyncio.sleep(LOOK_EVERY_S)
+                await asyncio.sleep(self._pause(began))
                 continue
             if seen.unread:
                 yield Progress(state, f"looking: {seen.unread} rows of positions or fills cannot be read")
-                await asyncio.sleep(LOOK_EVERY_S)
+                await asyncio.sleep(self._pause(began))
                 continue
             finding = found(sent.plan, seen, acknowledged=sent.acknowledged)
             if (seen.held, finding.outcome) != last:
@@ -110,10 +111,15 @@ class Following:
                     return
             else:
                 yield Progress(state, f"looking: {finding.outcome} so far", seen.held)
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(self._pause(began))
         if state is State.ACKNOWLEDGED:
             await self._intents.note(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
         yield Progress(State.UNKNOWN, "not settled; the symbol stays locked until it is settled or released")
+
+    def _pause(self, began: float) -> float:
+        """Until the next look; one that goes on for long must not take the budget from everything else."""
+        often, seldom = LOOK_EVERY_S
+        return often if self._clock.monotonic() - began < OFTEN_S else seldom
 
     async def _look(self, sent: Sent) -> Seen:
         wish = sent.plan.wish

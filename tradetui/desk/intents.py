@@ -91,9 +91,10 @@ class Intents:
             return
         chosen = self._lock_choices
         try:
+            await self._disk.run(self._journal.check_place)
             locked = await self._disk.run(self._journal.trading_locked, self.account)
             intents = await self._disk.run(self._journal.open_intents, self.account)
-        except sqlite3.Error as problem:
+        except (sqlite3.Error, OSError) as problem:
             self.trouble = _unread(problem)
             return
         if chosen == self._lock_choices:
@@ -194,6 +195,10 @@ class Intents:
         """The intent that locks this key, as its id and state; None where none does."""
         found = self._open.get(key)
         return f"{found[0]}, {found[1]}" if found is not None else None
+
+    def unknown(self) -> tuple[str, ...]:
+        """What is locked by an intent whose outcome is unknown: symbols, and kinds of creation."""
+        return tuple(key.rpartition("|")[2] for key, (_, state) in self._open.items() if state is State.UNKNOWN)
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""

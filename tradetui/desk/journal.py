@@ -116,6 +116,19 @@ class Journal:
                 "Look at positions, orders and fills at the exchange, then move that file away",
             )
         self._connection = open_file(file, _MIGRATIONS, checks="intent")
+        self._files = {} if file is None else {each: _numbers(each) for each in (file, Path(f"{file}-wal"))}
+
+    def check_place(self) -> None:
+        """Make sure that the open file is the one others will open; raises OSError where it was moved or deleted.
+
+        What is written into a file that nobody finds again locks nothing and tells nobody.
+        """
+        for file, before in self._files.items():
+            now = _numbers(file)
+            if before is None:
+                self._files[file] = now
+            elif now != before:
+                raise OSError("the journal's file was moved, deleted or replaced while the program was running")
 
     def check(self) -> None:
         """Look for damage in all of the file, a second for every 400,000 intents; raises FileUnusable."""
@@ -232,7 +245,17 @@ class Journal:
         return Intent(row[0], row[1], row[2], row[3], State(row[4]), steps)
 
     def _writing(self) -> _Writing:
+        self.check_place()
         return _Writing(self._connection)
+
+
+def _numbers(file: Path) -> tuple[int, int] | None:
+    """What tells a file from every other one on this machine; None where there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class _Writing:

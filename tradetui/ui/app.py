@@ -264,6 +264,16 @@ class TradeApp(App[None], inherit_bindings=False):
             question = f"KEYS WERE GIVEN OUT THAT ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
         self.push_screen(ConfirmDialog("Quit", question, "Quit"), leave)
 
+    def action_lock_at_once(self) -> None:
+        """Lock trading, whatever is open; unlocking is the main screen's."""
+        execution = self.desk.execution if self.desk is not None else None
+        if execution is None:
+            tell(self, "There is nothing to lock: nothing can be sent.", severity="warning")
+            return
+        execution.lock()
+        tell(self, "Trading is locked.")
+        self.main.published(None)
+
     def action_help(self) -> None:
         """Every key and what it does."""
         from tradetui.ui.dialogs.help import HelpDialog

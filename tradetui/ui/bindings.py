@@ -10,7 +10,15 @@ from tradetui.ui.keys import BINDINGS
 def bindings(where: str) -> list[BindingType]:
     """The bindings of one screen, each with the id by which a profile may change its keys."""
     return [
-        Binding(each.keys, each.action, each.description, tooltip=each.tooltip, id=each.id, show=each.hint)
+        Binding(
+            each.keys,
+            each.action,
+            each.description,
+            tooltip=each.tooltip,
+            id=each.id,
+            show=each.hint,
+            priority=each.in_dialogs,
+        )
         for each in BINDINGS
         if where in each.where
     ]

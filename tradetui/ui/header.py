@@ -42,6 +42,7 @@ class Shown:
     environment: str
     access: str
     account: str
+    alarm: str = ""
     worth: tuple[Part, ...] = ()
     link: tuple[Part, ...] = ()
 
@@ -51,13 +52,13 @@ class HeaderBar(Widget):
 
     def __init__(self, environment: str, access: str, account: str) -> None:
         super().__init__(id="header")
-        self.shown = Shown(environment, access, scrub(account), (("starting …", "$quiet"),))
+        self.shown = Shown(environment, access, scrub(account), worth=(("starting …", "$quiet"),))
         self._urgent: tuple[object, ...] = ()
         self._painted_at = -QUIET_SECONDS
 
     def begin(self, environment: str, access: str, account: str) -> None:
         """Another account is being opened: nothing of the one before may stay."""
-        self.shown = Shown(environment, access, scrub(account), (("starting …", "$quiet"),))
+        self.shown = Shown(environment, access, scrub(account), worth=(("starting …", "$quiet"),))
         self._urgent = ()
         self.refresh()
 
@@ -66,6 +67,7 @@ class HeaderBar(Widget):
         link, totals = desk.link, desk.totals()
         halved = any(use.halved for use in link.usage().values())
         # What matters is painted at once: whose money it is, what may be done, and what is known for the first time.
+        alarm = alarm_of(desk)
         known = (totals.equity is None, totals.unrealised is None, totals.worst_margin_ratio is None)
         urgent = (
             desk.access,
@@ -75,12 +77,18 @@ class HeaderBar(Widget):
             link.clock_blocks,
             halved,
             link.latency_ms is None,
+            alarm,
             *known,
         )
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
             return
         shown = Shown(
-            str(desk.settings.environment), str(desk.access), account_of(desk), worth_of(desk), link_of(desk, halved)
+            str(desk.settings.environment),
+            str(desk.access),
+            account_of(desk),
+            alarm,
+            worth_of(desk),
+            link_of(desk, halved),
         )
         self._urgent, self._painted_at = urgent, now
         if shown != self.shown:
@@ -97,6 +105,8 @@ class HeaderBar(Widget):
             ("  ", ""),
             (shown.account, "bold $foreground"),
         ]
+        if shown.alarm:
+            badges += [("  ", ""), (f" {shown.alarm} ", "bold $background on $error")]
         if self.size.height > 1:
             return Content.assemble(*_spread(badges, shown.link, width), "\n", *shown.worth)
         return Content.assemble(*_spread([*badges, ("    ", ""), *shown.worth], shown.link, width))
@@ -112,6 +122,15 @@ def account_of(desk: Desk) -> str:
     """The account's name and UID."""
     uid = desk.account.uid if desk.account is not None else desk.settings.uid
     return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
+
+
+def alarm_of(desk: Desk) -> str:
+    """What stays locked because nobody knows yet what became of it; empty where there is no such thing."""
+    unknown = desk.execution.intents.unknown() if desk.execution is not None else ()
+    if not unknown:
+        return ""
+    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    return scrub(f"UNKNOWN OUTCOME {unknown[0]}{more}: J")
 
 
 def worth_of(desk: Desk) -> tuple[Part, ...]:

@@ -17,7 +17,10 @@ EVERYWHERE: Final = ("app",)
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words."""
+    """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words.
+
+    One that works `in_dialogs` goes before whatever has the focus.
+    """
 
     id: str
     keys: str
@@ -27,6 +30,7 @@ class KeyBinding:
     group: str
     where: tuple[str, ...] = MAIN
     hint: bool = False
+    in_dialogs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,16 @@ BINDINGS: Final = (
     KeyBinding("journal", "J", "journal", "Journal", "what was sent and what became of it", "Trading", SCREENS),
     KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
+    KeyBinding(
+        "lock_at_once",
+        "f9,ctrl+l",
+        "lock_at_once",
+        "Lock at once",
+        "on every screen, in dialogs too",
+        "Trading",
+        EVERYWHERE,
+        in_dialogs=True,
+    ),
     KeyBinding("create", "N", "create", "Create", "sub-accounts and API keys; keys given out", "Account", SCREENS),
 )
 
@@ -119,6 +133,7 @@ REASONS: Final[Mapping[str, str]] = {
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
     "release": "only an intent whose outcome is unknown can be released",
     "lock": "monitor mode: there is nothing to lock",
+    "lock_at_once": "monitor mode: there is nothing to lock",
     "create": "account_admin is not set in the profile, or monitor mode: nothing can be created",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,15 +17,18 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from tradetui.ui.dialogs.reversal_lines import outcome_lines, preview_lines
-from tradetui.ui.safe import plain
+from tradetui.ui.safe import plain, tell
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.execution import Execution
     from tradetui.desk.following import Progress
     from tradetui.desk.preview import Preview, Target
+    from tradetui.ui.app import TradeApp
 
 READING_S = 1.0
+BESIDE_TITLE = 26
+"""Cells of the line of buttons that are not the confirm button's words."""
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 ROOMY_HEIGHT = 56
 
@@ -47,6 +51,9 @@ class SymbolDialog(ModalScreen[str | None]):
         self.dismiss(event.value.strip().upper() or None)
 
 
+LEAVE = "Esc leaves it: it goes on being looked for, the symbol stays locked, and J shows it."
+
+
 class ReversalDialog(ModalScreen[None]):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
@@ -67,13 +74,16 @@ class ReversalDialog(ModalScreen[None]):
     ]
     AUTO_FOCUS = "#cancel"
 
-    def __init__(self, execution: Execution, target: Target) -> None:
+    def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
+        """`read_anew` is called when something was sent and has ended: what the panels show is older."""
         super().__init__(classes="dialog -reversal")
+        self._read_anew = read_anew
         self._execution = execution
         self._target = target
         self._preview: Preview | None = None
         self._armed = False
         self._sending = False
+        self._doubtful = False
         self._over = False
         self._read_whole = False
         self._note = ""
@@ -85,8 +95,10 @@ class ReversalDialog(ModalScreen[None]):
             yield Static(plain(self._account), id="account", classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
-            yield Input(id="size", placeholder="size: the whole position; type a number and Enter for a part of it")
-            yield Input(id="typed", placeholder=f"type {self._target.symbol} to confirm")
+            size_words = "size: the whole position; type a number and Enter for a part of it"
+            # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
+            yield Input(id="size", placeholder=size_words, select_on_focus=False)
+            yield Input(id="typed", placeholder=f"type {self._target.symbol} to confirm", select_on_focus=False)
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
                 yield Button("Cancel", id="cancel")
@@ -125,14 +137,24 @@ class ReversalDialog(ModalScreen[None]):
     def on_key(self, event: events.Key) -> None:
         """What is typed while a button has the focus goes where it belongs: a size, or the symbol."""
         character = event.character
-        if character is None or not character.isprintable() or isinstance(self.focused, Input) or self._sending:
-            return
-        typed = self.query_one("#typed", Input)
-        box = self.query_one("#size", Input) if character in "0123456789." else typed
-        if character != " " and box.display and not self._over:
+        size, typed = self.query_one("#size", Input), self.query_one("#typed", Input)
+        if character == "L" and not typed.display:
             event.stop()
-            box.focus()
-            box.insert_text_at_cursor(character)
+            cast("TradeApp", self.app).action_lock_at_once()
+            return
+        if character is None or not character.isprintable() or character == " " or self._sending or self._over:
+            return
+        event.stop()
+        if isinstance(self.focused, Input):
+            # It was on its way to a button while others after it went into the field: their order is lost.
+            with self.prevent(Input.Changed):
+                size.value = typed.value = ""
+            self._disarm("That was typed faster than it could be followed: type it again.")
+            return
+        # Whatever is typed is kept, so that what is no size is refused rather than read as another one.
+        box = typed if typed.display and character not in "0123456789." else size
+        self.set_focus(box)
+        box.insert_text_at_cursor(character)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._tell_reasons)
@@ -176,7 +198,7 @@ class ReversalDialog(ModalScreen[None]):
 
     def _name_button(self, title: str) -> None:
         """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
-        room = self._scroll.size.width - 20
+        room = self._scroll.size.width - BESIDE_TITLE
         button, words = self.query_one("#confirm", Button), plain(title if len(title) <= room else "Reverse").plain
         button.label = words
         button.styles.width = max(16, len(words) + 4)
@@ -260,8 +282,8 @@ class ReversalDialog(ModalScreen[None]):
     # Choosing
 
     def action_cancel(self) -> None:
-        """Close; while it is being sent there is nothing to cancel any more."""
-        if self._sending:
+        """Close; while it is being sent there is nothing to cancel any more, only an unknown outcome may be left."""
+        if self._sending and not self._doubtful:
             self.query_one("#reason", Static).update(plain("It is being sent; what becomes of it is shown here."))
             return
         self._over = True
@@ -279,7 +301,7 @@ class ReversalDialog(ModalScreen[None]):
             return
         self._sending = True
         self.workers.cancel_group(self, "preview")
-        self._disarm("reading again, then sending …")
+        self._disarm("It is read again and sent …")
         self.query_one("#cancel", Button).disabled = True
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
         self.app.run_worker(self._send(self._preview), group="sending", exit_on_error=False)
@@ -305,7 +327,7 @@ class ReversalDialog(ModalScreen[None]):
         self.query_one("#cancel").focus()
         if preview is not None:
             self._show(preview)
-        self._disarm(f"Nothing was sent. {why}")
+        self._disarm(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
         self.run_worker(self._keep_fresh_later(), exclusive=True, group="preview", exit_on_error=False)
 
     async def _keep_fresh_later(self) -> None:
@@ -317,21 +339,39 @@ class ReversalDialog(ModalScreen[None]):
     # Afterwards
 
     def _follow(self, shown: Preview, progress: Progress) -> None:
+        assert shown.plan is not None
+        if not self.is_attached:
+            self._tell_left(shown.plan.title, progress)
+            return
         if progress.outcome is None:
             state = str(progress.state)
             words = Content.assemble((f"{state}  ", "bold $accent"), scrub(progress.words))
             if state == "unknown" and "not settled" in progress.words:
                 self._ended(Content.styled(scrub(progress.words), "bold $error"))
-            else:
-                self.query_one("#reason", Static).update(words)
+                return
+            if state == "unknown":
+                self._doubtful = True
+                words = Content.assemble(words, ("\n" + LEAVE, "$quiet"))
+            self.query_one("#reason", Static).update(words)
             return
-        assert shown.plan is not None
         if str(progress.outcome) != "reversed":
             self.app.bell()
         self._ended(Content("\n").join(outcome_lines(shown.plan, progress)))
 
+    def _tell_left(self, title: str, progress: Progress) -> None:
+        """How it ended, to somebody who did not wait for it here."""
+        if progress.outcome is None:
+            return
+        self._read_anew()
+        good = str(progress.outcome) == "reversed"
+        if not good:
+            self.app.bell()
+        words = f"{title}: {progress.words}"
+        tell(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
+
     def _ended(self, body: Content) -> None:
         self._sending, self._over = False, True
+        self._read_anew()
         if not self.is_attached:
             return
         self.query_one("#body", Static).update(body)

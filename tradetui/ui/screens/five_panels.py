@@ -269,6 +269,7 @@ class FivePanels(TableScreen):
             "poll_now": desk is not None,
             "reverse": desk is not None and desk.execution is not None,
             "lock": desk is not None and desk.execution is not None,
+            "lock_at_once": desk is not None and desk.execution is not None,
         }
         return None if able.get(binding, True) else REASONS[binding]
 

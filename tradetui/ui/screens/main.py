@@ -25,15 +25,15 @@ class MainScreen(RowActions):
             return
         from tradetui.ui.dialogs.reversal import ReversalDialog, SymbolDialog
 
-        execution = self.desk.execution
+        execution, read_anew = self.desk.execution, self.desk.poll_now
         record = self.table.cursor_record if self.focused_panel == "positions" else None
         if record is not None:
-            self.app.push_screen(ReversalDialog(execution, execution.target_of(record)))
+            self.app.push_screen(ReversalDialog(execution, execution.target_of(record), read_anew))
             return
 
         def ask(symbol: str | None) -> None:
             if symbol:
-                self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol)))
+                self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol), read_anew))
 
         self.app.push_screen(SymbolDialog(), ask)
 
