@@ -24,12 +24,12 @@ def link(**other: Any) -> Any:
     return SimpleNamespace(**usual | other)
 
 
-def feeds(*broken: str) -> list[Feed]:
+def feeds(*broken: str, code: str | None = None) -> list[Feed]:
     made = [Feed(name, None, 1.0, Clock()) for name in ("fills", "orders")]  # type: ignore[arg-type]
     for feed in made:
         if feed.name in broken:
             feed.failures = 1
-            feed.snapshot = replace(feed.snapshot, error=FeedError("It is not there", "Look for it."))
+            feed.snapshot = replace(feed.snapshot, error=FeedError("It is not there", "Look for it.", code))
     return made
 
 
@@ -54,6 +54,12 @@ def test_nothing_gets_through():
     assert health_of(link(down=True), feeds("orders"), 10.0).state is LinkState.DEGRADED, "one lost reply"
     assert health_of(link(down=True), feeds("orders"), 13.0).state is LinkState.DOWN
     assert health_of(link(last_reply_at=None), feeds("orders", "fills"), 10.0).state is LinkState.DOWN
+
+
+def test_an_exchange_that_answers_no_is_no_lost_link():
+    health = health_of(link(), feeds("orders", "fills", code="40012"), 10.0)
+    assert (health.state, health.sentence) == (LinkState.REFUSED, "It is not there")
+    assert health_of(link(down=True), feeds("orders", "fills", code="40012"), 13.0).state is LinkState.DOWN
 
 
 def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said():

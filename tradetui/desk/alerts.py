@@ -32,6 +32,9 @@ class Alert:
     row: Any = None
 
 
+_LOST = frozenset({LinkState.DOWN, LinkState.REFUSED})
+
+
 class AlertWatch:
     """Watches feeds and link; what was there when the session began is not news."""
 
@@ -65,9 +68,10 @@ class AlertWatch:
 
     def link_is(self, state: LinkState, sentence: str) -> None:
         """Look at the link."""
-        if state is LinkState.DOWN and self._was is not LinkState.DOWN:
+        lost, was_lost = state in _LOST, self._was in _LOST
+        if lost and not was_lost:
             self._tell(Alert(AlertKind.LINK_LOST, sentence))
-        elif self._was is LinkState.DOWN and state is not LinkState.DOWN:
+        elif was_lost and not lost:
             self._tell(Alert(AlertKind.LINK_BACK, "The exchange answers again"))
         self._was = state
 

@@ -17,6 +17,7 @@ class LinkState(StrEnum):
     STARTING = "starting"
     CONNECTED = "connected"
     DEGRADED = "degraded"
+    REFUSED = "refused"
     DOWN = "down"
 
 
@@ -34,15 +35,17 @@ SILENT_S: Final = 3.0
 
 
 def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
-    """Down when nothing gets through, degraded when some of it does not, or the clock or the budget is off.
+    """Down when nothing gets through, refused when the exchange itself says no to everything, degraded when some of it
+    does not get through, or the clock or the budget is off.
 
     `now` is monotonic seconds.
     """
     troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
     silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
     if troubled and (silent or len(troubled) == len(feeds)):
-        error = troubled[0].snapshot.error
-        return Health(LinkState.DOWN, error.sentence if error else "", error.remedy if error else "")
+        errors = [feed.snapshot.error for feed in troubled if feed.snapshot.error is not None]
+        refused = not silent and all(error.code is not None for error in errors)
+        return Health(LinkState.REFUSED if refused else LinkState.DOWN, errors[0].sentence, errors[0].remedy)
     if link.last_reply_at is None:
         return Health(LinkState.STARTING)
     if troubled:

@@ -29,6 +29,7 @@ _STATES: Final = {
     "starting": ("○ ", "$quiet"),
     "connected": ("● ", "$success"),
     "degraded": ("▲ degraded ", "bold $warn"),
+    "refused": ("✗ refused ", "bold $error"),
     "down": ("✗ link down ", "bold $error"),
 }
 _UNKNOWN_BADGE: Final = "bold $background on $error"
