@@ -21,6 +21,7 @@ from pydantic import SecretStr
 
 from tradetui.desk.disk import InlineDisk
 from tradetui.desk.execution import Execution, NotConfirmed
+from tradetui.desk.intents import Withheld
 from tradetui.desk.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment
@@ -273,7 +274,7 @@ class Play:
         async def work() -> None:
             for intent in self.intents():
                 if intent.state is State.UNKNOWN:
-                    with suppress(WrongStep):
+                    with suppress(WrongStep, Withheld):
                         await terminal.execution.release(intent.id, "looked on the exchange's own page")
 
         self.run(self._as(terminal, work()))

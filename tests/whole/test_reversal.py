@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.execution import NotConfirmed
 from tradetui.desk.following import Progress
+from tradetui.desk.intents import Withheld
 from tradetui.desk.journal import State
 from tradetui.desk.outcome import Outcome
 from tradetui.desk.preview import Target
@@ -138,6 +140,20 @@ async def test_core_only_a_request_that_never_arrived_stays_locked_until_release
         (intent,) = on.journal.open_intents(on.uid)
         await on.execution.release(intent.id, "looked on the exchange's own page: nothing happened")
         assert last(await on.reverse(LONG)).outcome is Outcome.REVERSED
+
+
+async def test_what_may_still_arrive_is_not_released() -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, SYMBOL)
+        with pytest.raises(Withheld, match="may still arrive at the exchange; in 35 s"):
+            await on.execution.release(sent.intent, "looked")
+        assert on.execution.unsettled()
+        await asyncio.sleep(36)
+        await on.execution.release(sent.intent, "looked")
+        assert not on.execution.unsettled()
 
 
 async def test_a_refusal_is_journalled_and_leaves_the_symbol_free() -> None:

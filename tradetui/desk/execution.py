@@ -10,7 +10,7 @@ from typing import Any
 
 from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence
-from tradetui.desk.following import REPLY_LOST, Following, Progress, Sent, plan_of
+from tradetui.desk.following import ABSENCE_MS, REPLY_LOST, Following, Progress, Sent, plan_of
 from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import Intents, Withheld
 from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
@@ -267,7 +267,16 @@ class Execution:
             self._beside(self._following.to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
 
     async def release(self, intent: str, why: str) -> None:
-        """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled."""
+        """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.
+
+        Raises:
+            Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
+        """
+        stamp_ms = (await self.intents.read(intent)).told.get("stamp_ms")
+        left_ms = ABSENCE_MS - (self._client.server_clock.now_ms - int(stamp_ms or 0))
+        if left_ms > 0:
+            seconds = -(-left_ms // 1000)
+            raise Withheld((f"It may still arrive at the exchange; in {seconds} s it can be released.",))
         await self.intents.step(intent, State.RELEASED, {"why": why})
         await self.intents.look()
 

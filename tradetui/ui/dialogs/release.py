@@ -38,7 +38,10 @@ class ReleaseDialog(ModalScreen[str | None]):
             yield Static(plain(self._heading), markup=False)
             yield Static(plain(f"Known: {self._known}"), markup=False)
             yield Static(plain(self._caution), classes="reason", markup=False)
-            yield Input(id="why", placeholder="why, for the journal: what you saw on the exchange")
+            # What is typed at a button begins the reason: selected by the focus it would be replaced.
+            yield Input(
+                id="why", placeholder="why, for the journal: what you saw on the exchange", select_on_focus=False
+            )
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
             with Horizontal(classes="buttons"):
                 yield Button("Leave it locked", id="cancel")
