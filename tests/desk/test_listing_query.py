@@ -136,6 +136,9 @@ def test_a_query_means_the_same_when_its_texts_are_read_again_in_another_zone() 
     ago = checked(endpoint, {"startTime": "7d"}, NOW, tokyo).query
     assert ago is not None
     assert ago.texts == {"startTime": "7d"}
+    spoken = checked(endpoint, {"startTime": "7d ago"}, NOW, tokyo).query
+    assert spoken is not None
+    assert (spoken.stretch, spoken.texts) == (ago.stretch, {"startTime": "7d ago"})
     later = checked(endpoint, ago.texts, NOW + DAY_MS, UTC).query
     assert later is not None
     assert later.stretch.start_ms == NOW - 6 * DAY_MS

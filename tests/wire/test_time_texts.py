@@ -16,6 +16,8 @@ NOW = 1_793_491_200_000
         ("1793400000123", 1_793_400_000_123),
         ("7d", NOW - 7 * 86_400_000),
         ("36h", NOW - 36 * 3_600_000),
+        ("7d ago", NOW - 7 * 86_400_000),
+        (" 7D  Ago ", NOW - 7 * 86_400_000),
         ("90s", NOW - 90_000),
         ("2026-11-01", 1_793_491_200_000),
         ("2026-11-01T00:00:00.250", 1_793_491_200_250),
@@ -26,7 +28,7 @@ def test_read(text: str, expected: int) -> None:
     assert milliseconds(text, NOW, "--since") == expected
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "1793400000", "7x", "-7d", "2026-13-01", "7 d"])
+@pytest.mark.parametrize("text", ["", "yesterday", "1793400000", "7x", "-7d", "2026-13-01", "7 d", "7dago", "ago"])
 def test_refused_with_flag_and_value(text: str) -> None:
     with pytest.raises(InvalidRequest, match="--since"):
         milliseconds(text, NOW, "--since")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 
 from tradetui.wire.parameters import InvalidRequest
 
-_AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])$")
+_AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])(?: +ago)?$", re.IGNORECASE)
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _SMALLEST_MS = 100_000_000_000
 """Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
@@ -18,12 +18,14 @@ _LARGEST_MS = 4_102_444_800_000
 def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
     """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
 
+    "7d ago" reads as `7d` does, in capitals too.
+
     Raises:
         InvalidRequest: it is none of the three.
     """
     text = text.strip()
     if ago := _AGO.match(text):
-        moment_ms = now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"]]
+        moment_ms = now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"].lower()]
         if moment_ms < _SMALLEST_MS:
             raise InvalidRequest(flag, "must not reach back before there were futures exchanges", text, "Try 90d.")
         return moment_ms
