@@ -21,6 +21,7 @@ from tradetui.ui.choices import ColumnChoice, ScreenChoices, TableChoice, choice
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tabs import PanelTabs
 
 CHOICES = ScreenChoices(
     "tradetui-light",
@@ -162,6 +163,28 @@ async def test_live_stops_and_back() -> None:
         await pilot.press("v")
         await pilot.pause()
         assert "5 Trigger history" in screen_text(stage.app)
+
+
+@pytest.mark.looptime
+async def test_live_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
+    stage = Stage()
+    async with stage.running((80, 24), after=12) as pilot:
+        live, desk = stage.desk.live_stops, stage.desk
+        assert live is not None
+        assert live.count != desk.feeds["triggers"].snapshot.count
+        await pilot.press("v")
+        await pilot.pause()
+        assert f"5 Live {live.count}" in (tabs := str(stage.app.main.query_one(PanelTabs).render())), tabs
+        await pilot.press("e")
+        assert "Export live stops" in screen_text(stage.app)
+        assert stage.app.screen.query_one(Input).value.startswith("live-stops-hedge-")
+        await pilot.press("escape", "c")
+        assert "Columns of live stops" in screen_text(stage.app)
+        await pilot.press("escape", "v", "e")
+        assert "Export trigger history" in screen_text(stage.app)
+        assert stage.app.screen.query_one(Input).value.startswith("triggers-hedge-")
+        await pilot.press("escape")
+        assert f"5 Trigger {desk.feeds['triggers'].snapshot.count}" in str(stage.app.main.query_one(PanelTabs).render())
 
 
 async def exported(stage: Stage, name: str, tmp_path: Path) -> Path:

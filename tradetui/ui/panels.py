@@ -56,6 +56,11 @@ class Panel(Container):
         self.table = RecordTable(columns, id=f"table-{name}")
         self._entitle("", "")
 
+    @property
+    def title(self) -> str:
+        """What its rows are called."""
+        return LIVE_TITLE if self.live else TITLES[self.feed_name]
+
     def compose(self) -> ComposeResult:
         """The table; words where there is no row come when there is something to say."""
         yield self.table
@@ -113,8 +118,7 @@ class Panel(Container):
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
-        title = LIVE_TITLE if self.live else TITLES[self.feed_name]
-        parts = [f"{self._number} {title}", count, *narrowed, f"· {state}" if state else ""]
+        parts = [f"{self._number} {self.title}", count, *narrowed, f"· {state}" if state else ""]
         caption = plain(" ".join(filter(None, parts))).plain
         # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:

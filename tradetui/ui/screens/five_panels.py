@@ -221,8 +221,8 @@ class FivePanels(TableScreen):
             yield Tab(
                 name,
                 str(number),
-                TITLES[name],
-                str(feed.snapshot.count) if feed is not None and known else "",
+                self.panels[name].title,
+                str(self.rows_of(name).count) if feed is not None and known else "",
                 name in self._shown,
                 name == self.focused_panel,
                 feed is not None and (feed.snapshot.error is not None or str(feed.freshness) in ("stale", "dead")),

@@ -14,11 +14,22 @@ from tradetui.ui.screens.five_panels import FivePanels
 if TYPE_CHECKING:
     from tradetui.desk.feed import Feed
 
+LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
 
 
 class RowActions(FivePanels):
     """The five panels and what can be done with their view."""
+
+    @property
+    def subject(self) -> str:
+        """What the rows of the focused panel are called now."""
+        return self.panel.title
+
+    @property
+    def export_name(self) -> str:
+        """Triggers that still wait are not in the history, so neither are they in its file."""
+        return LIVE_FILE if self.panel.live else super().export_name
 
     def published(self, feed: Feed | None) -> None:
         """As the panels do; an open detail view follows its row."""

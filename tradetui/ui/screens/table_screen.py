@@ -163,10 +163,15 @@ class TableScreen(Screen[None]):
             name, default = self.screen_name, self.default_columns
             choose_columns(self.trade_app, self.table, name, self.subject, default, self.refresh_states)
 
+    @property
+    def export_name(self) -> str:
+        """How the proposed name of a file of the rows begins."""
+        return self.screen_name
+
     def action_export(self) -> None:
         """Write the rows as shown into a file."""
         if self.able("export"):
-            export_table(self.trade_app, self.table, self.screen_name, self.subject.lower())
+            export_table(self.trade_app, self.table, self.export_name, self.subject.lower())
 
     def action_copy_cell(self) -> None:
         """Copy the cell under the cursor."""
