@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from tests.desk.listing_stage import BOOKS
 from tests.ui.virtual import Stage
 from tradetui.desk.feed import Pace
 from tradetui.desk.listing import ListingState
-from tradetui.desk.listing_kinds import LISTINGS
+from tradetui.desk.listing_kinds import LISTINGS, ListingKind
+from tradetui.ui.choices import TableChoice
 from tradetui.ui.dialogs.filter_form import FilterForm
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.fields import NOT_SENT
@@ -130,6 +132,71 @@ async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
         await settle(pilot, 30)
         assert screen.listing is not None
         assert screen.listing.pages == 1
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)])
+async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: tuple[int, int]) -> None:
+    stage = Stage("broker")
+    async with stage.running(size) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        await settle(pilot, 5)
+        assert screen.listing is not None
+        assert screen.rows_table.shown < screen.rows_table.size.height
+        assert screen.listing.state is ListingState.COMPLETE
+        assert "all there are" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("sort", [False, True])
+async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_a_time(monkeypatch, 5)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        if sort:
+            stage.app.remember_table("spot-fills", TableChoice(sort="size"))
+        screen = await opened(stage, pilot, "spot-fills")
+        await settle(pilot, 30)
+        listing, height = screen.listing, screen.rows_table.size.height
+        assert listing is not None
+        assert height <= listing.rows.count < 3 * height
+        assert listing.state is ListingState.MORE
+
+
+async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await pilot.press("slash", *"nothing like it", "enter")
+        await settle(pilot, 30)
+        assert screen.listing is not None
+        assert (screen.rows_table.shown, screen.listing.pages) == (0, 1)
+
+
+async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_a_time(monkeypatch, 5)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        stage.sandbox.faults.next("delay", endpoint="spot.fills", times=50)
+        await pilot.press(KEYS["spot-fills"])
+        for _ in range(200):
+            await settle(pilot, 0.2)
+            screen = stage.app.listing
+            if screen is not None and screen.listing is not None and screen.listing.pages == 2:
+                break
+        assert screen is not None
+        assert screen.listing is not None
+        assert (screen.listing.pages, screen.listing.state) == (2, ListingState.LOADING)
+        await pilot.press("escape")
+        await settle(pilot, 30)
+        assert screen.listing.state is ListingState.STOPPED
+        assert screen.listing.rows.count < screen.rows_table.size.height
+
+
+def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Pages of the spot fills are asked for so many rows at a time."""
+    endpoint = LISTINGS["spot-fills"].endpoint
+    assert endpoint.page is not None
+    small = replace(endpoint, page=replace(endpoint.page, maximum=rows))
+    monkeypatch.setattr(ListingKind, "endpoint", property(lambda _: small))
 
 
 async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:

@@ -81,6 +81,8 @@ class ListingScreen(TableScreen):
         self.query_one("#totals").border_title = plain("Totals of what is loaded")
         self.show_zone()
         self._show_choice()
+        # The table has no size before it is laid out, and so no screenful to be filled.
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
         self.watch(self.rows_table, "scroll_y", self._scrolled, init=False)
         self._arrange()
         self.rows_table.focus()
@@ -240,7 +242,11 @@ class ListingScreen(TableScreen):
 
     def _fill_screen(self) -> None:
         """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
-        if not self.rows_table.pattern and self.rows_table.sort is None:
+        table = self.rows_table
+        if table.pattern:
+            return
+        # In an order of their own older rows may come in anywhere, so no more are read than fill the screen.
+        if table.sort is None or table.shown < table.size.height:
             self._more_near_the_end()
 
     # Painting
