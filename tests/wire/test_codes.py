@@ -84,6 +84,12 @@ def test_the_code_of_maintenance_and_of_bad_parameters_is_told_by_its_message() 
     assert not write_refused("40808", 500, "Parameter verification exception size checkBDScale error")
 
 
+@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
+def test_a_refusal_that_is_explained_is_not_called_unexplained(words: str) -> None:
+    assert "look the code up" in meaning("31901", "Something else.").remedy
+    assert meaning("31901", f"{words}.").remedy == ""
+
+
 def test_what_switches_an_endpoint_beyond_the_interface_off() -> None:
     assert switches_off("40404", 400)
     assert switches_off("anything", 404)

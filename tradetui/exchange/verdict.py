@@ -122,7 +122,7 @@ _REPORT = "If this lasts, the interface may have changed; keep the log."
 
 
 def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
-    known = meaning(envelope.code)
+    known = meaning(envelope.code, envelope.msg)
     status = answer.status
     said: dict[str, Any] = {
         "code": envelope.code,

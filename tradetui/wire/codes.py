@@ -61,6 +61,8 @@ _UNLISTED: Final = Meaning(
     "The exchange's own words are all there is; look the code up in its documentation.",
 )
 
+_EXPLAINED: Final = Meaning(ErrorKind.REJECTED, CodeGroup.UNLISTED, "")
+
 
 def _entries(kind: ErrorKind, group: CodeGroup, remedy: str, codes: str) -> dict[str, Meaning]:
     return {code: Meaning(kind, group, remedy) for code in codes.split()}
@@ -283,9 +285,15 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
 KNOWN_CODES: Final = frozenset(_MEANINGS)
 
 
-def meaning(code: str) -> Meaning:
-    """What is known of a code; an unlisted one is a rejection that only the message explains."""
-    return _MEANINGS.get(code, _UNLISTED)
+def meaning(code: str, msg: str = "") -> Meaning:
+    """What is known of a code; an unlisted one is a rejection that only the message explains.
+
+    It has no remedy where the message is a documented one: `refusal_explained` tells more then.
+    """
+    known = _MEANINGS.get(code)
+    if known is not None:
+        return known
+    return _UNLISTED if refusal_explained(msg) is None else _EXPLAINED
 
 
 def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:
