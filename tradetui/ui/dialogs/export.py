@@ -84,7 +84,7 @@ class ExportDialog(ModalScreen[str | None]):
         except Exception as problem:
             self._tell(f"Nothing was written: the rows cannot be read ({type(problem).__name__}).")
         else:
-            self.dismiss(f"{rows} rows written to {path}")
+            self.dismiss(f"{rows} {'row' if rows == 1 else 'rows'} written to {path}")
             return
         finally:
             self._writing = False
