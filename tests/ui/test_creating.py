@@ -297,6 +297,10 @@ async def test_enter_goes_back_and_escape_goes_back() -> None:
             assert stage.app.screen is form, "with everything still typed"
             assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
         await pilot.press("escape")
+        assert isinstance(stage.app.screen, ConfirmDialog), "what was typed is not lost by one key"
+        await pilot.press("enter")
+        assert stage.app.screen is form
+        await pilot.press("escape", "tab", "enter")
         assert stage.app.screen is stage.app.main
         assert posts(stage) == 0
 
@@ -433,6 +437,10 @@ async def test_both_documented_refusals_are_explained(account: str, why: str) ->
         assert "Refused: nothing was created" in words(stage)
         assert why in words(stage)
         assert posts(stage) == 1
+        await asyncio.sleep(1.5)
+        await pilot.press("escape")
+        assert isinstance(stage.app.screen, CreationForm), "what was typed can be mended"
+        assert stage.app.screen.query_one(Input).value == PASSPHRASE
 
 
 @pytest.mark.parametrize(
@@ -447,8 +455,8 @@ async def test_other_refusals_are_sentences(account: str, name: str, code: str) 
         assert f"(code {code})" in words(stage)
         assert not result.query(GivenKeys)
         await pilot.press("escape")
-        await choose(stage, pilot, "Create sub-accounts with API keys")
         assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
+        await reviewed(stage, pilot)
 
 
 # In doubt
@@ -695,3 +703,25 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
             assert row in words(stage)
         assert "1 of 3 created with a key" in words(stage)
         assert posts(stage) == 1
+
+
+def break_a_key(data_dir: Path) -> None:
+    (journal,) = data_dir.rglob("journal.sqlite")
+    folder = journal.with_name("vault")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    broken = folder / "broken.toml"
+    broken.write_text("broken = [")
+    broken.chmod(0o600)
+
+
+async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Keys given out")
+        await pilot.press("escape")
+        break_a_key(tmp_path)
+        await choose(stage, pilot, "Keys given out")
+        shown = words(stage).replace(" ", "")  # the path may break anywhere
+        for sentence in ("CANNOT BE READ", "broken.toml cannot be read as TOML", "do not delete it"):
+            assert sentence.replace(" ", "") in shown
+        assert "never told" not in words(stage)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
 from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.journal import Journal
+from tradetui.desk.journal import ENDED, Journal
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
@@ -71,11 +71,12 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
         return _journal_to_be(file)
     try:
         journal = Journal(file)
-        unsettled = len(journal.newest())
+        newest = journal.newest()
         journal.close()
     except FileUnusable as problem:
         return Check("journal", False, problem.reason, problem.remedy)
-    return Check("journal", True, f"{file}, {unsettled} of the newest intents readable")
+    open_ones = sum(intent.state not in ENDED for intent in newest)
+    return Check("journal", True, f"{file}, {open_ones or 'none'} of its newest intents not settled")
 
 
 def _journal_to_be(file: Path) -> Check:

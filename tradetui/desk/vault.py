@@ -6,6 +6,7 @@ passphrase, before the key is asked for, so that its name is taken; what the exc
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -64,7 +65,8 @@ class Told:
 class Entry:
     """A key in the vault, without its secrets.
 
-    `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session.
+    `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session;
+    `unreadable` says why nothing is known of what the file holds.
     """
 
     name: str
@@ -80,6 +82,8 @@ class Entry:
     addresses: tuple[str, ...] = ()
     place: str = ""
     file: Path | None = None
+    unreadable: str = ""
+    has: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +173,9 @@ class Vault:
     def _entry(self, name: str) -> Entry:
         place = self._files.place(name)
         try:
-            values = self._read(name)
-        except VaultUnusable:
-            values = {}
+            values, unreadable = self._read(name), ""
+        except VaultUnusable as problem:
+            values, unreadable = {}, str(problem)
         return Entry(
             name=name,
             intent=str(values.get("intent", "")),
@@ -186,6 +190,8 @@ class Vault:
             addresses=_texts(values.get("addresses")),
             place=str(values.get("kept_in") or place),
             file=None if values.get("kept_in") else self._files.path(name),
+            unreadable=unreadable,
+            has=_texts(values.get("has")),
         )
 
 
@@ -257,6 +263,8 @@ class _Folder:
 
     def names(self) -> list[str]:
         try:
+            if self._folder.exists() and not self._folder.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
             return [each.stem for each in self._folder.glob("*.toml") if not each.name.startswith(".")]
         except OSError as problem:
             raise self._unusable(problem) from None

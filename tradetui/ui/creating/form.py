@@ -16,9 +16,11 @@ from textual.widgets import Button, Input, Static
 from tradetui.desk.created import Created, Creates
 from tradetui.desk.creation import Creation
 from tradetui.desk.creation_form import CheckedForm, FormField, checked, fields_of, rows_of
+from tradetui.desk.journal import State
 from tradetui.ui.creating.opening import BREAKPOINTS, TITLES
 from tradetui.ui.creating.result import ResultDialog
 from tradetui.ui.creating.review import ReviewDialog
+from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.safe import plain
 from tradetui.wire.scrub import scrub
 
@@ -30,7 +32,7 @@ class CreationForm(ModalScreen[None]):
     """Nothing is sent from here: Enter shows what would be, once nothing is wrong or missing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "dismiss", "Cancel"),
+        ("escape", "leave", "Cancel"),
         ("down", "move(1)", "Row below"),
         ("up", "move(-1)", "Row above"),
         ("f2", "reveal", "Show or hide what is typed"),
@@ -142,13 +144,30 @@ class CreationForm(ModalScreen[None]):
             self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)
 
     def _reviewed(self, created: Created | None) -> None:
-        """Once something was sent the form has done its work: what became of it takes its place."""
-        if created is not None:
+        """Once something was sent the form has done its work: what became of it takes its place.
+
+        Where it was refused the form stays behind what is said, to be mended.
+        """
+        if created is None:
+            return
+        if created.state is State.REJECTED:
+            self.app.push_screen(ResultDialog(self._creation, created, fresh=True))
+        else:
             self.app.call_later(self._show, created)
 
     def _show(self, created: Created) -> None:
         self.app.switch_screen(ResultDialog(self._creation, created, fresh=True))
 
     @on(Button.Pressed, "#cancel")
-    def _cancel(self) -> None:
-        self.dismiss()
+    def action_leave(self) -> None:
+        """Close; asks where something typed would be lost."""
+        if not any(any(row.values()) for row in self._texts()):
+            self.dismiss()
+            return
+
+        def leave(yes: bool | None) -> None:
+            if yes:
+                self.dismiss()
+
+        question = "What was typed is forgotten; nothing was sent."
+        self.app.push_screen(ConfirmDialog("Leave the form", question, "Leave"), leave)

@@ -70,6 +70,8 @@ class GivenKeys(Vertical):
     @staticmethod
     def _words(entry: Entry) -> str:
         state = "" if entry.complete else "  INCOMPLETE" if entry.told else "  asked for, never told"
+        if entry.unreadable:
+            state = "  CANNOT BE READ"
         return f"{entry.name:<32} {entry.uid or UNKNOWN:<12} {entry.label}{state}"
 
     @on(OptionList.OptionHighlighted)
@@ -82,6 +84,9 @@ class GivenKeys(Vertical):
         if entry is None:
             self.query_one("#card", Static).update(plain("No key was given out to tradetui for this account yet."))
             return
+        if entry.unreadable:
+            self.query_one("#card", Static).update(plain(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
+            return
         created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
         kind = "copy-trading key" if entry.kind == Creates.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
@@ -93,7 +98,7 @@ class GivenKeys(Vertical):
 
     def _value(self, entry: Entry, name: str) -> str:
         if self._shown is None:
-            return COVERED if entry.told else UNKNOWN
+            return COVERED if name in entry.has else UNKNOWN
         value: SecretStr | None = getattr(self._shown, name)
         return UNKNOWN if value is None else value.get_secret_value()
 

@@ -55,14 +55,15 @@ class ResultDialog(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = plain(TITLES[self._created.kind])
-            box.border_subtitle = "Esc closes"
+            back = self._fresh and self._created.state is State.REJECTED
+            box.border_subtitle = "Esc: back to the form" if back else "Esc closes"
             with VerticalScroll(can_focus=False):
                 yield Static(id="body", markup=False)
                 yield Vertical(id="keys")
             with Horizontal(classes="buttons"):
                 yield Button("Release …", id="release")
                 yield Button("Write again", id="again", variant="warning")
-                yield Button("Close", id="close", disabled=self._fresh)
+                yield Button("Back to the form" if back else "Close", id="close", disabled=self._fresh)
 
     async def on_mount(self) -> None:
         """Show it, and arm the button that closes it a moment later."""

@@ -118,6 +118,7 @@ class ReviewDialog(ModalScreen[Created | None]):
             self.query_one("#confirm", Button).disabled = True
             self.query_one("#cancel", Button).disabled = True
             self.query_one("#reason", Static).update(plain("sending … what becomes of it is shown here"))
+            self.query_one(Vertical).border_subtitle = ""
             # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
             self.app.run_worker(self._send(), group="creating", exit_on_error=False)
 
