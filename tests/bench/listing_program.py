@@ -20,11 +20,12 @@ def open_desk() -> Desk:
     sandbox = build_sandbox(7)
     sandbox.world.still = True
     account = sandbox.world.account(sandbox.world.keys[0].uid)
-    newest, fills = 2 * 10**18, account.spot_fills
-    account.spot_fills = [
+    newest, (fills, bills) = 2 * 10**18, account.spot_past()
+    many = [
         {**fills[place % len(fills)], "tradeId": str(newest - place), "cTime": fills[0]["cTime"]}
         for place in range(MOST_ROWS + 500)
     ]
+    account.spot_past = lambda: (many, bills)
     return open_demo_desk(sandbox, "hedge", read_only=True)
 
 

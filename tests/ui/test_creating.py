@@ -16,7 +16,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.virtual import Stage
 from tests.whole.creating import BATCH, BROKER, COPY
-from tradetui.desk.created import NotWritten
+from tradetui.desk.created import Creates, NotWritten
 from tradetui.desk.journal import State
 from tradetui.desk.vault import Entry, Secrets
 from tradetui.ui.creating.form import CreationForm
@@ -725,3 +725,14 @@ async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path:
         for sentence in ("CANNOT BE READ", str(tmp_path), "It may hold keys: do not delete it."):
             assert sentence in shown, sentence
         assert "never told" not in words(stage)
+
+
+async def test_what_the_key_may_not_do_is_not_offered() -> None:
+    stage = Stage("read-only")
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("N")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ChoiceDialog)
+        assert list(stage.app.screen._options) == ["Keys given out"]
+        assert stage.desk.creation is not None
+        assert any("has not the permission" in reason for reason in stage.desk.creation.why_not(Creates.SUBACCOUNTS))

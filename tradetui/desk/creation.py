@@ -42,6 +42,12 @@ from tradetui.wire.subaccounts import CreateBatchRequest
 
 MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
 """Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
+AUTHORITIES: Final[Mapping[Creates, str]] = {
+    Creates.SUBACCOUNTS: "chow",
+    Creates.BROKER_SUBACCOUNT: "chow",
+    Creates.COPY_KEY: "ttow",
+}
+"""What the exchange calls the permission that each needs, where it tells a key's (GET /api/v2/spot/account/info)."""
 GRACE_S: Final = 2.0
 """How long the end of a session waits for a reply under way: what it tells would be lost."""
 
@@ -73,6 +79,7 @@ class Creation:
         self._vault: Vault | None = None
         self._trouble = "whose account this is is not known yet"
         self._copies: bool | None = None
+        self._authorities: tuple[str, ...] = ()
         self._busy: set[Creates] = set()
         self._running: set[asyncio.Task[Any]] = set()
         self._unkept: dict[str, Unkept] = {}
@@ -85,7 +92,8 @@ class Creation:
     async def open(self, account: AccountIdentity, folder: Path | None) -> None:
         """Open the vault of the account, and take up every creation where the journal says it stands."""
         self._uid = account.uid if account.known else ""
-        self._copies = account.info.is_copy_trader if account.info is not None else None
+        if account.info is not None:
+            self._copies, self._authorities = account.info.is_copy_trader, account.info.authorities
         try:
             self._vault = await self._disk.run(Vault, folder, self._strongbox)
         except VaultUnusable as problem:
@@ -129,9 +137,14 @@ class Creation:
     def offers(self, kind: Creates) -> bool:
         """Whether the account may have this at all, as far as is known."""
         account_kind = self._settings.account_kind
+        if not self._permitted(kind):
+            return False
         if kind is Creates.COPY_KEY:
             return self._copies is not False and account_kind in (None, "copy_trader")
         return kind is not Creates.BROKER_SUBACCOUNT or account_kind in (None, "broker")
+
+    def _permitted(self, kind: Creates) -> bool:
+        return not self._authorities or AUTHORITIES[kind] in self._authorities
 
     def why_not(self, kind: Creates) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
@@ -148,7 +161,9 @@ class Creation:
             reasons.append("The link to the exchange is down.")
         if self._client.link.clock_blocks:
             reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
-        if not self.offers(kind):
+        if not self._permitted(kind):
+            reasons.append("The key has not the permission; the exchange's site gives it.")
+        elif not self.offers(kind):
             wanted = "copy trader" if kind is Creates.COPY_KEY else "broker"
             reasons.append(f"This account is no {wanted}, as the exchange or the profile says.")
         return tuple(reasons)
