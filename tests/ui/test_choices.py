@@ -31,20 +31,22 @@ CHOICES = ScreenChoices(
 
 def test_choices_survive_their_file(tmp_path: Path) -> None:
     screen_state.write(tmp_path / "data", CHOICES.as_plain())
-    assert choices_from(screen_state.read(tmp_path / "data")) == CHOICES
+    assert choices_from(screen_state.read(tmp_path / "data")[0]) == CHOICES
 
 
 def test_no_file_is_no_choice(tmp_path: Path) -> None:
-    assert choices_from(screen_state.read(tmp_path)) == ScreenChoices()
+    assert choices_from(screen_state.read(tmp_path)[0]) == ScreenChoices()
 
 
 @pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.toml").write_text(text)
-    assert choices_from(screen_state.read(tmp_path)) == ScreenChoices()
+    told, notice = screen_state.read(tmp_path)
+    assert choices_from(told) == ScreenChoices()
+    assert "cannot be read" in notice and "state.toml.unread" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
     screen_state.write(tmp_path, CHOICES.as_plain())
-    assert choices_from(screen_state.read(tmp_path)) == CHOICES
+    assert choices_from(screen_state.read(tmp_path)[0]) == CHOICES
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.settings import UiSettings
 
     profile = loaded.profile
+    told, notice = screen_state.read(loaded.data_dir)
     settings = UiSettings(
         environment="DEMO" if profile.environment == "demo" else "LIVE",
         access="MONITOR" if loaded.read_only else "LOCKED",
@@ -45,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
         theme=profile.theme,
         timezone=profile.timezone,
         keys=profile.keys,
-        choices=choices_from(screen_state.read(loaded.data_dir)),
+        choices=choices_from(told),
+        notice=notice,
         keep=lambda choices: screen_state.write(loaded.data_dir, choices.as_plain()),
     )
     return run_app(TradeApp(settings))

@@ -24,6 +24,11 @@ NOT_KNOWN = (
     "there is one, cannot be found. Set uid in the profile, or try again when the exchange answers."
 )
 
+NOT_ENDED = (
+    "Not settled: what became of it is looked for while tradetui runs on this account. Where none runs, start it; "
+    "until then look at the exchange's own pages before doing anything again."
+)
+
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled."""
@@ -69,3 +74,5 @@ def _lines(intent: Intent) -> Iterator[str]:
     yield f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"
     if told.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
         yield f"{'':{len(at)}}  {told['next']}"
+    elif intent.state not in ENDED:
+        yield f"{'':{len(at)}}  {NOT_ENDED}"

@@ -14,16 +14,16 @@ FILE = "state.toml"
 _HEADING = "# Written by tradetui: theme, columns and order chosen on the screen. Delete it to forget them.\n\n"
 
 
-def read(data_dir: Path) -> Mapping[str, Any]:
-    """What the file tells; nothing where there is none. One that cannot be read is put aside as `state.toml.unread`."""
+def read(data_dir: Path) -> tuple[Mapping[str, Any], str]:
+    """What the file tells, nothing where there is none, and a sentence where it cannot be read and was put aside."""
     file = data_dir / FILE
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8")), ""
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         _put_aside(file)
+        return {}, f"{file} cannot be read: columns, order and theme are as at first. It is kept as {FILE}.unread."
     except OSError:
-        pass  # None yet, or not ours to read: the screen comes up as it does the first time.
-    return {}
+        return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.
 
 
 def write(data_dir: Path, told: Mapping[str, Any]) -> None:

@@ -119,8 +119,8 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
-        for trouble in troubles(self.settings.keys):
-            tell(self, trouble, severity="warning", seconds=10)
+        for words in filter(None, (*troubles(self.settings.keys), self.settings.notice)):
+            tell(self, words, severity="warning", seconds=10)
 
     async def begin(self) -> None:
         """Open the desk, and meanwhile show the main screen that is to show its rows."""

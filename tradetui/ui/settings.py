@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tradetui.ui.choices import ScreenChoices
 from tradetui.ui.themes import DEFAULT_THEME
@@ -37,4 +37,5 @@ class UiSettings:
     choices: ScreenChoices = field(default_factory=ScreenChoices)
     keep: Callable[[ScreenChoices], None] | None = None
     """Writes what was chosen on the screen; blocks, so it is called in a thread."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    notice: str = ""
+    """What is to be said once, at the start."""
