@@ -427,7 +427,8 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
     stage = Stage("broker")
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "email", form=True)
-        assert problem(stage, "subUid") == "subUid: required: text; given: nothing. Give it."
+        assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
+        assert stage.app.screen.query_one("#show", Button).disabled
         await typed(stage, pilot, "subUid", "1")
         await pilot.press("enter")
         await settle(pilot)
@@ -647,3 +648,19 @@ async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
         await settle(pilot, 4)
         assert screen.listing is not None
         assert screen.listing.state is ListingState.COMPLETE
+
+
+async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("0")
+        await pilot.pause()
+        assert "required" not in screen_text(stage.app)
+        await pilot.press("escape", "9", "f")
+        await pilot.pause()
+        form = stage.app.screen
+        form.query_one("#field-startTime", Input).value = "nonsense of a length that cannot stand in one line"
+        form.query_one("#field-endTime", Input).focus()
+        await pilot.pause()
+        text = " ".join(screen_text(stage.app).split())
+        assert "2026-11-01, 2026-11-01T09:30, 36h" in text

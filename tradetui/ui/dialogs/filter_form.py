@@ -20,6 +20,7 @@ from tradetui.ui.safe import plain
 from tradetui.ui.zones import zone_label
 
 AROUND_THE_FIELDS = 11
+ROOMY_HEIGHT = 30
 """Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
 LONGEST_TEXT = 200
 """Longer than anything an endpoint takes."""
@@ -91,6 +92,7 @@ class FilterForm(ModalScreen[Query | None]):
     def on_resize(self, event: events.Resize) -> None:
         """The fields scroll where they do not fit; what would be read and the buttons stay in sight."""
         self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND_THE_FIELDS)
+        self._tell()
 
     @property
     def texts(self) -> dict[str, str]:
@@ -106,14 +108,18 @@ class FilterForm(ModalScreen[Query | None]):
         self._tell()
 
     def _tell(self) -> None:
-        result = self._check(self.texts)
-        for name in self._fields:
+        texts = self.texts
+        result = self._check(texts)
+        for name, field in self._fields.items():
             line = self.query_one(f"#problem-{name}", Static)
-            problem = result.problems.get(name, "")
+            # That it is needed stands in the empty box already.
+            empty = field.required and not texts[name].strip()
+            problem = "" if empty else result.problems.get(name, "")
             line.update(plain(problem))
             line.display = bool(problem)
-            # Whole where one types, its first line elsewhere.
-            line.set_class(self.query_one(f"#field-{name}").has_focus, "-whole")
+            # Where there is little room, whole where one types and its first line elsewhere.
+            whole = self.size.height >= ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
+            line.set_class(whole, "-whole")
         self.query_one("#show", Button).disabled = result.query is None
         self.query_one("#about", Static).update(plain("\n".join(filter(None, self._about(result)))))
 
