@@ -728,7 +728,7 @@ async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path:
 
 
 async def test_what_the_key_may_not_do_is_not_offered() -> None:
-    stage = Stage("read-only")
+    stage = Stage(permissions=frozenset({"futures-read", "holdings-read", "spot-read"}))
     async with stage.running(SIZE) as pilot:
         await pilot.press("N")
         await pilot.pause()
