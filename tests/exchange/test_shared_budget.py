@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -27,7 +28,7 @@ from tradetui.exchange.allowance import COOLING_S
 from tradetui.exchange.budget import Lane
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget
+from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget, _open_or_replace
 from tradetui.exchange.shared_ledger import SCHEMA_VERSION
 
 
@@ -245,6 +246,27 @@ def _start(directory: Path, seconds: float, name: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", _PROCESS, str(directory), str(seconds), name]
     root = Path(__file__).parents[2]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."})
+
+
+def _begin_files(number: int, directory: Path, together: Any) -> None:
+    try:
+        for turn in range(40):
+            together.wait(20)
+            _open_or_replace(directory / str(turn) / FILE_NAME, f"owner {number}", random.Random(number)).close()
+    except BaseException:
+        together.abort()  # the others would wait for one that is gone
+        raise
+
+
+def test_processes_that_begin_at_once_all_see_each_other(tmp_path: Path) -> None:
+    spawned = multiprocessing.get_context("spawn")
+    together = spawned.Barrier(4)
+    processes = [spawned.Process(target=_begin_files, args=(number, tmp_path, together)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 4
 
 
 def test_real_processes_share_and_a_killed_one_frees_itself(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import os
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ from tradetui.exchange.allowance import permits
 from tradetui.exchange.budget import PATIENCE_S, Lane, LocalBudget, Permit, Usage, paused, permit
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent
-from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, boot_id
+from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, boot_id, passes
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
@@ -34,6 +35,8 @@ _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 FILE_NAME = "budget.sqlite"
+OPENING_S = 5.0
+"""How long a file is tried that others are just opening too."""
 
 
 class SharedBudget:
@@ -135,7 +138,7 @@ class SharedBudget:
         try:
             done.set_result(work())
         except sqlite3.OperationalError as failure:
-            if not self._inline and "locked" in str(failure):
+            if not self._inline and passes(failure):
                 return self._in_thread(work)
             done.set_exception(failure)
         except Exception as failure:
@@ -162,7 +165,7 @@ class SharedBudget:
     def give_up(self, failure: Exception) -> LocalBudget:
         """Go on without the file."""
         if self._local is None:
-            _log.warning("the shared budget cannot be used (%s): other processes are not seen", type(failure).__name__)
+            _log.warning("the shared budget cannot be used (%s): other processes are not seen", failure)
             self.shared = False
             self._local = LocalBudget(
                 share=self._share, account_kind=self.account_kind, clock=self._clock, random=self._random
@@ -192,7 +195,7 @@ class SharedBudget:
 
 def _open_or_replace(path: Path, owner: str, random: Random) -> Ledger:
     try:
-        return Ledger(path, owner=owner, boot=boot_id(), random=random)
+        return _opened(path, owner, random)
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError:  # damaged; it holds nothing that matters for longer than a second
@@ -200,6 +203,18 @@ def _open_or_replace(path: Path, owner: str, random: Random) -> Ledger:
         for rest in ("-wal", "-shm"):
             path.with_name(path.name + rest).unlink(missing_ok=True)
         return Ledger(path, owner=owner, boot=boot_id(), random=random)
+
+
+def _opened(path: Path, owner: str, random: Random) -> Ledger:
+    """Open it, again where others are just opening it too: SQLite does not wait while a new file gets its log."""
+    give_up_at = time.monotonic() + OPENING_S
+    while True:
+        try:
+            return Ledger(path, owner=owner, boot=boot_id(), random=random)
+        except sqlite3.OperationalError as failure:
+            if not passes(failure) or time.monotonic() > give_up_at:
+                raise
+        time.sleep(random.uniform(0.01, 0.05))
 
 
 class _Waiter:
@@ -276,7 +291,7 @@ class _SharedPool:
             try:
                 claim = await self.budget.run(claim_it)
             except sqlite3.OperationalError as failure:
-                if "locked" not in str(failure):
+                if not passes(failure):
                     await self._go_local(failure)
                     return
                 continue  # the wait for the lock was the pause

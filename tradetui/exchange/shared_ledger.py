@@ -49,6 +49,11 @@ create table pools (
 """
 
 
+def passes(failure: sqlite3.OperationalError) -> bool:
+    """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
+    return any(words in str(failure) for words in ("locked", "locking protocol"))
+
+
 class LedgerTooNew(Exception):
     """The file was written by a newer version of this program."""
 
