@@ -131,6 +131,39 @@ async def test_packed_answers_are_unpacked_within_the_limit() -> None:
         assert "unpacked" in str(await failure_of(client.futures.accounts(product_type=USDT)))
 
 
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [("gzip", gzip.compress(envelope([]))[:-9]), ("zstd", envelope([])), ("gzip, gzip", envelope([]))],
+)
+async def test_what_cannot_be_unpacked_is_not_read(encoding: str, body: bytes) -> None:
+    answer = http(body).replace(b"\r\n\r\n", f"\r\ncontent-encoding: {encoding}\r\n\r\n".encode(), 1)
+    async with raw_server(says(answer)) as server, reader(server.base_url) as client:
+        failure = await failure_of(client.futures.accounts(product_type=USDT))
+    assert isinstance(failure, UnreadableReply)
+    assert "unpacked" in str(failure)
+
+
+async def test_the_host_is_named_as_in_the_address_and_a_get_has_no_body() -> None:
+    async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
+        await client.futures.accounts(product_type=USDT)
+    head = server.requests[0][0].lower()
+    assert f"\r\nhost: {server.base_url.removeprefix('http://')}\r\n".encode() in head
+    assert b"content-length" not in head
+    assert b"transfer-encoding" not in head
+
+
+async def test_a_header_that_http_cannot_carry_is_not_sent() -> None:
+    async with raw_server(says(GOOD)) as server:
+        transport = HttpTransport(origin_of(server.base_url))
+        with pytest.raises(CarryFailure, match="written as HTTP") as failure:
+            await transport.send(Outgoing("POST", "/", {"ACCESS-KEY": "k\N{LATIN SMALL LETTER E WITH ACUTE}y"}))
+        with pytest.raises(CarryFailure, match="written as HTTP"):
+            await transport.send(Outgoing("POST", "/", {"ACCESS-KEY": "two\r\nlines: x"}))
+        await transport.aclose()
+    assert not failure.value.sent
+    assert server.count == 0
+
+
 async def test_an_answer_that_trickles_is_cut_off_and_the_connections_are_replaced() -> None:
     trickle = True
 
@@ -311,6 +344,10 @@ async def test_a_transport_built_to_read_refuses_everything_but_get() -> None:
         "https://api.example.com/v1",
         "https://api.example.com?x=1",
         "https://api.example.com:port",
+        "https://api example.com",
+        "https://api..example.com",
+        "https://api.%65xample.com",
+        f"https://{'a' * 64}.example.com",
         "",
     ],
 )
@@ -330,6 +367,7 @@ def test_base_urls_that_are_refused(base_url: str) -> None:
         ("http://127.9.9.9", Origin("http", "127.9.9.9", 80)),
         ("http://localhost:1", Origin("http", "localhost", 1)),
         ("http://[::1]:81", Origin("http", "::1", 81)),
+        ("https://b\N{LATIN SMALL LETTER O WITH DIAERESIS}rse.example", Origin("https", "xn--brse-5qa.example", 443)),
     ],
 )
 def test_base_urls_that_are_taken(base_url: str, origin: Origin) -> None:

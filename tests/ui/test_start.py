@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 HEAVY = (
-    "httpx",
+    "httpcore",
     "pydantic",
     "sqlite3",
     "tradetui.exchange.client",

@@ -1,7 +1,7 @@
 """One signed call: wait for a permit, stamp, sign, send once, learn from the answer.
 
 Waiting for the permit can be cancelled. What has a permit has started: it runs to its own end in a task that callers
-can stop waiting for and never cancel, because the connections of httpx 0.28 do not survive a cancelled request.
+can stop waiting for and never cancel, because the connections of httpcore 1.0 do not survive a cancelled request.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,9 @@ LARGEST_BODY = 8 * 1024 * 1024
 READS_AT_ONCE = 16
 WRITES_AT_ONCE = 4
 """Calls under way at the same time, each on a connection of its own."""
+
+
+_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ def origin_of(base_url: str) -> Origin:
         host, port = None, None
     if parts.username is not None or parts.password is not None:
         raise _refused("no user or password in it", "***", "Leave them out; the API key goes elsewhere.")
+    host = _in_ascii(host or "")
     if parts.scheme not in ("https", "http") or not host:
         raise _refused("an https address", base_url, "Write it like https://api.example.com.")
     if parts.path.strip("/") or parts.query or parts.fragment:
@@ -123,6 +128,21 @@ def origin_of(base_url: str) -> Origin:
     if parts.scheme == "http" and not is_loopback(host):
         raise _refused("https beyond this machine", base_url, "Write https://; http is for 127.0.0.1 only.")
     return Origin(parts.scheme, host, port or {"https": 443, "http": 80}[parts.scheme])
+
+
+def _in_ascii(host: str) -> str:
+    """The name as it is asked for (RFC 3490 where it has other letters), or nothing where it is no name of a host."""
+    if ":" in host:
+        try:
+            return str(ipaddress.IPv6Address(host))
+        except ValueError:
+            return ""
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            return ""
+    return host if _NAME.fullmatch(host) else ""
 
 
 def is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""Carries requests over the network. The only file that imports httpx, so that another library is a small change."""
+"""Carries requests over the network. Only this file and `sockets` import httpcore, so that changing it is small."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import asyncio
 import logging
 import ssl
 import sys
-from collections.abc import AsyncIterator
+import zlib
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+import certifi
 import httpcore
 
 from tradetui.exchange.carrier import (
@@ -28,16 +29,6 @@ from tradetui.exchange.carrier import (
 )
 from tradetui.exchange.sockets import Sockets
 
-_CLI = "httpx._main"
-_spare_the_cli = _CLI not in sys.modules
-if _spare_the_cli:  # httpx offers its command line where rich and click are installed; importing that doubles its cost
-    sys.modules[_CLI] = None  # type: ignore[assignment]
-try:
-    import httpx
-finally:
-    if _spare_the_cli:
-        del sys.modules[_CLI]
-
 # httpcore looks for sniffio several times a call; where it is not installed each search costs 50 microseconds.
 if find_spec("sniffio") is None:
     sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
@@ -53,7 +44,7 @@ _log = logging.getLogger(__name__)
 @cache
 def shared_tls() -> ssl.SSLContext:
     """Build the one TLS context of this process: certificates verified, TLS 1.2 at least. About 20 ms, off the loop."""
-    return httpx.create_ssl_context(verify=True, trust_env=False)
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 class HttpTransport:
@@ -62,7 +53,7 @@ class HttpTransport:
     Neither follows a redirect, asks the environment for a proxy or a password, or tries anything twice. The one that
     writes keeps no idle connection, so that a connection the server has just closed is never written to.
 
-    httpx 0.28's connections do not survive a cancelled request. Callers therefore wait for tasks that they cannot
+    httpcore 1.0's connections do not survive a cancelled request. Callers therefore wait for tasks that they cannot
     cancel; where a call has to be cut off all the same, its whole set of connections is replaced.
     """
 
@@ -78,9 +69,10 @@ class HttpTransport:
             raise ValueError("certificates and host names are always verified")
         self.read_only = read_only
         self._timeouts = timeouts or Timeouts()
-        self._url = httpx.URL(origin.url)
-        # Over http nothing is encrypted and no context is needed; httpx would build one all the same.
-        self._tls = tls or (shared_tls() if origin.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._origin = origin
+        self._host = origin.url.partition("://")[2].encode("ascii")
+        # Over http nothing is encrypted.
+        self._tls = tls or (shared_tls() if origin.scheme == "https" else None)
         self._connections = {False: _Connections(self._tls, writes=False)}
         if not read_only:
             self._connections[True] = _Connections(self._tls, writes=True)
@@ -103,7 +95,7 @@ class HttpTransport:
         except asyncio.CancelledError:
             self._replace(connections)
             raise
-        except httpx.PoolTimeout:
+        except httpcore.PoolTimeout:
             _log.error("the connections were used up; they are replaced")
             self._replace(connections)
             failure = CarryFailure(Trouble.POOL, "all connections of this program are in use", sent=False)
@@ -121,37 +113,38 @@ class HttpTransport:
         for connections in self._connections.values():
             await connections.pool.aclose()
 
-    async def _exchange(self, pool: httpx.AsyncHTTPTransport, outgoing: Outgoing) -> Incoming:
+    async def _exchange(self, pool: httpcore.AsyncConnectionPool, outgoing: Outgoing) -> Incoming:
         times = self._timeouts
-        request = httpx.Request(
+        timeouts = {
+            "connect": times.connect,
+            "read": times.order_read if outgoing.writes else times.read,
+            "write": times.write,
+            "pool": times.pool,
+        }
+        async with pool.stream(
             outgoing.method,
-            self._url,
-            headers={"Accept": "application/json", "Accept-Encoding": "gzip", **outgoing.headers},
-            content=outgoing.body or None,
-            extensions={
-                "target": outgoing.target.encode("ascii"),
-                "timeout": {
-                    "connect": times.connect,
-                    "read": times.order_read if outgoing.writes else times.read,
-                    "write": times.write,
-                    "pool": times.pool,
-                },
-            },
-        )
-        response = await pool.handle_async_request(request)
+            self._url(outgoing.target),
+            headers=self._headers(outgoing),
+            content=outgoing.body if outgoing.writes else None,
+            extensions={"timeout": timeouts},
+        ) as response:
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            body = _Body(headers.get("content-encoding", ""))
+            async for part in response.aiter_stream():
+                body.take(part)
+        return Incoming(response.status, headers, body.whole())
+
+    def _url(self, target: str) -> httpcore.URL:
+        origin = self._origin
+        return httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target)
+
+    def _headers(self, outgoing: Outgoing) -> list[tuple[bytes, bytes]]:
+        given = {"Accept": "application/json", "Accept-Encoding": "gzip", **outgoing.headers}
         try:
-            parts: list[bytes] = []
-            size = 0
-            packed = "content-encoding" in response.headers
-            async for part in response.aiter_bytes() if packed else _plain(response):
-                size += len(part)
-                if size > LARGEST_BODY:
-                    raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
-                parts.append(part)
-        finally:
-            await response.aclose()
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
-        return Incoming(response.status_code, headers, b"".join(parts))
+            own = [(name.encode("ascii"), value.encode("ascii")) for name, value in given.items()]
+        except UnicodeEncodeError:
+            raise CarryFailure(Trouble.CONNECT, _NOT_HTTP, sent=False) from None
+        return [(b"Host", self._host), *own]
 
     def _replace(self, connections: _Connections) -> None:
         """Put fresh connections in the place of these, which are dropped when their last call has ended."""
@@ -163,46 +156,73 @@ class HttpTransport:
 class _Connections:
     """One set of connections, how many calls use it, and whether a fresh one has taken its place."""
 
-    def __init__(self, tls: ssl.SSLContext, *, writes: bool) -> None:
-        limits = (
-            httpx.Limits(max_connections=WRITES_AT_ONCE, max_keepalive_connections=0)
-            if writes
-            else httpx.Limits(max_connections=READS_AT_ONCE, max_keepalive_connections=8, keepalive_expiry=30)
-        )
+    def __init__(self, tls: ssl.SSLContext | None, *, writes: bool) -> None:
         self.writes = writes
         self.in_use = 0
         self.retired = False
-        self.pool = httpx.AsyncHTTPTransport(
-            verify=tls, http1=True, http2=False, limits=limits, trust_env=False, retries=0
+        self.pool = httpcore.AsyncConnectionPool(
+            ssl_context=tls,
+            max_connections=WRITES_AT_ONCE if writes else READS_AT_ONCE,
+            max_keepalive_connections=0 if writes else 8,
+            keepalive_expiry=30,
+            http1=True,
+            http2=False,
+            retries=0,
+            network_backend=Sockets(),
         )
-        # httpx does not hand this argument of its pool on.
-        pool: httpcore.AsyncConnectionPool = self.pool._pool
-        pool._network_backend = Sockets()
 
 
-def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The parts of an answer that is not packed, without the decoding that would leave them as they are."""
-    assert isinstance(response.stream, httpx.AsyncByteStream)
-    return response.stream.__aiter__()
+class _Body:
+    """The body of an answer as it comes in, unpacked where it was packed; raises `CarryFailure`."""
+
+    def __init__(self, encoding: str) -> None:
+        self._received = bytearray()
+        self._packed = None
+        match encoding.strip().lower():
+            case "gzip" | "x-gzip":
+                self._packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+            case "" | "identity":
+                pass
+            case _:
+                raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True)
+
+    def take(self, part: bytes) -> None:
+        """Another part."""
+        if self._packed is not None:
+            try:
+                part = self._packed.decompress(part, LARGEST_BODY + 1)
+            except zlib.error:
+                raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True) from None
+        self._received += part
+        if len(self._received) > LARGEST_BODY:
+            raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+
+    def whole(self) -> bytes:
+        """All of it, when the last part was taken."""
+        if self._packed is not None and self._received and not self._packed.eof:
+            raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True)
+        return bytes(self._received)
+
+
+_NOT_HTTP = "the request cannot be written as HTTP"
+_NOT_UNPACKED = "the answer cannot be unpacked"
 
 
 def _failure_of(raised: Exception) -> CarryFailure:
     """Say what went wrong in a sentence that holds nothing of the request."""
     match raised:
-        case httpx.ConnectTimeout():
+        case httpcore.ConnectTimeout():
             return CarryFailure(Trouble.CONNECT, "no connection in time", sent=False)
-        case httpx.ConnectError():
+        case httpcore.ConnectError():
             if "SSL" in str(raised) or "certificate" in str(raised).lower():
                 return CarryFailure(
                     Trouble.TLS, "the connection is not secure, its certificate was refused", sent=False
                 )
             return CarryFailure(Trouble.CONNECT, "no connection (refused, or no such host)", sent=False)
-        case httpx.TimeoutException():
+        case httpcore.TimeoutException():
             return CarryFailure(Trouble.TIME_OUT, "no answer in time", sent=True)
-        case httpx.DecodingError():
-            return CarryFailure(Trouble.UNREADABLE, "the answer cannot be unpacked", sent=True)
-        case httpx.LocalProtocolError():
-            return CarryFailure(Trouble.CONNECT, "the request cannot be written as HTTP", sent=False)
-        case httpx.NetworkError() | httpx.RemoteProtocolError() | httpx.HTTPError() | OSError():
+        case httpcore.LocalProtocolError():
+            return CarryFailure(Trouble.CONNECT, _NOT_HTTP, sent=False)
+        case httpcore.NetworkError() | httpcore.ProtocolError() | OSError():
             return CarryFailure(Trouble.BROKEN, "the connection was closed before the answer was complete", sent=True)
     return CarryFailure(Trouble.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
