@@ -108,8 +108,10 @@ def test_the_catalogue(capsys: Capture) -> None:
     ("words", "said"),
     [
         (["fills", "--since", "yesterday"], "--since"),
-        (["convert", "--since", "200d"], "90"),
-        (["orders", "--status", "filled"], "status"),
+        (["convert", "--since", "200d"], "--until: at most 90 days after --since"),
+        (["transfers", "--until", "1d"], "--since: --since and --until are both given or both empty"),
+        (["orders", "--status", "filled"], "--status: live or partially_filled"),
+        (["spot-fills", "--id-less-than", ""], "--id-less-than"),
         (["fills", "--product-type", "EUR"], "product"),
     ],
 )

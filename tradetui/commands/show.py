@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.records import Record
 from tradetui.wire.replies import Reply
+from tradetui.wire.requests import InvalidRequest
 from tradetui.wire.time_rules import split_span
 from tradetui.wire.time_texts import milliseconds
 
@@ -69,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
 async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
     endpoint = CATALOGUE[WHATS[asked.what]]
     async with open_reader(loaded) as client:
-        requests = _requests(asked, endpoint, loaded, client.clock.wall_ms())
+        try:
+            requests = _requests(asked, endpoint, loaded, client.clock.wall_ms())
+        except InvalidRequest as problem:
+            return report(_in_options(problem, endpoint))
         writer = _writer(asked, _columns(asked.what, endpoint))
         progress = _Progress(asked.what)
         failure: Exception | None = None
@@ -212,6 +217,21 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
         pieces = _pieces(endpoint, base) if asked.all else [base]
         groups.append([endpoint.request(**piece, **more) for piece in pieces for more in chosen])
     return groups
+
+
+def _in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
+    """The same, with the interface's parameters called by the options that give them."""
+    options = {
+        name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{_kebab(name)}")
+        for name in _parameters(endpoint)
+    }
+
+    def told(sentence: str) -> str:
+        # A name without capitals may be a common word: coin, symbol, type.
+        return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
+
+    name = problem.parameter
+    return InvalidRequest(options.get(name, name), told(problem.rule), problem.value, told(problem.remedy))
 
 
 def _pieces(endpoint: Endpoint, values: dict[str, Any]) -> list[dict[str, Any]]:
