@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from datetime import UTC, timedelta, timezone
 from typing import Any
 
-from tests.ui.tables import Row
+from tests.ui.tables import Row, source
 from tradetui.desk.columns import Column
 from tradetui.desk.listing import LoadedRows
+from tradetui.ui.cells import Cells
 from tradetui.ui.narrowing import Narrowing
 
 
@@ -56,3 +58,17 @@ def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
     assert set(made.values()) == {3}
     narrowing.make_ready(grown(LoadedRows(), range(20, 25)), 100)
     assert [made[f"r{number}"] for number in range(20, 25)] == [1] * 5
+
+
+def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
+    columns = counted(Counter())
+    narrowing, cells = Narrowing(columns, UTC), Cells(columns, UTC)
+    narrowing.pattern = "r"
+    met = []
+    for poll in range(100):
+        rows = source([f"r{number}" for number in range(poll * 50, poll * 50 + 100)])
+        assert narrowing.view_of(rows).count == 100
+        for place in range(100):
+            cells.of(rows.key(place), rows.row(place))
+            met.append(weakref.ref(rows.row(place)))
+    assert sum(row() is not None for row in met) < 1500

@@ -14,7 +14,8 @@ from tradetui.wire.scrub import scrub
 GAP: Final = 1
 ELLIPSIS: Final = "…"
 WIDEST_NUMBER: Final = 28
-ROWS_KEPT: Final = 4096
+ROWS_KEPT: Final = 512
+"""Rows whose cells are remembered, more than any screen shows: each keeps its record alive."""
 
 
 class Drawn(NamedTuple):
@@ -71,9 +72,9 @@ class Cells:
         known = self._rows.get(key)
         if known is not None and (known.record is record or known.record == record):
             return known
-        if len(self._rows) >= ROWS_KEPT:
-            self._rows.clear()
         drawn = self._rows[key] = self._made(record)
+        if len(self._rows) > ROWS_KEPT:
+            del self._rows[next(iter(self._rows))]
         return drawn
 
     def use_zone(self, zone: tzinfo) -> None:

@@ -10,6 +10,7 @@ from tradetui.desk.columns import Column
 from tradetui.desk.rows import RowSource, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
+TEXTS_OF_ROWS_GONE: Final = 500
 
 
 class Narrowing:
@@ -58,6 +59,8 @@ class Narrowing:
         """The rows to be shown."""
         if isinstance(source, SelfOrdering):
             return self._ordered_by_itself(source)
+        if len(self._texts) > source.count + TEXTS_OF_ROWS_GONE:
+            self._texts.clear()
         column = self._column_of(self.sort)
         return view(
             source,
