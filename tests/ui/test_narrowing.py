@@ -65,7 +65,7 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
     narrowing, cells = Narrowing(columns, UTC), Cells(columns, UTC)
     narrowing.pattern = "r"
     met = []
-    for poll in range(100):
+    for poll in range(80):
         rows = source([f"r{number}" for number in range(poll * 50, poll * 50 + 100)])
         assert narrowing.view_of(rows).count == 100
         for place in range(100):
