@@ -72,7 +72,7 @@ def reading_again_skipped(patch: Patch) -> None:
 
 
 def intent_written_after_sending(patch: Patch) -> None:
-    async def wrong(self: Execution, now: Any, key: str, before_reading: int) -> Any:
+    async def wrong(self: Execution, now: Any, key: str, before_reading: int, _: float) -> Any:
         intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms

@@ -54,6 +54,7 @@ class _Known:
     held: Held
     orders: Sequence[PendingOrder]
     accounts: Sequence[FuturesAccount]
+    asked_at: float
 
 
 class Evidence:
@@ -84,12 +85,13 @@ class Evidence:
         return await self._preview(shown.target, product_type, contract, shown.stops, known)
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
+        asked_at = self._clock.monotonic()
         held, orders, accounts = await asyncio.gather(
             self.held(product_type, symbol),
             self._orders(product_type, symbol),
             self._client.futures.accounts(product_type=product_type),
         )
-        return _Known(held, orders, accounts.rows)
+        return _Known(held, orders, accounts.rows, asked_at)
 
     async def _preview(
         self,
@@ -133,6 +135,7 @@ class Evidence:
             stops_known=stops is not None,
             stops=None if stops is None else tuple(stops),
             margin_short=margin_is_short(figures, None),
+            asked_at=known.asked_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
             doubts=tuple(doubts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +13,23 @@ from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence
 from tradetui.desk.following import ABSENCE_MS, REPLY_LOST, Following, Progress, Sent, plan_of
 from tradetui.desk.guards import Situation, why_not
-from tradetui.desk.intents import Intents, Withheld
+from tradetui.desk.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
-from tradetui.desk.preview import Preview, Target, changes
+from tradetui.desk.preview import SENDING_S, Preview, Target, changes
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan, plan_reversal
-from tradetui.wire.futures import Contract
+from tradetui.wire.futures import Contract, OrderDetail
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
 KIND = "reversal"
+OPEN_AT_START_MS = 0
+OTHERS_FOLLOW_MS = 5_000
+"""An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 
 
 class NotConfirmed(Withheld):
@@ -59,6 +63,7 @@ class Execution:
         self._following = Following(client, self._evidence, self.intents, clock)
         self._contracts: dict[str, Contract | None] = {}
         self._busy: set[str] = set()
+        self._followed: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # The journal
@@ -67,8 +72,8 @@ class Execution:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
         if await self.intents.open(account, file):
-            self._beside(self._take_up())
-            self._beside(self.intents.watch())
+            self._beside(self._take_up(OPEN_AT_START_MS))
+            self._beside(self._watch())
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -82,17 +87,37 @@ class Execution:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.intents.close()
 
-    async def _take_up(self) -> None:
-        for intent in await self.intents.not_settled():
-            if intent.kind == KIND:
+    async def _watch(self) -> None:
+        """See within a second what other processes of the account lock, begin or settle, and what they left behind."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            await self.intents.look()
+            if self.intents.ids() - self._followed:
+                await self._take_up(OTHERS_FOLLOW_MS)
+
+    async def _take_up(self, at_least_ms: int) -> None:
+        """Follow every intent nobody here follows that has stood still for so long."""
+        try:
+            intents = await self.intents.not_settled()
+        except (sqlite3.Error, Withheld):
+            return  # the next look tells it
+        for intent in intents:
+            age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
+            if intent.kind == KIND and intent.id not in self._followed and age_ms >= at_least_ms:
                 self._beside(self._take_up_one(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
-        if intent.state in (State.INTENDED, State.SENT):
-            # One that was sent is looked for at once: what is found settles it, whoever sent it.
-            self._beside(self._say_what_was_left_behind(intent))
+        self._followed.add(intent.id)
+        await self._follow_left_behind(intent)
+        self._followed.discard(intent.id)
+
+    async def _follow_left_behind(self, intent: Intent) -> None:
         if intent.state is State.INTENDED:
+            await self._say_what_was_left_behind(intent)
             return
+        if intent.state is State.SENT:
+            # It is looked for at once: what is found settles it, whoever sent it.
+            self._beside(self._say_what_was_left_behind(intent))
         told = intent.told
         stamp_ms, newest_fill = int(told["stamp_ms"]), told.get("newest_fill")
         progress = Progress(intent.state, "taken up from the journal")
@@ -120,9 +145,9 @@ class Execution:
         """Whether trading is locked: in this session, or by hand in any process of the account."""
         return self.intents.locked
 
-    def lock(self) -> None:
-        """Lock trading at once, here and for every process of the account."""
-        self.intents.set_lock(True)
+    def lock(self) -> asyncio.Future[bool]:
+        """Lock trading at once, here and for every process of the account; gives whether those are told."""
+        return self.intents.set_lock(True)
 
     def unlock(self) -> None:
         """Unlock trading."""
@@ -188,6 +213,7 @@ class Execution:
         self._busy.add(key)
         try:
             before_reading = await self.intents.last_event()
+            asleep_ms = self._asleep_ms()
             now = await self._read_again(shown)
             changed = changes(shown, now)
             if changed:
@@ -195,7 +221,7 @@ class Execution:
             if reasons := self.why_not(now, typed):
                 raise NotConfirmed(reasons, now)
             assert now.plan is not None
-            return await self._send(now, key, before_reading)
+            return await self._send(now, key, before_reading, asleep_ms)
         except NotConfirmed:
             raise
         except Withheld as refused:
@@ -203,17 +229,20 @@ class Execution:
         finally:
             self._busy.discard(key)
 
-    async def _send(self, now: Preview, key: str, before_reading: int) -> Sent:
+    async def _send(self, now: Preview, key: str, before_reading: int, asleep_ms: float) -> Sent:
         assert now.plan is not None
         intent = self.intents.new_id()
         plan = plan_reversal(now.plan.wish, client_oid=intent)
         stamp = self._client.server_clock.now_ms
+        self._followed.add(intent)
         await self._begin(intent, key, plan, now, before_reading)
 
         async def before_send(stamp_ms: int) -> None:
             nonlocal stamp
             stamp = stamp_ms
+            self._young_enough(now, asleep_ms)
             await self.intents.about_to_send(intent, {"stamp_ms": stamp_ms})
+            self._young_enough(now, asleep_ms)  # the disk may have kept it waiting
 
         def sent(state: State, words: str) -> Sent:
             acknowledged = state is State.ACKNOWLEDGED
@@ -223,17 +252,44 @@ class Execution:
             reply = await self._client.futures.reverse(plan.request, before_send=before_send)
         except NotSent as problem:
             await self.intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
-            raise
+            raise NotConfirmed((str(problem),), now) from None
         except OutcomeUnknown as problem:
             await self.intents.note(intent, State.UNKNOWN, {"why": str(problem)})
             return sent(State.UNKNOWN, str(problem))
         except ExchangeError as problem:
+            if await self._exists(plan, intent):
+                why = f"refused ({problem.message}, code {problem.code}), yet there is an order of this id"
+                await self.intents.note(intent, State.UNKNOWN, {"why": why})
+                return sent(State.UNKNOWN, why)
             await self.intents.note(intent, State.REJECTED, {"code": problem.code, "message": problem.message})
             raise
         row = reply.rows[0] if reply.rows else None
         told = dict(row.received) if row is not None else {}
         await self.intents.note(intent, State.ACKNOWLEDGED, {"reply": told})
         return sent(State.ACKNOWLEDGED, "the exchange has taken it")
+
+    async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
+        """Whether the exchange shows an order of our own id though it has refused it."""
+        wish = plan.wish
+        try:
+            order = await self._evidence.order(wish.product_type, wish.symbol, client_oid)
+        except ExchangeError:
+            return False
+        return isinstance(order, OrderDetail)
+
+    def _young_enough(self, now: Preview, asleep_ms: float) -> None:
+        """Raise NotSent where what it rests on is no longer what is so now for certain."""
+        slept_s = max(0.0, self._asleep_ms() - asleep_ms) / 1000
+        age = self._clock.monotonic() - now.asked_at + slept_s
+        if age > SENDING_S:
+            raise NotSent(
+                f"what was read before sending is {age:.1f} s old, and {SENDING_S:.0f} s is the most",
+                remedy="Look at it again and confirm again.",
+            )
+
+    def _asleep_ms(self) -> float:
+        """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
+        return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     async def _begin(self, intent: str, key: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
         told: dict[str, Any] = {

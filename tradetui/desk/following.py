@@ -12,21 +12,21 @@ from tradetui.desk.evidence import Evidence, Held, fills_since
 from tradetui.desk.intents import Intents
 from tradetui.desk.journal import ENDED, Intent, State
 from tradetui.desk.outcome import Outcome, matched_result
-from tradetui.desk.settling import Finding, Seen, found
+from tradetui.desk.settling import STEADY_S, Finding, Seen, found
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.positions import holdings_of
+from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
+NOT_SHOWN_YET = "the order has filled, and what is held does not show it"
 REPLY_LOST = "the program ended before the reply was written down"
 LOOK_EVERY_S = (0.4, 1.5)
 OFTEN_S = 4.0
-STEADY_S = 1.2
 ABSENCE_MS = 35_000
 FOLLOW_S = 60.0
 AGAIN_S = 10.0
@@ -105,12 +105,13 @@ class Following:
             if (seen.held, finding.outcome) != last:
                 steady_since, last = self._clock.monotonic(), (seen.held, finding.outcome)
             if finding.settles(steady=self._clock.monotonic() - steady_since >= STEADY_S):
-                progress = await self._settle(sent, seen.held, finding)
+                progress = await self._settle(sent, seen, finding)
                 yield progress
                 if progress.state in ENDED:
                     return
             else:
-                yield Progress(state, f"looking: {finding.outcome} so far", seen.held)
+                so_far = f"{finding.outcome} so far" if finding.possible else NOT_SHOWN_YET
+                yield Progress(state, f"looking: {so_far}", seen.held)
             await asyncio.sleep(self._pause(began))
         if state is State.ACKNOWLEDGED:
             await self._intents.note(sent.intent, State.UNKNOWN, {"why": "no outcome could be named within a minute"})
@@ -132,17 +133,21 @@ class Following:
             new_fills=fills_since(held.fills, sent.newest_fill, sent.stamp_ms),
             window_over=window_over,
             unread=held.unread,
+            proven=not unproven_since(held.positions, wish.symbol),
         )
 
-    async def _settle(self, sent: Sent, held: Holdings, finding: Finding) -> Progress:
-        outcome, came_true = finding.outcome, matched_result(sent.plan, held)
+    async def _settle(self, sent: Sent, seen: Seen, finding: Finding) -> Progress:
+        held, outcome, came_true = seen.held, finding.outcome, matched_result(sent.plan, seen.held)
         told = {
             "outcome": str(outcome),
             "held": held.as_json(),
             "came_true": came_true,
             "inferred": finding.inferred,
+            "proven": seen.proven,
         }
         words = f"{outcome}: {held}" + (" (inferred)" if finding.inferred else "")
+        if not seen.proven:
+            words += " (summed from fills, not proven: more may be held)"
         if sent.progress.state is State.SENT:
             await self._intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
         if not await self._intents.note(sent.intent, State.SETTLED, told):

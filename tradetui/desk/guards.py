@@ -8,7 +8,6 @@ from decimal import Decimal
 from tradetui.desk.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.link import Link
-from tradetui.trading.positions import FromFills
 from tradetui.wire.futures import Contract
 
 REVERSAL = "futures.reverse"
@@ -72,11 +71,9 @@ def must_type(preview: Preview, settings: DeskSettings) -> bool:
     plan = preview.plan
     if plan is None:
         return False
-    source = preview.position.source if preview.position is not None else None
-    unproven = isinstance(source, FromFills) and not source.proven
     large = settings.typed_above is not None and (preview.notional is None or preview.notional > settings.typed_above)
     unbounded = settings.environment is Environment.LIVE and settings.max_reversal_value is None
-    return plan.uncertain or unproven or large or unbounded
+    return plan.uncertain or bool(preview.unproven) or large or unbounded
 
 
 def _budget_rules(link: Link) -> list[str]:

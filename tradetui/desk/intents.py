@@ -55,6 +55,8 @@ class Intents:
         self._locked_here = start_locked
         self._locked_everywhere = False
         self._lock_choices = 0
+        self.lock_is_told = True
+        """Whether the other sessions see that this one was locked by hand."""
 
     # The journal
 
@@ -79,16 +81,12 @@ class Intents:
         """Let the disk go once what was begun is written."""
         self._disk.close()
 
-    async def watch(self) -> None:
-        """See within a second what other processes of the account lock, begin or settle."""
-        while True:
-            await asyncio.sleep(WATCH_S)
-            await self.look()
-
     async def look(self) -> None:
         """Take over what other processes wrote: the trading lock and intents that are not settled."""
         if self._journal is None:
             return
+        if not self.lock_is_told:
+            await self._write_lock(True, self._lock_choices)
         chosen = self._lock_choices
         try:
             await self._disk.run(self._journal.check_place)
@@ -196,6 +194,10 @@ class Intents:
         found = self._open.get(key)
         return f"{found[0]}, {found[1]}" if found is not None else None
 
+    def ids(self) -> frozenset[str]:
+        """The intents that are not settled, as last seen."""
+        return frozenset(intent for intent, _ in self._open.values())
+
     def unknown(self) -> tuple[str, ...]:
         """What is locked by an intent whose outcome is unknown: symbols, and kinds of creation."""
         return tuple(key.rpartition("|")[2] for key, (_, state) in self._open.items() if state is State.UNKNOWN)
@@ -211,25 +213,38 @@ class Intents:
         """Whether trading is locked: in this session, or by hand in any process of the account."""
         return self._locked_here or self._locked_everywhere
 
-    def set_lock(self, locked: bool) -> None:
-        """Lock or unlock trading at once, for every process of the account; any of them may unlock it again."""
+    def set_lock(self, locked: bool) -> asyncio.Future[bool]:
+        """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
+
+        Gives whether it is written, so that the others see it. A lock that is not written holds for this session,
+        and is tried again with every look.
+        """
         self._lock_choices += 1
         self._locked_everywhere = locked
         # Without a journal nobody else is told, so it is this session's own.
         self._locked_here = locked if self._journal is None else False
-        if self._journal is None:
-            return
-        task = asyncio.ensure_future(
-            self._disk.run(self._journal.set_trading_lock, self.account, locked, self._clock.wall_ms())
-        )
-        task.add_done_callback(self._lock_written)
+        self.lock_is_told = True
+        return asyncio.ensure_future(self._write_lock(locked, self._lock_choices))
 
-    def _lock_written(self, task: asyncio.Future[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            self.trouble = (
-                "the lock could not be written, other sessions are not locked. Lock them there, then start again"
-            )
-            self._locked_here = True
+    async def _write_lock(self, locked: bool, choice: int) -> bool:
+        if self._journal is None:
+            self.lock_is_told = not locked
+            return False
+        try:
+            await self._disk.run(self._journal.set_trading_lock, self.account, locked, self._clock.wall_ms())
+        except (sqlite3.Error, OSError) as problem:
+            if choice == self._lock_choices:
+                self._locked_here = self._locked_here or locked
+                self.lock_is_told = not locked
+                self.trouble = (
+                    f"the lock could not be written, other sessions are not locked ({problem}). "
+                    "Lock them there, then start again"
+                )
+            return False
+        if choice == self._lock_choices:
+            self.lock_is_told = True
+            self._locked_here = False
+        return True
 
 
 def _unwritten(problem: Exception) -> str:

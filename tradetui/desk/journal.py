@@ -28,7 +28,8 @@ class State(StrEnum):
 
 TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
     State.INTENDED: frozenset({State.WITHDRAWN, State.SENT}),
-    State.SENT: frozenset({State.ACKNOWLEDGED, State.REJECTED, State.UNKNOWN}),
+    # Withdrawn by the process itself, which knows that its request never left.
+    State.SENT: frozenset({State.WITHDRAWN, State.ACKNOWLEDGED, State.REJECTED, State.UNKNOWN}),
     State.ACKNOWLEDGED: frozenset({State.SETTLED, State.UNKNOWN}),
     State.UNKNOWN: frozenset({State.SETTLED, State.RELEASED}),
 }

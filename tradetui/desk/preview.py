@@ -9,7 +9,7 @@ from typing import Any
 from tradetui.desk.settings import DeskSettings
 from tradetui.trading.estimates import Figure
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.positions import FromFills, Position
+from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.futures import TriggerOrder
@@ -18,6 +18,8 @@ from tradetui.wire.vocabulary import PositionMode, Side
 
 EXPIRES_S = 10.0
 ARMS_S = 0.5
+SENDING_S = 3.0
+"""What was read again may be this old when its request leaves; somebody else may have traded meanwhile."""
 NOTIONAL_TOLERANCE = Decimal("0.005")
 
 
@@ -33,7 +35,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The plan with its estimates and what it rests on. Times are monotonic seconds."""
+    """The plan with its estimates and what it rests on. Times are monotonic seconds.
+
+    `asked_at` is when the first of what may change was asked for: nothing it says is younger than that for certain.
+    """
 
     target: Target
     plan: ReversalPlan | None
@@ -46,6 +51,7 @@ class Preview:
     order_ids: frozenset[str]
     stops_known: bool
     margin_short: bool | None
+    asked_at: float
     read_at: float
     newest_fill: str | None = None
     stops: tuple[TriggerOrder, ...] | None = None
@@ -60,6 +66,20 @@ class Preview:
     def before(self) -> Holdings | None:
         """What is held now."""
         return self.plan.before if self.plan is not None else None
+
+    @property
+    def unproven(self) -> str:
+        """Why what is held may be more than is known of; empty where it is proven."""
+        since = unproven_since(self.positions, self.target.symbol)
+        if not since:
+            return ""
+        moments = [moment for moment in since if moment is not None]
+        begins = f" since {min(moments):%Y-%m-%d %H:%M} UTC" if moments else ""
+        return f"summed from fills{begins}; what was opened before is not known, and would be held afterwards too"
+
+    @property
+    def _not_proven(self) -> str:
+        return self.unproven and f"what is held is not proven: {self.unproven}"
 
     def expired(self, now: float) -> bool:
         """Whether it has been on the screen for too long."""
@@ -87,7 +107,7 @@ class Preview:
                 }
                 for each in self.resting
             ],
-            "assumptions": list(plan.assumptions) if plan is not None else [],
+            "assumptions": [] if plan is None else [*plan.assumptions, *filter(None, [self._not_proven])],
             "blocked": list(blocked),
         }
 

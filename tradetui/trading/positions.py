@@ -277,6 +277,12 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
     return Net(sizes["long"] - sizes["short"])
 
 
+def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
+    """Since when fills tell each leg of a symbol whose sum is not proven to be the whole of it; empty where all are."""
+    sources = [position.source for position in positions if position.symbol == symbol.upper()]
+    return [source.since for source in sources if isinstance(source, FromFills) and not source.proven]
+
+
 def mode_of(
     positions: Iterable[Position], orders: Iterable[PendingOrder], newest_fill: FuturesFill | None
 ) -> tuple[PositionMode | None, str]:

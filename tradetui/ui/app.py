@@ -27,6 +27,7 @@ from tradetui.ui.themes import DEFAULT_THEME, THEMES
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
+    from tradetui.desk.execution import Execution
     from tradetui.desk.feed import Feed
     from tradetui.ui.screens.listing import ListingScreen
     from tradetui.ui.screens.main import MainScreen
@@ -270,9 +271,18 @@ class TradeApp(App[None], inherit_bindings=False):
         if execution is None:
             tell(self, "There is nothing to lock: nothing can be sent.", severity="warning")
             return
-        execution.lock()
-        tell(self, "Trading is locked.")
+        self.run_worker(self._lock(execution), exit_on_error=False)
+
+    async def _lock(self, execution: Execution) -> None:
+        written = execution.lock()
         self.main.published(None)
+        if await written:
+            tell(self, "Trading is locked.")
+            return
+        self.main.published(None)
+        why = execution.intents.trouble or "the journal cannot be used"
+        words = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
+        tell(self, words, severity="error", seconds=600)
 
     def action_help(self) -> None:
         """Every key and what it does."""

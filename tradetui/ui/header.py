@@ -126,8 +126,12 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk) -> str:
-    """What stays locked because nobody knows yet what became of it; empty where there is no such thing."""
-    unknown = desk.execution.intents.unknown() if desk.execution is not None else ()
+    """A lock that others do not see, or what stays locked because nobody knows yet what became of it; or nothing."""
+    if desk.execution is None:
+        return ""
+    unknown, told = desk.execution.intents.unknown(), desk.execution.intents.lock_is_told
+    if not told:
+        return "LOCKED IN THIS SESSION ONLY"
     if not unknown:
         return ""
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""

@@ -310,7 +310,8 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
         return any(sign in msg for sign in _NAMES_THE_FAULT)
     known = _MEANINGS.get(code)
     if known is not None:
-        return known.kind is not ErrorKind.BUSY
+        # A client id is made for one request: where an order has it already, that request was taken.
+        return known.kind is not ErrorKind.BUSY and known.group is not CodeGroup.DUPLICATE
     if refusal_explained(msg) is not None:
         return True
     return http_status is not None and 400 <= http_status < 500 and http_status != 408

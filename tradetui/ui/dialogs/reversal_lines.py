@@ -34,6 +34,8 @@ def preview_lines(preview: Preview) -> Iterable[Content]:
             yield line("held afterwards", str(result.after), "bold $accent")
         if plan.uncertain:
             yield line("", "one of the two; the outcome will say which", "$warn")
+        if preview.unproven:
+            yield line("NOT PROVEN", preview.unproven, "bold $warn")
         yield Content("")
     yield from _position_lines(preview)
     if plan is None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 
 from tradetui.ui.bindings import bindings
-from tradetui.ui.safe import tell
 from tradetui.ui.screens.rows import RowActions
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
 
 
 class MainScreen(RowActions):
@@ -43,9 +45,7 @@ class MainScreen(RowActions):
             return
         desk, execution = self.desk, self.desk.execution
         if not execution.locked:
-            execution.lock()
-            tell(self.app, "Trading is locked.")
-            self.published(None)
+            cast("TradeApp", self.app).action_lock_at_once()
             return
         from tradetui.ui.dialogs.confirm import ConfirmDialog
 
