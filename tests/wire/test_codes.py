@@ -66,6 +66,12 @@ def test_a_readable_refusal_says_a_write_was_not_taken_unless_the_server_failed(
         assert not write_refused(code, status)
 
 
+@pytest.mark.parametrize("code", ["43118", "45034", "40708", "40786"])
+def test_a_client_id_that_is_taken_leaves_the_outcome_unknown_since_it_was_made_for_this_request(code: str) -> None:
+    for status in (200, 400, None):
+        assert not write_refused(code, status)
+
+
 def test_an_unlisted_code_is_a_refusal_only_under_a_status_of_refusal() -> None:
     assert write_refused("59999", 400)
     assert not write_refused("59999", 200)
