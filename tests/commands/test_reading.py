@@ -75,6 +75,48 @@ def test_rows_of_all_product_types_come_newest_first(point: Point, capsys: Captu
     assert len({row["symbol"][-4:] for row in rows}) > 1
 
 
+def test_without_a_limit_the_newest_page_of_all_product_types_is_given_without_a_gap(
+    point: Point, capsys: Capture
+) -> None:
+    point()
+    every = ("fills", "--product-type", "USDT-FUTURES,COIN-FUTURES,USDC-FUTURES")
+    rows = shown(capsys, *every)
+    assert main(["show", *every, "--json", "--limit", "100"]) == DONE
+    assert [row["tradeId"] for row in rows] == [row["tradeId"] for row in json.loads(capsys.readouterr().out)]
+    assert main(["show", *every, "--json"]) == DONE
+    assert "the newest 100 rows; --limit N gives more, --all every one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "said"),
+    [
+        ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "none of the 1 rows"),
+        (
+            [
+                {"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"},
+                {"symbol": "ETHUSDT", "holdSide": "long", "total": "1", "marginCoin": "USDT"},
+            ],
+            ATTENTION,
+            "1 rows could not be read",
+        ),
+    ],
+)
+def test_positions_that_cannot_be_read_are_told(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, rows: list[Any], code: int, said: str
+) -> None:
+    from tradetui.exchange.carrier import Incoming, Outgoing
+    from tradetui.exchange.transport import HttpTransport
+
+    async def positions(self: HttpTransport, outgoing: Outgoing) -> Incoming:
+        body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": rows}).encode()
+        return Incoming(200, {"content-type": "application/json"}, body)
+
+    point()
+    monkeypatch.setattr(HttpTransport, "send", positions)
+    assert main(["show", "positions", "--json", "--product-type", "USDT-FUTURES"]) == code
+    assert said in capsys.readouterr().err
+
+
 def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:
     point("unified")
     for form in ([], ["--csv"]):

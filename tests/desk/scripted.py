@@ -11,7 +11,7 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.catalogue import Endpoint, endpoint
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.records import Record
-from tradetui.wire.replies import Reply
+from tradetui.wire.replies import LostRow, Reply
 from tradetui.wire.requests import Request
 
 NOW_MS = 1_790_000_000_000
@@ -36,13 +36,14 @@ class Clock:
 class ScriptedClient:
     """Serves `rows[endpoint name, product type]` newest first; `before` is called ahead of every read.
 
-    `failing` maps an endpoint's name to what its reads raise.
+    `failing` maps an endpoint's name to what its reads raise; of those in `unreadable` no row can be read.
     """
 
     def __init__(self, page: int = 100) -> None:
         self.clock = self.server_clock = Clock()
         self.rows: dict[tuple[str, ProductType], list[Record]] = {}
         self.failing: dict[str, ExchangeError] = {}
+        self.unreadable: set[str] = set()
         self.asked: list[tuple[str, Request]] = []
         self.before: Callable[[str, Request], None] = lambda name, request: None
         self.page = page
@@ -62,6 +63,8 @@ class ScriptedClient:
         if cursor is not None:
             rows = [row for row in rows if row.key < cursor]
         served = rows[: self.page]
+        if name in self.unreadable:
+            return Reply(rows=(), lost=tuple(LostRow(place, "total", row.key) for place, row in enumerate(served)))
         paged = endpoint(name).page is not None
         return Reply(
             rows=tuple(served),

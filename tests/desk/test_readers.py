@@ -10,6 +10,7 @@ from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive import Archive, Kind, Selection
 from tradetui.desk.disk import InlineDisk
+from tradetui.desk.feed import Feed
 from tradetui.desk.fill_history import FillHistory
 from tradetui.desk.positions_reader import PositionsReader
 from tradetui.desk.readers import OrdersReader
@@ -22,6 +23,7 @@ from tradetui.exchange.errors import (
     PermissionRefused,
     RateLimited,
     Unreachable,
+    UnreadableReply,
 )
 from tradetui.wire.futures import ReportedPosition
 
@@ -36,7 +38,7 @@ async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone():
     orders = OrdersReader(client, [USDT, COIN])  # type: ignore[arg-type]
     reading = await orders.read()
     assert len(reading.rows) == 232
-    assert [row.key for row in reading.rows] == sorted((row.key for row in reading.rows), reverse=False) or True
+    assert [row.place for row in reading.rows] == sorted((row.place for row in reading.rows), reverse=True)
     assert reading.rows[0].order_id == order(900).order_id
     client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
     assert len((await orders.read()).rows) == 229
@@ -64,6 +66,30 @@ async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_
     client.before = fills_in_part
     reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
     assert [row.status for row in reading.rows] == ["partially_filled"]
+
+
+async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_ones():
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1), order(2)]
+    feed = Feed("orders", OrdersReader(client, [USDT]), 2.0, client.clock)  # type: ignore[arg-type]
+    await feed.poll()
+    client.unreadable.add(ORDERS)
+    client.clock.seconds += 60
+    await feed.poll()
+    assert len(feed.snapshot.rows) == 2
+    assert feed.snapshot.error is not None and "none of the 2 rows" in feed.snapshot.error.sentence
+    assert str(feed.freshness) in ("stale", "dead")
+
+
+async def test_positions_and_fills_none_of_which_can_be_read_are_not_taken_for_none():
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "1"})]
+    client.rows[FILLS, USDT] = [fill(1)]
+    client.unreadable |= {POSITIONS, FILLS}
+    with pytest.raises(UnreadableReply):
+        await PositionsReader(client, [USDT]).read()  # type: ignore[arg-type]
+    with pytest.raises(UnreadableReply):
+        await FillHistory(client, USDT, InlineDisk()).read_newest(0.0)  # type: ignore[arg-type]
 
 
 def triggers(client: ScriptedClient) -> TriggersReader:

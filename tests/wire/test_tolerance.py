@@ -339,3 +339,17 @@ def test_positions_of_both_legs_have_their_own_keys() -> None:
     reply = read("futures.positions", row, {**row, "holdSide": "short"})
     assert len({position.key for position in reply.rows}) == 2
     assert [position.is_long for position in reply.rows] == [True, False]
+
+
+def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:
+    orders = endpoint("futures.pending_orders")
+
+    def read(data: object) -> int:
+        body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": data}).encode()
+        return len(read_reply(orders, body).rows)
+
+    for nothing in ({}, None, "", {"endId": ""}, {"entrustedList": None, "endId": None}, {"entrustedList": []}):
+        assert read(nothing) == 0
+    for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}):
+        with pytest.raises(UnreadableBody, match="entrustedList"):
+            read(other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -15,12 +15,16 @@ from tradetui.wire.futures import PositionsRequest
 
 
 async def position_rows(
-    client: ExchangeReader, requests: list[PositionsRequest]
+    client: ExchangeReader, requests: list[PositionsRequest], lost: Callable[[int], None]
 ) -> AsyncIterator[Mapping[str, object]]:
-    """What is held, as reported or summed from fills; `source`, `since` and `provenFlat` say which."""
+    """What is held, as reported or summed from fills; `source`, `since` and `provenFlat` say which.
+
+    `lost` is told how many rows could not be read.
+    """
     reader = PositionsReader(client, [request.product_type for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
+    lost(reading.lost)
     for position in reading.rows:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():

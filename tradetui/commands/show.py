@@ -93,6 +93,8 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress.end()
     if failure is not None:
         return report(failure)
+    if progress.cut:
+        say(f"tradetui: the newest {progress.rows} rows; --limit N gives more, --all every one.")
     if progress.lost:
         say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
         return ATTENTION
@@ -106,6 +108,7 @@ class _Progress:
         self._what = what
         self._shows = sys.stderr.isatty()
         self.rows = 0
+        self.cut = False
         self._pages = 0
         self.lost = 0
 
@@ -118,6 +121,9 @@ class _Progress:
 
     def row(self) -> None:
         self.rows += 1
+
+    def unreadable(self, rows: int) -> None:
+        self.lost += rows
 
     def end(self) -> None:
         if self._shows and self._pages:
@@ -135,7 +141,7 @@ async def _rows(
     if asked.what == "positions":
         from tradetui.commands.positions import position_rows
 
-        async for position in position_rows(client, [group[0] for group in requests]):
+        async for position in position_rows(client, [group[0] for group in requests], progress.unreadable):
             yield position
         return
     groups = [
@@ -146,13 +152,21 @@ async def _rows(
         )
         for group in requests
     ]
-    given = 0
+    given, most = 0, _most(asked, endpoint)
     # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
     async for record in merged(groups, id_field=None, time_field=endpoint.time_field):
-        if asked.limit is not None and given >= asked.limit:
+        if most is not None and given >= most:
+            progress.cut = asked.limit is None
             return
         given += 1
         yield record.received
+
+
+def _most(asked: argparse.Namespace, endpoint: Endpoint) -> int | None:
+    """Rows in all: what was asked for, or one page, beyond which one product type may reach further than another."""
+    if asked.all and asked.limit is None:
+        return None
+    return asked.limit if asked.limit is not None or endpoint.page is None else endpoint.page.default
 
 
 async def _stream(

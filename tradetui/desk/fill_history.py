@@ -15,7 +15,7 @@ from typing import Final
 
 from tradetui.desk.archive import Archive, Hole, Kind
 from tradetui.desk.disk import Disk
-from tradetui.desk.product_type_parts import LostRows
+from tradetui.desk.product_type_parts import LostRows, refuse_unreadable
 from tradetui.desk.shelf import Shelf
 from tradetui.desk.tagged import Tagged, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
@@ -152,6 +152,7 @@ class FillHistory:
         for _ in range(PAGES_AT_ONCE if known is not None else 1):
             try:
                 reply = await self._page(request, cursor)
+                refuse_unreadable(reply)
             except ExchangeError as problem:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tradetui.desk.feed import Reading
-from tradetui.exchange.errors import ExchangeError, RateLimited
+from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies import LostRow, Reply
 
@@ -24,10 +24,17 @@ class Part:
     server_ms: int | None = None
 
     def count(self, reply: Reply[Any]) -> None:
-        """Take a reply's time and its unreadable rows into account."""
+        """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
+        refuse_unreadable(reply)
         self.lost += len(reply.lost)
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
+
+
+def refuse_unreadable(reply: Reply[Any]) -> None:
+    """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
+    if reply.lost and not reply.rows:
+        raise UnreadableReply(f"none of the {len(reply.lost)} rows that came", remedy="`tradetui doctor` tells more.")
 
 
 class Parts:

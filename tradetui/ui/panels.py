@@ -36,6 +36,7 @@ NOTHING: Final = {
 LIVE_TITLE: Final = "Live stops"
 NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 READING: Final = "reading …"
+UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
 
 
 class Panel(Container):
@@ -138,6 +139,8 @@ class Panel(Container):
             self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
+        elif snapshot.lost and not self.live:
+            self._say(UNREADABLE)
         elif snapshot.read_at is not None:
             self._say(NO_LIVE if self.live else NOTHING[self.feed_name])
         else:
