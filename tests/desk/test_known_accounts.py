@@ -73,7 +73,7 @@ async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
         data_dir=data_dir,
     )
     found: list[AccountIdentity] = []
-    keeping = Keeping(client, settings, InlineDisk(), Random(7), [], found.append)  # type: ignore[arg-type]
+    keeping = Keeping(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
     keeping.start()
     assert keeping._task is not None
     await asyncio.wait_for(keeping._task, 5)
@@ -88,3 +88,20 @@ async def test_the_next_session_finds_the_same_journal_though_the_exchange_tells
     later = await known_to(silent, tmp_path)
     assert (later.origin, later.name) == ("remembered", told.name)
     assert account_dir(tmp_path, later) == account_dir(tmp_path, told)
+
+
+async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unknown(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("")
+    for data_dir, words in ((place, "it is no directory"), (Path("/proc/nothing"), "cannot be written")):
+        settings = DeskSettings(
+            name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
+        )
+        told: asyncio.Queue[str] = asyncio.Queue()
+        keeping = Keeping(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
+        keeping.start()
+        said = await asyncio.wait_for(told.get(), 5)
+        assert words in said and str(data_dir) in said and "data_dir" in said
+        assert keeping.trouble == said
+        assert keeping.identity is None
+        await keeping.stop()

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
@@ -81,9 +82,11 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
 
 def _journal_to_be(file: Path) -> Check:
     there = next(folder for folder in file.parents if folder.exists())
-    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        return Check("journal", True, f"none yet; it will be {file}")
-    why = "cannot be written" if there.is_dir() else "is no directory"
+    try:
+        with TemporaryFile(dir=there):  # what a file system takes is known only by trying
+            return Check("journal", True, f"none yet; it will be {file}")
+    except OSError:
+        why = "cannot be written" if there.is_dir() else "is no directory"
     return Check("journal", False, f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
 
 

@@ -94,7 +94,7 @@ class Desk:
         self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
-        self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known)
+        self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known, self._account_not_kept)
         self.listings = Listings(client, lambda: self.account, settings.account_kind)
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
@@ -207,6 +207,10 @@ class Desk:
             copies = account.info.is_copy_trader
             if copies is not None:
                 self.client.budget.account_kind = "copy_trader" if copies else "ordinary"
+
+    def _account_not_kept(self, why: str) -> None:
+        if self.execution is not None:
+            self.execution.intents.trouble = why
 
     async def _journal_for(self, archive: Archive) -> None:
         """Give the execution the journal of the account, which is known by now."""

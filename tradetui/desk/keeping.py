@@ -39,6 +39,7 @@ class Keeping:
         random: Random,
         attach: Sequence[Callable[[Archive], Awaitable[None]]],
         known: Callable[[AccountIdentity], None],
+        troubled: Callable[[str], None],
     ) -> None:
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
@@ -49,6 +50,7 @@ class Keeping:
         self._random = random
         self._attach = attach
         self._known = known
+        self._troubled = troubled
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
@@ -100,12 +102,20 @@ class Keeping:
                 )
                 if identity.origin == "exchange":
                     await self._disk.run(self._accounts.remember, *key, identity.uid)
-            except (FileUnusable, OSError) as problem:
+            except FileUnusable as problem:
                 # Were the account taken for another, what it has not settled would lock nothing.
-                self.trouble = str(problem)
+                self._not_kept(str(problem))
+            except OSError as problem:
+                why = f"{settings.data_dir} cannot be written ({problem.strerror}). Make it writable, or set data_dir"
+                self._not_kept(why)
             except ExchangeError:
                 pass
             else:
+                self.trouble = None
                 return identity
             await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
             wait = min(longest, wait * 2)
+
+    def _not_kept(self, why: str) -> None:
+        self.trouble = why
+        self._troubled(why)

@@ -51,6 +51,9 @@ class KnownAccounts:
             told = json.loads(self._file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
+        except NotADirectoryError:
+            folder = self._file.parent.parent
+            raise FileUnusable(str(folder), "it is no directory", "Set data_dir to one.") from None
         except (OSError, ValueError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else None
             raise FileUnusable(

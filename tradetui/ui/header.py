@@ -119,6 +119,9 @@ def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]
     return [*left, (" " * room, ""), *right] if room > 0 else left
 
 
+NOT_KEPT = "NOTHING IS KEPT"
+
+
 def account_of(desk: Desk) -> str:
     """The account's name and UID."""
     uid = desk.account.uid if desk.account is not None else desk.settings.uid
@@ -128,12 +131,12 @@ def account_of(desk: Desk) -> str:
 def alarm_of(desk: Desk) -> str:
     """A lock that others do not see, or what stays locked because nobody knows yet what became of it; or nothing."""
     if desk.execution is None:
-        return ""
+        return NOT_KEPT if desk.archive_trouble else ""
     unknown, told = desk.execution.intents.unknown(), desk.execution.intents.lock_is_told
     if not told:
         return "LOCKED IN THIS SESSION ONLY"
     if not unknown:
-        return ""
+        return NOT_KEPT if desk.archive_trouble else ""
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     return scrub(f"UNKNOWN OUTCOME {unknown[0]}{more}: J")
 

@@ -52,6 +52,7 @@ class FivePanels(TableScreen):
         self._zoomed = False
         self._fresh: set[str] = set()
         self._painting = False
+        self._not_kept: str | None = None
         self._painted_at = 0.0
         self._bell = Bell()
 
@@ -197,6 +198,11 @@ class FivePanels(TableScreen):
 
     def _show_header(self, desk: Desk) -> None:
         self.query_one(HeaderBar).show(desk, desk.clock.monotonic())
+        if desk.archive_trouble != self._not_kept:
+            self._not_kept = desk.archive_trouble
+            if self._not_kept:
+                words = f"What is read is not kept beyond this session: {self._not_kept}"
+                tell(self.app, words, severity="warning", seconds=60)
 
     def alerted(self, alert: Alert) -> None:
         """Ring; a link that is lost or back is also said, since it concerns every panel."""
@@ -255,6 +261,8 @@ class FivePanels(TableScreen):
         desk = self.desk
         if binding in LISTINGS:
             return self.listing_reason(binding)
+        if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
+            return f"nothing is kept: {desk.archive_trouble}"
         able = {
             "detail": self.table.cursor_key is not None,
             "copy_cell": self.table.cursor_key is not None,
