@@ -382,3 +382,17 @@ async def test_replies_hold_what_was_received() -> None:
     reply = await client.futures.fills(product_type="usdt-futures")
     assert json.loads(json.dumps(reply.rows[0].received)) == row
     assert reply.end_id == row["tradeId"]
+
+
+async def test_a_connection_that_ended_holds_its_permit_no_longer_than_an_answer() -> None:
+    """What it carried cannot arrive any more, unlike a call that was given up."""
+    client, _ = reader(lambda seen: ConnectionError("closed"))
+    with pytest.raises(Unreachable):
+        await client.futures.accounts(product_type=USDT)
+
+    def used() -> int:
+        return client.link.usage()["futures.accounts"].used
+
+    assert used() > 0
+    await asyncio.sleep(1.1)
+    assert used() == 0

@@ -182,8 +182,8 @@ class Calls:
         try:
             incoming = await carrier.send(outgoing)
         except CarryFailure as failure:
-            if failure.trouble is Trouble.UNREADABLE:
-                permit.replied()
+            if failure.trouble in (Trouble.UNREADABLE, Trouble.BROKEN):
+                permit.replied()  # what was under way on a connection that has ended cannot arrive any more
             elif failure.sent:
                 permit.lost()
             else:
