@@ -239,3 +239,20 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float):
         assert {row.key for row in newest} == {row.record.key for row in past.rows}
 
     asyncio.run(scenario())
+
+
+async def test_only_fills_that_are_shown_stay_in_memory() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(1_000, 1_600)]
+    client.rows[FILLS, COIN] = [fill(number) for number in range(600)]
+    histories = [FillHistory(client, each, InlineDisk()) for each in (USDT, COIN)]  # type: ignore[arg-type]
+    shown = reader(client, *histories)
+    for _ in range(15):
+        rows = (await shown.read()).rows
+    assert len(rows) == KEPT
+    assert all(row.product_type is USDT for row in rows)
+    kept = {history.product_type: len(list(history.rows)) for history in histories}
+    assert kept[USDT] == KEPT
+    assert 0 < kept[COIN] <= 61, "its last minute, which is read again"
+    client.rows[FILLS, COIN].append(fill(2_000))
+    assert (await shown.read()).rows[0].product_type is COIN

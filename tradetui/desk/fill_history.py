@@ -32,7 +32,7 @@ LONGEST_START: Final = timedelta(days=80)
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
 KEPT: Final = 400
-"""Fills of a product type kept in memory; older ones are in the archive."""
+"""Fills kept in memory; older ones are in the archive."""
 
 
 class FillHistory:
@@ -128,6 +128,15 @@ class FillHistory:
             if self._dropped and (self.archive is None or self.archive.trimmed):
                 self.forget()  # older ones have left memory and are nowhere else
         return self.added
+
+    def let_go(self, before: datetime) -> None:
+        """Let older fills leave memory, but for those that are read again with the newest."""
+        if self._newest is None:
+            return
+        before = min(before, time_of(self._newest.record) - OVERLAP)
+        kept = {key: row for key, row in self._rows.items() if time_of(row.record) >= before}
+        self._dropped = self._dropped or len(kept) < len(self._rows)
+        self._rows = kept
 
     def forget(self) -> None:
         """Begin anew, as if nothing had ever been read."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tradetui.desk.feed import Reading
 from tradetui.desk.fill_history import KEPT, FillHistory
 from tradetui.desk.product_type_parts import Part, Parts
-from tradetui.desk.tagged import Tagged, newest_first
+from tradetui.desk.tagged import Tagged, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.product_types import ProductType
@@ -36,6 +36,9 @@ class FillsReader:
             except ExchangeError as problem:
                 note = f"older fills wait: {problem.reason}"
         rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
+        if len(rows) == KEPT:
+            for history in self._histories.values():
+                history.let_go(time_of(rows[-1].record))
         for product_type, history in self._histories.items():
             self._parts.last[product_type] = Part(lost=len(history.lost), server_ms=history.server_ms)
         troubles = [history.trouble for history in self._histories.values() if history.trouble]
