@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -246,6 +248,39 @@ def test_keys_are_the_bindings(capsys: Capture) -> None:
     rows = json.loads(capsys.readouterr().out)
     assert {"help", "filter", "reverse", "lock", "quit"} <= {row["id"] for row in rows}
     assert not [row for row in rows if "r" in row["keys"].split()], "r stays unbound"
+
+
+def configured(settings: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration of one profile, in the place of any other."""
+    file = tmp_path / "own.toml"
+    base_url = os.environ.get("TRADETUI_BASE_URL", "http://127.0.0.1:1")
+    file.write_text(f'[profiles.main]\nbase_url = "{base_url}"\n{settings}', encoding="utf-8")
+    monkeypatch.setenv("TRADETUI_CONFIG", str(file))
+
+
+def test_keys_are_the_profiles_own_as_far_as_they_are_in_force(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configured('[profiles.main.keys]\nreverse = "q"\nzoom = "f5"\n', tmp_path, monkeypatch)
+    assert main(["keys", "--json"]) == DONE
+    told = capsys.readouterr()
+    keys = {row["id"]: row["keys"] for row in json.loads(told.out)}
+    assert (keys["reverse"], keys["quit"], keys["zoom"]) == ("R", "q", "f5")
+    assert "keys.reverse is not taken: q is the key of quit too" in told.err
+
+
+def test_doctor_finds_keys_and_a_theme_there_are_not(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    point()
+    settings = 'theme = "nope"\n[profiles.main.keys]\nreverse = "q"\nbogusid = "z"\nzoom = "zork"\n'
+    configured(settings, tmp_path, monkeypatch)
+    assert main(["doctor", "--json"]) == ATTENTION
+    failed = [row for row in json.loads(capsys.readouterr().out) if not row["ok"]]
+    found = " ".join(row["found"] for row in failed if row["check"] == "keys")
+    for words in ("keys.reverse is not taken", "keys.bogusid is no binding", "there is no key 'zork'"):
+        assert words in found
+    assert next(row["remedy"] for row in failed if row["check"] == "theme").startswith("Set theme to tradetui-dark, ")
 
 
 def test_without_any_configuration_three_lines_say_what_to_do(

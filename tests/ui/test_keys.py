@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tradetui.ui.app import TradeApp
-from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys, troubles
+from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys
 from tradetui.ui.screens.detail import DetailScreen
 from tradetui.ui.screens.history import HistoryScreen
 from tradetui.ui.screens.journal import JournalScreen
@@ -60,9 +60,6 @@ def test_reasons_belong_to_bindings() -> None:
     assert set(REASONS) <= {each.id for each in BINDINGS}
 
 
-def test_own_keys_are_shown_and_troubles_named() -> None:
+def test_own_keys_are_shown() -> None:
     assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
-    assert troubles({"zoom": "x"}) == []
-    assert [each.split()[0] for each in troubles({"zum": "x"})] == ["keys.zum"]
-    assert troubles({"zoom": "s"}) == ["The key s is given to zoom and to sort; only one of them has it."]
     assert shown_keys("question_mark,f1") == "? F1"

@@ -269,7 +269,16 @@ async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
     async with stage.running():
         told = " ".join(each.message for each in stage.app._notifications)
         assert "keys.zum is no binding" in told
-        assert "given to zoom and to sort" in told
+        assert "keys.zoom is not taken: s is the key of sort too, it stays z." in told
+
+
+async def test_a_key_of_another_binding_stays_its_own() -> None:
+    stage = Stage(keys={"reverse": "q"})
+    async with stage.running() as pilot:
+        assert "R Reverse" in screen_text(stage.app)
+        await pilot.press("q")
+        await pilot.pause()
+        assert stage.app._exit
 
 
 async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:

@@ -20,6 +20,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.ui.own_keys import own_keys
+from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.json_text import dump
 from tradetui.wire.scrub import scrub
 
@@ -38,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, flags_of(args))
     account = identity_of(loaded)
-    checks = [_configuration(loaded), _account(account), _journal(loaded, account), _terminal()]
+    checks = [_configuration(loaded), *_keys(loaded), _theme(loaded), _account(account), _journal(loaded, account)]
+    checks.append(_terminal())
     checks += asyncio.run(_online(loaded))
     if args.json:
         rows = [{"check": c.name, "ok": c.ok, "found": c.found, "remedy": c.remedy} for c in checks]
@@ -54,6 +57,20 @@ def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
     return Check("configuration", True, f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
+
+
+def _keys(loaded: LoadedProfile) -> list[Check]:
+    own = own_keys(loaded.profile.keys)
+    failed = [Check("keys", False, f"keys.{each.id} {each.rule}", each.remedy) for each in own.troubles]
+    return failed or [Check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
+
+
+def _theme(loaded: LoadedProfile) -> Check:
+    theme = loaded.profile.theme
+    if known := theme_named(theme):
+        return Check("theme", True, known)
+    names = ", ".join(each.name for each in THEMES)
+    return Check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
 def _account(account: AccountIdentity) -> Check:

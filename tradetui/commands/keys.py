@@ -1,20 +1,43 @@
-"""`tradetui keys`: the key table, generated from the bindings themselves."""
+"""`tradetui keys`: the key table, generated from the bindings and what the profile changed of them."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Mapping
 
 from tradetui.commands.exit_codes import DONE
 from tradetui.commands.output import JsonWriter, TableWriter
+from tradetui.commands.saying import say
+from tradetui.commands.session import flags_of
+from tradetui.profiles.errors import NoProfile
+from tradetui.profiles.loading import load
 from tradetui.ui.keys import key_table
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print id, keys and description of every binding."""
+    """Print id, keys and description of every binding, with the chosen profile's own keys where one is configured."""
     columns = ("id", "keys", "description")
+    own = _own_keys(args)
     writer = JsonWriter(sys.stdout) if args.json else TableWriter(sys.stdout, columns)
-    for row in key_table():
+    for row in key_table(own):
         writer.write({"id": row.id, "keys": row.keys, "description": row.description})
     writer.close()
     return DONE
+
+
+def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
+    """The profile's own keys that are in force; says why others are not."""
+    try:
+        changed = load(os.environ, flags_of(args)).profile.keys
+    except NoProfile:
+        return {}
+    if not changed:
+        return {}
+    from tradetui.ui.own_keys import own_keys
+
+    own = own_keys(changed)
+    for trouble in own.troubles:
+        say(f"tradetui: {trouble}")
+    return own.taken

@@ -18,11 +18,11 @@ from textual.screen import Screen
 from tradetui.ui.bindings import bindings
 from tradetui.ui.choices import ScreenChoices, TableChoice
 from tradetui.ui.crash import crash_report
-from tradetui.ui.keys import troubles
+from tradetui.ui.own_keys import own_keys
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.start import StartScreen
 from tradetui.ui.settings import UiSettings
-from tradetui.ui.themes import DEFAULT_THEME, THEMES
+from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
@@ -65,7 +65,9 @@ class TradeApp(App[None], inherit_bindings=False):
         # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
         # colours are chosen.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
-        self.settings = settings
+        own = own_keys(settings.keys)
+        self._key_troubles = own.troubles
+        self.settings = settings = replace(settings, keys=own.taken)
         self.desk: Desk | None = None
         self.failure: str | None = None
         self.chosen = settings.chosen
@@ -74,10 +76,7 @@ class TradeApp(App[None], inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self.choices = settings.choices
-        names = {theme.name for theme in THEMES}
-        asked = (self.choices.theme, settings.theme, f"tradetui-{settings.theme}")
-        wanted = [name for name in asked if name in names]
-        self._begin_with(wanted[0] if wanted else DEFAULT_THEME)
+        self._begin_with(theme_named(self.choices.theme) or theme_named(settings.theme) or DEFAULT_THEME)
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self._main: MainScreen | None = None
@@ -120,7 +119,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
-        for words in filter(None, (*troubles(self.settings.keys), self.settings.notice)):
+        for words in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
             tell(self, words, severity="warning", seconds=10)
 
     async def begin(self) -> None:

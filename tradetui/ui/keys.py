@@ -163,7 +163,7 @@ _NAMES: Final = {
 
 
 def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
-    """Every binding as a row; `changed` are a profile's own keys by id."""
+    """Every binding as a row; `changed` are the keys in force of a profile of its own, by id."""
     own = changed or {}
     return [
         KeyRow(
@@ -180,18 +180,3 @@ def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
 def shown_keys(keys: str) -> str:
     """Keys as printed: `? F1` for `question_mark,f1`."""
     return " ".join(_NAMES.get(key.strip(), key.strip()) for key in keys.split(","))
-
-
-def troubles(changed: Mapping[str, str]) -> list[str]:
-    """What is wrong with a profile's own keys, in sentences: ids no binding has, and keys given twice."""
-    known = {each.id for each in BINDINGS}
-    found = [f"keys.{each} is no binding; `tradetui keys` lists them." for each in changed if each not in known]
-    taken: dict[tuple[str, str], str] = {}
-    for each in BINDINGS:
-        for key in changed.get(each.id, each.keys).split(","):
-            others = {taken.setdefault((key.strip(), screen), each.id) for screen in each.where} - {each.id}
-            found += [
-                f"The key {shown_keys(key)} is given to {other} and to {each.id}; only one of them has it."
-                for other in sorted(others)
-            ]
-    return found

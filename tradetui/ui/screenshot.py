@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+from tradetui.ui.key_names import is_key_name
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -41,9 +41,7 @@ def is_key(name: str) -> bool:
     """Whether a key can be pressed by this name: one character, Textual's name of it, or `wait:` and milliseconds."""
     if name.startswith("wait:"):
         return name[5:].isdecimal()
-    key = name.rpartition("+")[2] or name
-    named = {*Keys, *KEY_NAME_REPLACEMENTS.values()}
-    return len(key) == 1 or key in named or key_to_character(key) is not None
+    return is_key_name(name)
 
 
 def screen_svg(app: App[Any]) -> str:
