@@ -18,6 +18,7 @@ DEMO = [sys.executable, "-m", "tradetui", "demo"]
 CRASH = [sys.executable, "-m", "tests.ui.crashing"]
 LEAVES = b"\x1b[?1049l"
 SHOWS_CURSOR = b"\x1b[?25h"
+ENDS_MOUSE = b"\x1b[?1000l"
 
 
 class Session:
@@ -94,7 +95,7 @@ def session(command: list[str], *, controlling: bool = True) -> Iterator[Session
             os.close(running.master)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_it_within_a_second_and_restores_the_terminal(number: signal.Signals) -> None:
     with session(DEMO) as running:
         running.read_until(b"BTCUSDT")
@@ -102,6 +103,7 @@ def test_a_signal_ends_it_within_a_second_and_restores_the_terminal(number: sign
         assert running.read_to_the_end() < 1.0
         assert LEAVES in running.written
         assert SHOWS_CURSOR in running.written
+        assert ENDS_MOUSE in running.written
         assert running.process.returncode == 128 + number
 
 

@@ -19,6 +19,8 @@ GRACE_S: Final = 0.7
 """How long the polite way out may take, the desk's own ending included."""
 LOOK_EVERY_MS: Final = 500
 SIGNALLED: Final = 128
+ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
+"""Signals that would otherwise end the process at once and leave the terminal as it is; Ctrl+C is a key here."""
 RESTORE: Final = (
     b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
@@ -36,7 +38,7 @@ class TerminalGuard:
 
     def __enter__(self) -> TerminalGuard:
         """Take the signals and begin to watch."""
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in ENDING:
             self._loop.add_signal_handler(number, self._end, number)
         threading.Thread(target=self._watch, name="terminal watch", daemon=True).start()
         return self
@@ -44,7 +46,7 @@ class TerminalGuard:
     def __exit__(self, *_: object) -> None:
         """Leave the signals to others again."""
         self._over.set()
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in ENDING:
             self._loop.remove_signal_handler(number)
 
     def _end(self, number: int) -> None:
