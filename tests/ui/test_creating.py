@@ -358,6 +358,17 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         assert isinstance(stage.app.screen, CreationForm)
 
 
+@pytest.mark.parametrize("screen", ["main", "listing"])
+async def test_without_leave_its_key_says_why(screen: str) -> None:
+    stage = Stage(read_only=True)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press(*(["6"] if screen == "listing" else []), "N")
+        await pilot.pause()
+        (told,) = [each.message for each in stage.app._notifications]
+        assert told == "Monitor mode, or account_admin is not set in the profile: nothing can be created."
+        assert posts(stage) == 0
+
+
 @pytest.mark.parametrize("how", ["monitor", "not an admin"])
 async def test_without_leave_it_is_not_there(how: str) -> None:
     stage = Stage(read_only=how == "monitor", account_admin=how == "monitor")

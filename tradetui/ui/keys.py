@@ -134,7 +134,7 @@ REASONS: Final[Mapping[str, str]] = {
     "release": "only an intent whose outcome is unknown can be released",
     "lock": "monitor mode: there is nothing to lock",
     "lock_at_once": "monitor mode: there is nothing to lock",
-    "create": "account_admin is not set in the profile, or monitor mode: nothing can be created",
+    "create": "monitor mode, or account_admin is not set in the profile: nothing can be created",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
 

@@ -270,6 +270,7 @@ class FivePanels(TableScreen):
             "sort_reverse": self.table.sort is not None,
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
+            "create": self.can_create(),
             "history": self.focused_panel in ("fills", "triggers") and desk is not None and desk.archive is not None,
             "live_stops": desk is not None and desk.live_stops is not None,
             "product": desk is None or len(desk.settings.product_types) > 1,

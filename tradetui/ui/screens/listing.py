@@ -164,6 +164,7 @@ class ListingScreen(TableScreen):
             "sort_reverse": self.table.sort is not None,
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
+            "create": self.can_create(),
             "columns": self._focused is self.rows_table,
             "read_all": listing is not None and str(listing.state) not in ("complete", "full"),
         }

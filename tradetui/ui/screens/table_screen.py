@@ -80,12 +80,8 @@ class TableScreen(Screen[None]):
         """Bring titles, counts and hints up to date."""
 
     def hides(self, binding: str) -> bool:
-        """Whether a binding is absent in this session, so that nothing speaks of it."""
-        return binding == "create" and (self.desk is None or self.desk.creation is None)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key of what is absent does nothing at all."""
-        return not self.hides(action)
+        """Whether a binding is absent in this session, so that nothing offers it; its key says why."""
+        return binding == "create" and not self.can_create()
 
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; says why where it cannot."""
@@ -249,7 +245,7 @@ class TableScreen(Screen[None]):
 
     def action_create(self) -> None:
         """Ask what to create."""
-        if self.desk is not None and self.desk.creation is not None:
+        if self.able("create") and self.desk is not None and self.desk.creation is not None:
             from tradetui.ui.creating.opening import open_choice
 
             open_choice(self.app, self.desk.creation)
@@ -269,6 +265,10 @@ class TableScreen(Screen[None]):
     def has_journal(self) -> bool:
         """Whether there is a journal to look at."""
         return self.desk is not None and self.desk.execution is not None
+
+    def can_create(self) -> bool:
+        """Whether this session may create anything."""
+        return self.desk is not None and self.desk.creation is not None
 
     def listing_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
