@@ -12,7 +12,7 @@ from tradetui.commands.exit_codes import REFUSED, USAGE
 from tradetui.ui.screenshot import is_key
 
 
-@pytest.mark.parametrize("command", ["keys", "keys --json", "show endpoints", "show endpoints --csv"])
+@pytest.mark.parametrize("command", ["keys", "keys --json", "show endpoints", "show endpoints --csv", "sandbox"])
 @pytest.mark.parametrize("output", [">/dev/full", ">&-"])
 def test_output_that_cannot_be_written_is_a_sentence(command: str, output: str) -> None:
     done = subprocess.run(

@@ -12,7 +12,7 @@ from tradetui.profiles.errors import ConfigurationError
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; the first line on stdout tells address and keys as JSON."""
     from tradetui.sandbox.options import SandboxOptions, UnknownFault, parse_faults
-    from tradetui.sandbox.server import serve
+    from tradetui.sandbox.server import AddressUnusable, serve
 
     try:
         faults = parse_faults(",".join(args.fault))
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     )
     try:
         serve(options, host=args.host, port=args.port)
-    except OSError as problem:
+    except AddressUnusable as problem:
         raise ConfigurationError(
             f"cannot listen on {args.host}:{args.port}: {problem.strerror}", place="--host, --port"
         ) from None

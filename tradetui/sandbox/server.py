@@ -22,6 +22,10 @@ CATCH_UP_S = 1.0
 LAST_PORT = 65_535
 
 
+class AddressUnusable(OSError):
+    """The address cannot be bound; any other failure of the system is not the address's."""
+
+
 class _Server(uvicorn.Server):
     """Tells when it accepts connections; its signals are the caller's business."""
 
@@ -57,7 +61,7 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
 
     Raises:
         ValueError: the port is none.
-        OSError: the address cannot be bound.
+        AddressUnusable: the address cannot be bound.
     """
     listener = _listener(host, port)
     config = uvicorn.Config(
@@ -86,11 +90,14 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A socket that listens; an IPv6 address may stand in the brackets of a URL. Raises ValueError, OSError."""
+    """A socket that listens; an IPv6 address may stand in the brackets of a URL. Raises ValueError, AddressUnusable."""
     check_port(port)
     address = host.removeprefix("[").removesuffix("]")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.create_server((address, port), family=family)
+    try:
+        listener = socket.create_server((address, port), family=family)
+    except OSError as problem:
+        raise AddressUnusable(problem.errno, problem.strerror) from None
     # Connections inherit it. asyncio sets it only on sockets that name TCP; a reply in two parts waits 40 ms without.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
@@ -112,7 +119,8 @@ def serve(options: SandboxOptions, host: str, port: int, stream: TextIO = sys.st
 
     Raises:
         ValueError: the port is none.
-        OSError: the address cannot be bound.
+        AddressUnusable: the address cannot be bound.
+        OSError: the first line cannot be written.
     """
     check_port(port)
     asyncio.run(_until_signal(options, host, port, stream))
