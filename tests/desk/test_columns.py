@@ -16,6 +16,7 @@ from tests.desk.rows import fill, order
 from tests.wire.rows import ROWS, one
 from tradetui.desk.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
 from tradetui.desk.columns.every_field import ENDPOINTS, every_column
+from tradetui.desk.rows import MemoryRows, view
 from tradetui.desk.tagged import Tagged
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.catalogue import endpoint
@@ -109,6 +110,47 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
     assert shown["source"] == ("from fills?", Tone.WARN)
     for name in ("mark", "unrealised", "liquidation", "leverage", "takeProfit", "breakEvenPrice", "cTime"):
         assert shown[name][0] == UNKNOWN, name
+
+
+def coin_position(symbol: str, profit: str, mark: str | None) -> Position:
+    """A position whose profit is in its base coin, as fills tell it."""
+    return Position(
+        product_type=ProductType.COIN_FUTURES,
+        symbol=symbol,
+        leg="long",
+        size=Decimal(1),
+        mode=PositionMode.HEDGE,
+        source=FromFills(),
+        mark=None if mark is None else Decimal(mark),
+        unrealised=Decimal(profit),
+        realised=Decimal(profit),
+    )
+
+
+@pytest.mark.parametrize("id_", ["unrealised", "realised"])
+def test_profit_in_a_coin_names_it_and_is_copied_as_the_plain_number(id_: str) -> None:
+    row = coin_position("BTCUSD", "-0.01192386", "90000")
+    assert column("positions", id_).cell(row, UTC) == ("-0.01192386 BTC", Tone.LOSS)
+    assert column("positions", id_).exact(row, UTC) == "-0.01192386"
+    assert column("positions", id_).cell(row_of("positions", {"unrealizedPL": "5", "achievedProfits": "5"}), UTC) == (
+        "+5",
+        Tone.GAIN,
+    )
+
+
+@pytest.mark.parametrize("id_", ["unrealised", "realised"])
+def test_profit_is_ordered_by_what_it_is_worth(id_: str) -> None:
+    rows = [
+        coin_position("ETHUSD", "9", None),
+        row_of("positions", {"unrealizedPL": "-20", "achievedProfits": "-20"}),
+        coin_position("BTCUSD", "-0.01", "90000"),
+        coin_position("XRPUSD", "30", "2"),
+        row_of("positions", {"unrealizedPL": "50", "achievedProfits": "50"}),
+    ]
+    source = MemoryRows(rows, list("01234"), 1)
+    for reverse, expected in ((False, "21430"), (True, "34120")):
+        shown = view(source, sort_key=column("positions", id_).sort_key, reverse=reverse)
+        assert "".join(shown.key(place) or "" for place in range(5)) == expected, "the one without a mark comes last"
 
 
 def test_an_unreadable_field_shows_what_came_marked() -> None:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.desk.columns.column import Column, Tone, get, id_column, number_column, text_column, time_column
+from tradetui.desk.columns.column import (
+    LONGEST_DERIVED,
+    Column,
+    Tone,
+    by_sign,
+    get,
+    id_column,
+    number_column,
+    text_column,
+    time_column,
+)
 from tradetui.desk.columns.figures import UNKNOWN, number, percent, words
 from tradetui.desk.columns.shared import FEE, FEE_COIN, PRODUCT, side_column
+from tradetui.wire.product_types import margin_coin
 
 RISK_WORTH_A_WARNING: Final = Decimal("0.5")
 LIQUIDATION_NEAR: Final = Decimal("0.05")
@@ -29,6 +41,26 @@ def _leg_tone(row: Any) -> Tone:
 
 def _source_tone(row: Any) -> Tone:
     return Tone.WARN if str(row.source).endswith("?") else Tone.PLAIN
+
+
+def _profit_column(id_: str, title: str) -> Column:
+    """Profit of positions of any coin: it names a coin that is no dollar, and is ordered by what it is worth."""
+    value = get(id_)
+
+    def shown(row: Any, _: tzinfo) -> str:
+        text = number(value(row), signed=True, at_most=LONGEST_DERIVED)
+        if text == UNKNOWN or not row.product_type.is_coin_margined:
+            return text
+        coin = row.margin_coin or margin_coin(row.product_type, row.symbol)
+        return f"{text} {coin or 'of its coin'}"
+
+    def worth(row: Any) -> Decimal | None:
+        amount: Decimal | None = value(row)
+        if amount is None or not row.product_type.is_coin_margined:
+            return amount
+        return None if row.mark is None else amount * row.mark
+
+    return Column(id_, title, value, shown, 11, right=True, tone=by_sign(value), unit="margin coin", order=worth)
 
 
 ACCOUNTS: Final = (
@@ -60,8 +92,8 @@ POSITIONS: Final = (
     number_column("size", "Size", 8, unit="base coin"),
     number_column("entry", "Entry", 11, derived=True, unit="quote coin"),
     number_column("mark", "Mark", 10, unit="quote coin"),
-    number_column("unrealised", "Unrealised", 11, profit=True, derived=True, unit="margin coin"),
-    number_column("realised", "Realised", 11, profit=True, derived=True, unit="margin coin"),
+    _profit_column("unrealised", "Unrealised"),
+    _profit_column("realised", "Realised"),
     Column(
         "liquidation",
         "Liq. dist",
