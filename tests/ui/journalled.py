@@ -21,22 +21,27 @@ async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
-    """An intent whose outcome stays unknown: the order never arrived, and afterwards nothing can be read."""
+async def doubtful(stage: Stage, pilot: Pilot[None]) -> None:
+    """A reversal that never arrived, in its first second: it is still being looked for, and might arrive yet."""
     stage.sandbox.world.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)
-    execution = stage.desk.execution
-    assert execution is not None
     stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
     await confirmed(stage, pilot)
     await asyncio.sleep(0.6)
+
+
+async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
+    """An intent whose outcome stays unknown: the order never arrived, and afterwards nothing can be read."""
+    await doubtful(stage, pilot)
     for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
         stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
     await asyncio.sleep(75)
     await pilot.pause()
     await pilot.press("enter")
+    execution = stage.desk.execution
+    assert execution is not None
     (intent,) = await execution.intents.newest()
     assert intent.state is State.UNKNOWN
     return intent.id

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
-from tests.ui.journalled import reversed_once, unknown
+from tests.ui.journalled import doubtful, reversed_once, unknown
 from tests.ui.virtual import Stage
 from tradetui.desk.journal import State
 from tradetui.ui.dialogs.intent import IntentDialog
@@ -112,6 +112,62 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert released.state is State.RELEASED
         assert released.told["why"] == "the site shows no order"
         assert not execution.unsettled()
+
+
+async def releasing(stage: Stage, pilot: Pilot[None]) -> tuple[ReleaseDialog, str]:
+    """The dialog opened on what is unknown, and the symbol it wants typed."""
+    intent = await unknown(stage, pilot)
+    await opened(stage, pilot)
+    await pilot.press("x")
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, ReleaseDialog)
+    assert stage.desk.execution is not None
+    return dialog, (await stage.desk.execution.intents.read(intent)).lock_key.rpartition("|")[2]
+
+
+async def test_enter_in_the_last_field_of_a_release_does_it() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        _, symbol = await releasing(stage, pilot)
+        await pilot.press(*"gone", "enter", *symbol, "enter")
+        await asyncio.sleep(1.5)
+        execution = stage.desk.execution
+        assert execution is not None
+        (intent,) = await execution.intents.newest()
+        assert (intent.state, intent.told["why"]) == (State.RELEASED, "gone")
+
+
+async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog, symbol = await releasing(stage, pilot)
+        text = screen_text(stage.app)
+        assert f"Still missing: a reason is needed; type {symbol} to release it." in text
+        await pilot.press("tab", "tab", *symbol)
+        await pilot.pause()
+        assert dialog.query_one("#why", Input).value == ""
+        assert dialog.query_one("#typed", Input).value == symbol, "reached while the first is empty"
+        assert "Still missing: a reason is needed." in screen_text(stage.app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert dialog.focused is not None and dialog.focused.id == "why", "Enter goes to what is missing"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert stage.app.screen is dialog
+        assert dialog.query_one("#typed", Input).value == symbol
+
+
+async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await doubtful(stage, pilot)
+        await pilot.press("escape")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "It may still arrive at the exchange; in " in screen_text(stage.app)
 
 
 async def test_monitor_mode_has_no_journal() -> None:

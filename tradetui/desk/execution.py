@@ -322,17 +322,21 @@ class Execution:
         if progress.state not in ENDED:
             self._beside(self._following.to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
 
+    def why_not_released(self, intent: Intent) -> str | None:
+        """Why a reversal cannot be given free yet, None where it can."""
+        left_ms = ABSENCE_MS - (self._client.server_clock.now_ms - int(intent.told.get("stamp_ms") or 0))
+        if left_ms <= 0:
+            return None
+        return f"It may still arrive at the exchange; in {-(-left_ms // 1000)} s it can be released."
+
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.
 
         Raises:
             Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
         """
-        stamp_ms = (await self.intents.read(intent)).told.get("stamp_ms")
-        left_ms = ABSENCE_MS - (self._client.server_clock.now_ms - int(stamp_ms or 0))
-        if left_ms > 0:
-            seconds = -(-left_ms // 1000)
-            raise Withheld((f"It may still arrive at the exchange; in {seconds} s it can be released.",))
+        if reason := self.why_not_released(await self.intents.read(intent)):
+            raise Withheld((reason,))
         await self.intents.step(intent, State.RELEASED, {"why": why})
         await self.intents.look()
 

@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, Static
 from tradetui.ui.safe import plain
 
 CAUTION = (
-    "What became of it could not be found out. Look at positions, orders and fills on the exchange itself first.\n"
+    "It is not known so far what became of it. Look at positions, orders and fills on the exchange itself first.\n"
     "Releasing sends nothing and changes nothing there: it only ends the lock, and the journal says that you did it."
 )
 
@@ -43,9 +43,13 @@ class ReleaseDialog(ModalScreen[str | None]):
                 id="why", placeholder="why, for the journal: what you saw on the exchange", select_on_focus=False
             )
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
+            yield Static(id="missing", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
                 yield Button("Leave it locked", id="cancel")
                 yield Button("Release", id="confirm", variant="error", disabled=True)
+
+    def on_mount(self) -> None:
+        self._tell_missing()
 
     def on_key(self, event: events.Key) -> None:
         """The reason may be typed at once."""
@@ -58,19 +62,35 @@ class ReleaseDialog(ModalScreen[str | None]):
     def action_cancel(self) -> None:
         self.dismiss(None)
 
-    @on(Input.Changed)
-    def _typed(self) -> None:
-        typed = self.query_one("#typed", Input).value.strip().upper()
-        ready = typed == self._locked_name.upper() and bool(self._why)
-        self.query_one("#confirm", Button).disabled = not ready
-
     @property
     def _why(self) -> str:
         return self.query_one("#why", Input).value.strip()
 
+    def _missing(self) -> dict[str, str]:
+        """What is asked for in words, by the field that is still without it."""
+        missing = {}
+        if not self._why:
+            missing["why"] = "a reason is needed"
+        if self.query_one("#typed", Input).value.strip().upper() != self._locked_name.upper():
+            missing["typed"] = f"type {self._locked_name} to release it"
+        return missing
+
+    @on(Input.Changed)
+    def _tell_missing(self) -> None:
+        missing = self._missing()
+        self.query_one("#confirm", Button).disabled = bool(missing)
+        words = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
+        self.query_one("#missing", Static).update(plain(words))
+
     @on(Input.Submitted)
-    def _entered(self) -> None:
-        self.focus_next()
+    def _entered(self, event: Input.Submitted) -> None:
+        """Never on to a button: the next Enter would press it, and what was typed would be lost."""
+        missing = self._missing()
+        if not missing:
+            self.dismiss(self._why)
+            return
+        others = [field for field in missing if field != event.input.id]
+        self.query_one(f"#{(others or list(missing))[0]}", Input).focus()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -21,6 +21,7 @@ from tradetui.ui.screens.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.zones import zone_label
 
 if TYPE_CHECKING:
+    from tradetui.desk.creation import Creation
     from tradetui.desk.journal import Intent
     from tradetui.ui.settings import UiSettings
 
@@ -150,6 +151,10 @@ class JournalScreen(TableScreen):
         desk, intent = self.desk, self._table.cursor_record
         if not self.able("release") or desk is None or desk.execution is None:
             return
+        if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):
+            # Before a reason is typed for nothing.
+            tell(self.app, reason, severity="warning")
+            return
         from tradetui.ui.dialogs.release import CAUTION, ReleaseDialog
 
         def released(why: str | None) -> None:
@@ -161,12 +166,17 @@ class JournalScreen(TableScreen):
         caution = str(intent.told.get("next") or CAUTION)
         self.app.push_screen(ReleaseDialog(title, ended(intent), name, caution), released)
 
+    def _creation_of(self, intent: Intent) -> Creation | None:
+        """Who releases it where it is a creation."""
+        creation = self.desk.creation if self.desk is not None else None
+        return creation if creation is not None and creation.made(intent) else None
+
     async def _release(self, intent: Intent, why: str) -> None:
         desk = self.desk
         assert desk is not None and desk.execution is not None
         try:
-            if desk.creation is not None and desk.creation.made(intent):
-                await desk.creation.release(intent.id, why)
+            if (creation := self._creation_of(intent)) is not None:
+                await creation.release(intent.id, why)
             else:
                 await desk.execution.release(intent.id, why)
         except Exception as problem:
