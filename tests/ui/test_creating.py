@@ -19,6 +19,7 @@ from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.created import Creates, NotWritten
 from tradetui.desk.journal import State
 from tradetui.desk.vault import Entry, Secrets
+from tradetui.ui.creating.asking import TextDialog
 from tradetui.ui.creating.form import CreationForm
 from tradetui.ui.creating.given_keys import COVERED, GivenKeys
 from tradetui.ui.creating.keys_screen import GivenKeysScreen
@@ -139,6 +140,27 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
         await pilot.press("j")
         await pilot.pause()
         assert made[0].secret not in screen_text(stage.app), "covered again once the cursor moves on"
+
+
+async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path, make_profile=lambda *_: "/profiles.d/alphaone.toml")
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos"])
+        result = await sent(stage, pilot)
+        await pilot.press("tab")
+        assert result.focused is result.query_one("#close", Button)
+        first, second = (key for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE)
+        await pilot.press("v")
+        await pilot.pause()
+        assert first.secret in screen_text(stage.app)
+        await pilot.press("j")
+        for key, copied in (("a", second.api_key), ("s", second.secret), ("x", PASSPHRASE)):
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            assert stage.app.clipboard == copied, key
+        await pilot.press("m")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, TextDialog)
 
 
 async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.columns import UNKNOWN
@@ -29,18 +30,27 @@ WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the pas
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
 
-class GivenKeys(Vertical):
-    """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
+class GivenKeysDialog(ModalScreen[None]):
+    """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "reveal", "Show"),
-        Binding("a", "copy('api_key')", "Copy the API key"),
-        Binding("s", "copy('secret')", "Copy the secret"),
-        Binding("x", "copy('passphrase')", "Copy the passphrase"),
-        Binding("m", "make_profile", "Make it a profile"),
-        Binding("j", "cursor(1)", "Down"),
-        Binding("k", "cursor(-1)", "Up"),
+        Binding("v", "given('reveal')", "Show"),
+        Binding("a", "given('copy(\"api_key\")')", "Copy the API key"),
+        Binding("s", "given('copy(\"secret\")')", "Copy the secret"),
+        Binding("x", "given('copy(\"passphrase\")')", "Copy the passphrase"),
+        Binding("m", "given('make_profile')", "Make it a profile"),
+        Binding("j", "given('cursor(1)')", "Down"),
+        Binding("k", "given('cursor(-1)')", "Up"),
     ]
+
+    async def action_given(self, action: str) -> None:
+        """Do this with the list, once it is there."""
+        for keys in self.query(GivenKeys):
+            await keys.run_action(action)
+
+
+class GivenKeys(Vertical):
+    """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
 
     def __init__(self, creation: Creation, entries: Sequence[Entry]) -> None:
         super().__init__(classes="given")

@@ -7,17 +7,16 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import Creation
 from tradetui.desk.vault import VaultUnusable
-from tradetui.ui.creating.given_keys import GivenKeys
+from tradetui.ui.creating.given_keys import GivenKeys, GivenKeysDialog
 from tradetui.ui.creating.opening import BREAKPOINTS
 from tradetui.ui.safe import plain
 
 
-class GivenKeysScreen(ModalScreen[None]):
+class GivenKeysScreen(GivenKeysDialog):
     """Opens at once and fills in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
 from tradetui.desk.created import Created
@@ -20,7 +19,7 @@ from tradetui.desk.creation import Creation
 from tradetui.desk.intents import Withheld
 from tradetui.desk.journal import State
 from tradetui.desk.vault import Entry, VaultUnusable
-from tradetui.ui.creating.given_keys import GivenKeys
+from tradetui.ui.creating.given_keys import GivenKeys, GivenKeysDialog
 from tradetui.ui.creating.opening import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.release import ReleaseDialog
 from tradetui.ui.safe import plain, tell
@@ -36,7 +35,7 @@ _HEADS = {
 _MARKS = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", "$warn")}
 
 
-class ResultDialog(ModalScreen[None]):
+class ResultDialog(GivenKeysDialog):
     """Stays until it is closed; Enter pressed once too often does not close it unread."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
