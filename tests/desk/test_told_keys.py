@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.told_keys import keys_asked, told_of
+from tradetui.desk.told_keys import covered, keys_asked, told_of
 from tradetui.wire.replies import LostRow
 from tradetui.wire.subaccounts import CreateBatchRequest, VirtualSubaccount
 
@@ -88,3 +88,13 @@ def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
     assert (told.api_key, told.secret, told.uid, others) == ("key", SecretStr("secret"), "", [])
     (nothing,), _ = told_of(keys_asked(wanted), (), (LostRow(0, "not an object", 7),))
     assert nothing is not None and nothing.secret is None
+
+
+def test_the_journal_has_both_ends_of_a_key_and_nothing_of_a_secret() -> None:
+    told = covered({"label": "desk", "subAccountApiKey": "bg_2af70123456789abcdef", "secretKey": SecretStr("secret")})
+    assert told == {"label": "desk", "subAccountApiKey": "bg_2…cdef", "secretKey": "***"}
+    assert covered({"apikey": "bg_2af70123456789abcdef"}) == {"apikey": "bg_2…cdef"}
+
+
+def test_of_a_short_key_its_ends_would_be_most() -> None:
+    assert covered({"apikey": "bg_2af7012345"}) == {"apikey": "***"}

@@ -62,6 +62,16 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
         assert secrets.secret == SecretStr(on.sandbox.world.keys[-1].secret)
 
 
+@pytest.mark.parametrize(("account", "wanted"), [("hedge", batch("alphaone")), ("copy-new", COPY_KEY)])
+async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account: str, wanted: Wanted) -> None:
+    async with scene(tmp_path, account) as on:
+        assert (await on.creation.create(wanted)).state is S.SETTLED
+        key = on.sandbox.world.keys[-1].api_key
+        assert key.encode() not in on.journal_bytes()
+        (row,) = on.journalled()[0].told["reply"]
+        assert f"{key[:4]}…{key[-4:]}" in row.values()
+
+
 async def test_what_was_kept_signs_requests(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
         await on.creation.create(batch("alphaone"))

@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydantic import SecretStr
-
 from tradetui.desk.created import (
     KINDS,
     Created,
@@ -28,7 +26,7 @@ from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.intents import Intents, Withheld
 from tradetui.desk.journal import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.told_keys import Asked, keys_asked, told_of
+from tradetui.desk.told_keys import Asked, covered, keys_asked, told_of
 from tradetui.desk.unkept import Unkept
 from tradetui.desk.vault import Entry, Secrets, Strongbox, Vault, VaultUnusable
 from tradetui.exchange.calls import BeforeSend
@@ -294,7 +292,7 @@ class Creation:
         if isinstance(request, CreateSubaccountRequest):
             return await self._broker_created(intent, request, reply.rows)
         told, others = told_of(asked, reply.rows, reply.lost)
-        shown = [_covered(row.received) for row in (*reply.rows, *reply.lost)]
+        shown = [covered(row.received) for row in (*reply.rows, *reply.lost)]
         self._unkept[intent] = Unkept(kind, asked, names, told, others, shown)
         return await self.keep(intent)
 
@@ -426,12 +424,6 @@ class Creation:
             # A passphrase without a key does no harm where it cannot be removed.
             with suppress(VaultUnusable):
                 await self._disk.run(self._vault.discard, name)
-
-
-def _covered(received: object) -> dict[str, Any]:
-    if not isinstance(received, Mapping):
-        return {}
-    return {name: "***" if isinstance(value, SecretStr) else value for name, value in received.items()}
 
 
 def _clean(text: str, asked: Sequence[Asked]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -13,6 +14,8 @@ from tradetui.wire.replies import LostRow
 from tradetui.wire.subaccounts import CreateBatchRequest, VirtualSubaccount, VirtualSubaccountRequest
 
 COPY_TITLE = "copy-trading"
+_KEY_FIELDS = ("apikey", "subAccountApiKey")
+_ENDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,23 @@ def _saved(received: object) -> Told:
         str(row.get("subAccountUid") or ""),
         str(row.get("label") or ""),
     )
+
+
+def covered(received: object) -> dict[str, Any]:
+    """A row as the journal may have it: enough to find its key at the exchange and delete it, and nothing to use it."""
+    row: Mapping[str, Any] = received if isinstance(received, Mapping) else {}
+    return {name: _covered(name, value) for name, value in row.items()}
+
+
+def _covered(name: str, value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return "***"
+    return _ends_of(str(value)) if name in _KEY_FIELDS and value else value
+
+
+def _ends_of(key: str) -> str:
+    """Both ends of a key; of one so short that they are most of it, nothing."""
+    return f"{key[:_ENDS]}…{key[-_ENDS:]}" if len(key) >= 4 * _ENDS else "***"
 
 
 def _secret_in(row: Mapping[str, object]) -> SecretStr | None:
