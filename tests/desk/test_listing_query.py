@@ -50,6 +50,8 @@ def problems(table: str, **texts: str) -> dict[str, str]:
         ("transfers", {"startTime": "2d"}, "endTime", "both given or both empty"),
         ("transfers", {"endTime": "2d"}, "startTime", "both given or both empty"),
         ("transfers", {"startTime": "91d", "endTime": "1d"}, "startTime", "within the last 90 days"),
+        ("transfers", {"startTime": "100d", "endTime": "95d"}, "startTime", "within the last 90 days"),
+        ("spot-fills", {"endTime": "95d"}, "endTime", "within the last 90 days"),
         ("transfers", {"startTime": "1d", "endTime": "20d"}, "startTime", "not after endTime"),
         ("transfers", {"type": "gift"}, "type", "all, deposit or withdrawl"),
         ("email", {}, "subUid", "required"),
@@ -61,6 +63,13 @@ def test_a_broken_rule_is_told_at_its_field(table: str, texts: dict[str, str], f
     found = problems(table, **texts)
     assert list(found) == [field]
     assert words in found[field]
+
+
+def test_a_time_nobody_tells_anything_of_is_named_as_a_date() -> None:
+    assert problems("transfers", startTime="100d", endTime="95d") == {
+        "startTime": "startTime: within the last 90 days; given: 2026-06-13 14:13:20 UTC. "
+        "Begin later: 90d is the earliest there is."
+    }
 
 
 def test_the_sentence_is_the_requests_own() -> None:

@@ -24,7 +24,7 @@ from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.records import Record
 from tradetui.wire.replies import Reply
-from tradetui.wire.requests import InvalidRequest
+from tradetui.wire.requests import InvalidRequest, check_window
 from tradetui.wire.time_rules import split_span
 from tradetui.wire.time_texts import milliseconds
 
@@ -207,6 +207,7 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(asked, name, None)) is not None:
             values[name] = milliseconds(text, now_ms, flag)
+    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     if asked.what == "transfers" and "startTime" in values:
         values.setdefault("endTime", now_ms)  # the interface wants both or neither
     if asked.what == "convert":

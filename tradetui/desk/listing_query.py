@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.parameters import InvalidRequest, Milliseconds, Parameter, Word
-from tradetui.wire.requests import Request
+from tradetui.wire.requests import Request, check_window
 from tradetui.wire.time_rules import DAY_MS, Missing, TimeRule
 from tradetui.wire.time_texts import is_ago, milliseconds
 
@@ -161,13 +161,9 @@ def _check_times(
     """Hold the times to the rules; a span that is cut into pieces may be as long as the exchange tells anything."""
     rule = endpoint.time
     assert rule is not None
+    check_window(rule, start, end, now_ms)
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:
-        if start < now_ms - rule.window_ms:  # type: ignore[operator]
-            days = rule.window_ms // DAY_MS  # type: ignore[operator]
-            raise InvalidRequest(
-                START, f"within the last {days} days", start, f"Begin later: {days}d is the earliest there is."
-            )
         start = end - rule.span_ms
     endpoint.request(**values, **_given(START, start, END, end))
 

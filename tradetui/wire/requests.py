@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from tradetui.wire.parameters import Count, InvalidRequest, Parameter
 from tradetui.wire.time_rules import Ends, TimeRule
 
-__all__ = ["InvalidRequest", "Request", "TimedRequest"]
+__all__ = ["InvalidRequest", "Request", "TimedRequest", "check_window"]
 
 
 class Request(BaseModel):
@@ -163,6 +163,17 @@ class TimedRequest(Request):
                 f"{(end - start) / 86_400_000:.1f} days",
                 f"Cut it into pieces of at most {rule.piece_ms // 86_400_000} days.",
             )
+
+
+def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
+    """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
+    if rule is None or rule.window_ms is None:
+        return
+    days = rule.window_ms // 86_400_000
+    for name, moment, verb in (("startTime", start, "Begin"), ("endTime", end, "End")):
+        if moment is not None and moment < now_ms - rule.window_ms:
+            remedy = f"{verb} later: {days}d is the earliest there is."
+            raise InvalidRequest(name, f"within the last {days} days", _utc(moment), remedy)
 
 
 def _utc(moment_ms: int) -> str:
