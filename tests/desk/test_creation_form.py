@@ -36,12 +36,12 @@ def test_empty_rows_are_none_wherever_they_stand() -> None:
 
 
 def test_lists_are_separated_by_what_people_separate_them_with() -> None:
-    row = {**GOOD, "permList": "READ, spot_trade;contract_trade", "ipList": " 10.0.0.1\t::1,, 10.0.0.0/8 "}
+    row = {**GOOD, "permList": "READ, spot_trade;contract_trade", "ipList": " 10.0.0.1\t::1,, 10.0.0.8 "}
     request = checked(Creates.SUBACCOUNTS, [row]).request
     assert isinstance(request, CreateBatchRequest)
     (sent,) = json.loads(request.body())
     assert sent["permList"] == ["read", "spot_trade", "contract_trade"]
-    assert sent["ipList"] == ["10.0.0.1", "::1", "10.0.0.0/8"]
+    assert sent["ipList"] == ["10.0.0.1", "::1", "10.0.0.8"]
 
 
 def test_a_name_twice_is_told_at_the_later_row() -> None:

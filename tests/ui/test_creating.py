@@ -77,7 +77,7 @@ async def batch_form(stage: Stage, pilot: Pilot[None], names: Sequence[str] = ("
     form = stage.app.screen
     assert isinstance(form, CreationForm)
     for row, name in enumerate(names):
-        values = (name, PASSPHRASE, f"note {name}", "read contract_trade", "10.0.0.1 2001:db8::/32")
+        values = (name, PASSPHRASE, f"note {name}", "read contract_trade", "10.0.0.1 2001:db8::1")
         for field, text in zip(FIELDS, values, strict=True):
             form.query_one(f"#box-{row}-{field}", Input).value = text
     await pilot.pause()
@@ -229,6 +229,8 @@ RULES = [
     ("label", "x" * 21, "Shorten it from 21 to 20"),
     ("permList", "read withdraw", "spot_trade, margin_trade, contract_trade, read"),
     ("ipList", "10.0.0.1 10.0.0.256", "Give addresses such as"),
+    ("ipList", "10.0.0.0/24", "10.0.0.0/24 is a network: give single addresses."),
+    ("ipList", "10.0.0.1 10.0.0.2 10.0.0.1", "10.0.0.1 is given twice"),
     ("ipList", " ".join(f"10.0.0.{number}" for number in range(31)), "Give at most 30"),
 ]
 

@@ -241,16 +241,26 @@ class Listed(Parameter):
 
 @dataclass(frozen=True, kw_only=True)
 class Addresses(Listed):
-    """A list of IP addresses, or of networks in CIDR notation, of either version."""
+    """A list of IP addresses of either version. The interface speaks of addresses only, so networks are none."""
 
     def read(self, value: object) -> tuple[str, ...]:
         entries = super().read(value)
+        known: set[object] = set()
         for entry in entries:
-            try:
-                ipaddress.ip_network(entry, strict=False)
-            except ValueError:
-                raise self.refused(entry, "Give addresses such as 203.0.113.7 or 2001:db8::1.") from None
+            address = self._address(entry)
+            if address in known:
+                raise InvalidRequest(self.name, "each address once", entry, f"{entry} is given twice: leave one out.")
+            known.add(address)
         return entries
+
+    def _address(self, entry: str) -> object:
+        """In whatever spelling, so that one address is known again."""
+        try:
+            return ipaddress.ip_address(entry)
+        except ValueError:
+            if "/" in entry:
+                raise self.refused(entry, f"{entry} is a network: give single addresses.") from None
+            raise self.refused(entry, "Give addresses such as 203.0.113.7 or 2001:db8::1.") from None
 
 
 class Form(StrEnum):
