@@ -155,6 +155,7 @@ def test_the_catalogue(capsys: Capture) -> None:
         (["convert", "--since", "200d"], "--until: at most 90 days after --since"),
         (["transfers", "--until", "1d"], "--since: --since and --until are both given or both empty"),
         (["transfers", "--since", "200d", "--until", "195d"], "--since: within the last 90 days; given: 20"),
+        (["email", "--sub-uid", "desk1"], "--sub-uid: a sub-account's UID; given: desk1. Give its digits"),
         (["spot-fills", "--until", "91d"], "--until: within the last 90 days; given: 20"),
         (["orders", "--status", "filled"], "--status: live or partially_filled"),
         (["spot-fills", "--id-less-than", ""], "--id-less-than"),

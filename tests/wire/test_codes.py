@@ -52,6 +52,18 @@ def test_every_known_code_has_a_remedy_that_is_a_sentence() -> None:
         assert remedy.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("codes", "remedy"),
+    [
+        (("40028", "40066"), "does not belong to this broker: check the UID"),
+        (("40032", "40069"), "use one of them, or have the exchange raise the number"),
+    ],
+)
+def test_a_sub_account_s_refusal_is_told_what_helps_against_it(codes: tuple[str, ...], remedy: str) -> None:
+    for code in codes:
+        assert remedy in meaning(code).remedy
+
+
 @pytest.mark.parametrize("code", ["40010", "40015", "40725", "45001", "40200", "40910", "43059", "500"])
 def test_system_codes_leave_the_outcome_of_a_write_unknown(code: str) -> None:
     for status in (200, 400, 500, None):

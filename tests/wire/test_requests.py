@@ -109,6 +109,7 @@ BROKEN: list[tuple[type[Request], dict[str, Any], str]] = [
     (ConvertHistoryRequest, {"start_time": NOW - 90 * DAY - 1, "end_time": NOW}, "endTime"),
     (ConvertHistoryRequest, {"start_time": NOW, "end_time": NOW, "limit": 101}, "limit"),
     (SubaccountEmailRequest, {}, "subUid"),
+    (SubaccountEmailRequest, {"sub_uid": "desk1@example.com"}, "subUid"),
     (SpotBillsRequest, {"group_type": "fiat"}, "groupType"),
     (SpotBillsRequest, {"business_type": "gift"}, "businessType"),
     (SpotBillsRequest, {"limit": 501}, "limit"),

@@ -59,7 +59,15 @@ class CreateSubaccountRequest(Request):
 class SubaccountEmailRequest(Request):
     """Endpoint 10: the e-mail of a sub-account."""
 
-    sub_uid: Annotated[str, Parameter(required=True)]
+    sub_uid: Annotated[
+        str,
+        Shaped(
+            required=True,
+            rule="a sub-account's UID",
+            pattern=r"[0-9]+",
+            remedy="Give its digits, such as 4200000001.",
+        ),
+    ]
 
 
 class SubaccountTransfer(Record):

@@ -247,8 +247,20 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.SUBACCOUNT,
-            "Correct what the message names: name, label, passphrase, number of keys or whose sub-account it is.",
-            "40028 40066 40032 40069 40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065",
+            "Correct what the message names: name, label, passphrase or number of keys.",
+            "40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SUBACCOUNT,
+            "The sub-account does not belong to this broker: check the UID.",
+            "40028 40066",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.SUBACCOUNT,
+            "The account has as many sub-accounts as it may: use one of them, or have the exchange raise the number.",
+            "40032 40069",
         ),
         **_entries(
             _NO,
