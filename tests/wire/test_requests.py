@@ -307,6 +307,20 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
         assert json.dumps(request.told()) == sent
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({**P, "symbol": " "}, "symbol: text; given: nothing. Leave it out, or give it a value."),
+        ({"product_type": ""}, "productType: one of the product types; given: nothing. Give it."),
+        ({**P, "limit": ""}, "given: nothing. Give a whole number in digits."),
+    ],
+)
+def test_an_empty_value_is_called_nothing(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        FuturesFillsRequest(**given)
+    assert said in str(refused.value)
+
+
 def test_a_misspelt_parameter_is_told_the_right_one() -> None:
     with pytest.raises(InvalidRequest, match="Did you mean product_type"):
         FuturesFillsRequest(producttype="USDT-FUTURES")

@@ -37,6 +37,8 @@ def _shown(value: object) -> str:
     if isinstance(value, Decimal):
         return plain(value)
     text = str(value)
+    if not text.strip():
+        return "nothing"
     return text if len(text) <= 80 else text[:79] + "…"
 
 
@@ -64,7 +66,7 @@ class Parameter:
             raise self.refused(value, "Give it as text.")
         text = str(value).strip()
         if not text:
-            raise self.refused(value, "Leave it out, or give it a value.")
+            raise self.refused(value, "Give it." if self.required else "Leave it out, or give it a value.")
         return text
 
     def written(self, value: Any) -> Any:
