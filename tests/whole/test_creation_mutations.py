@@ -101,7 +101,7 @@ def secret_journalled(patch: Patch) -> None:
             name: getattr(value, "get_secret_value", lambda value=value: value)() for name, value in received.items()
         }
 
-    patch.setattr(creation, "_covered", shown)
+    patch.setattr(creation, "covered", shown)
 
 
 def lock_ignored(patch: Patch) -> None:
