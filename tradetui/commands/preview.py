@@ -11,6 +11,7 @@ from decimal import Decimal, InvalidOperation
 
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import desk_settings, flags_of, open_reader
+from tradetui.desk.columns import number
 from tradetui.desk.evidence import Evidence
 from tradetui.desk.guards import MONITOR, Situation, why_not
 from tradetui.desk.preview import Preview, Target
@@ -65,9 +66,11 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
         plan = preview.plan
         lines.append(f"held now         {plan.before}")
         lines += (f"held afterwards  {result.after}" for result in plan.results)
+        if preview.unproven:
+            lines.append(f"not proven       {preview.unproven}")
         lines.append(f"request          {dump(dict(plan.request_fields()))}")
         lines += (
-            f"{figure.name:<17}{figure.value if figure.value is not None else '—'} {figure.coin} ({figure.basis})"
+            f"{figure.name:<17}{number(figure.value, places=6)} {figure.coin} ({figure.basis})"
             for figure in preview.figures
         )
         lines += (f"order            {order.words}  {order.effect}" for order in preview.resting)
