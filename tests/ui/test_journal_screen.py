@@ -10,6 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.journalled import doubtful, reversed_once, unknown
 from tests.ui.virtual import Stage
+from tradetui.desk.execution import Execution
 from tradetui.desk.journal import State
 from tradetui.ui.dialogs.intent import IntentDialog
 from tradetui.ui.dialogs.release import ReleaseDialog
@@ -114,9 +115,13 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert not execution.unsettled()
 
 
-async def releasing(stage: Stage, pilot: Pilot[None]) -> tuple[ReleaseDialog, str]:
-    """The dialog opened on what is unknown, and the symbol it wants typed."""
-    intent = await unknown(stage, pilot)
+async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch) -> tuple[ReleaseDialog, str]:
+    """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
+    patch.setattr(Execution, "why_not_released", lambda *_: None)
+    await doubtful(stage, pilot)
+    await pilot.press("escape")
+    assert stage.desk.execution is not None
+    (intent,) = [each.id for each in await stage.desk.execution.intents.newest()]
     await opened(stage, pilot)
     await pilot.press("x")
     await pilot.pause()
@@ -126,10 +131,10 @@ async def releasing(stage: Stage, pilot: Pilot[None]) -> tuple[ReleaseDialog, st
     return dialog, (await stage.desk.execution.intents.read(intent)).lock_key.rpartition("|")[2]
 
 
-async def test_enter_in_the_last_field_of_a_release_does_it() -> None:
+async def test_enter_in_the_last_field_of_a_release_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
-        _, symbol = await releasing(stage, pilot)
+        _, symbol = await releasing(stage, pilot, monkeypatch)
         await pilot.press(*"gone", "enter", *symbol, "enter")
         await asyncio.sleep(1.5)
         execution = stage.desk.execution
@@ -138,10 +143,10 @@ async def test_enter_in_the_last_field_of_a_release_does_it() -> None:
         assert (intent.state, intent.told["why"]) == (State.RELEASED, "gone")
 
 
-async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed() -> None:
+async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
-        dialog, symbol = await releasing(stage, pilot)
+        dialog, symbol = await releasing(stage, pilot, monkeypatch)
         text = screen_text(stage.app)
         assert f"Still missing: a reason is needed; type {symbol} to release it." in text
         await pilot.press("tab", "tab", *symbol)

@@ -165,7 +165,7 @@ def rounds(count: int, folder: Path) -> Counter[str]:
 
 
 def test_pressed_at_the_same_moment_one_is_sent(tmp_path: Path) -> None:
-    rounds(5, tmp_path)
+    rounds(3, tmp_path)
 
 
 @pytest.mark.campaign
