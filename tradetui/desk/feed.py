@@ -90,11 +90,11 @@ class Feed:
         """Seconds to rest after a poll that took so long.
 
         After failures the rest is drawn from half a second up to a ceiling that doubles, to 30 s at most, but
-        never beyond one interval: whatever ends the trouble, the next poll begins within one interval and its rows
-        are there within two.
+        never beyond half an interval: whatever ends the trouble, the rows of the next poll are there within two, though
+        the budget may hand out its calls over more than one.
         """
         if self.failures:
-            ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval, 2 * BACKOFF_FROM_S))
+            ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
             return random.uniform(BACKOFF_FROM_S, ceiling)
         return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
 
