@@ -95,7 +95,7 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
         async for progress in execution.follow(sent):
             told["end"] = None if progress.outcome is None else str(progress.outcome)
             looks += 1
-            if looks > LOOKS and errand["weather"] == "dropped-before":
+            if looks > LOOKS and errand["weather"] != "none":
                 break
     except (NotConfirmed, ExchangeError) as problem:
         told["refused"] = str(problem)
