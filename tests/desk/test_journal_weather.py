@@ -12,17 +12,15 @@ import shutil
 import signal
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from itertools import count
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, Scene, scene
+from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import sqlite_file
-from tradetui.desk.disk import InlineDisk
 from tradetui.desk.execution import Execution, NotConfirmed
 from tradetui.desk.following import Sent
 from tradetui.desk.journal import AlreadyOpen, Journal, State
@@ -41,20 +39,6 @@ LOCK = "USDT-FUTURES|BTCUSDT"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "account" / "journal.sqlite"
-
-
-@asynccontextmanager
-async def started(on: Scene, file: Path) -> AsyncIterator[Execution]:
-    """A session of the scene's account that keeps its journal in a file."""
-    ids = count()
-    execution = Execution(
-        on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: f"tt-{next(ids)}"
-    )
-    await execution.open_journal(on.uid, file)
-    try:
-        yield execution
-    finally:
-        await execution.stop()
 
 
 async def refused(execution: Execution, preview: Preview) -> str:
@@ -80,7 +64,7 @@ def wal_of(file: Path) -> Path:
 
 
 async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         preview = await execution.preview(LONG)
         with disk_full_at(wal_of(file).stat().st_size):
@@ -93,7 +77,7 @@ async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
 async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file: Path) -> None:
     async with scene() as on:
         on.hold(long="2")
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             preview = await execution.preview(LONG)
             right = Journal.begin
 
@@ -106,7 +90,7 @@ async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file
                 words = await refused(execution, preview)
             assert "free space" in words
             assert on.posts == 0
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             await asyncio.sleep(31)
             assert not execution.unsettled(), "never sent, so withdrawn"
             assert (await execution.intents.read("tt-0")).state is State.WITHDRAWN
@@ -116,13 +100,13 @@ async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file
 async def test_a_disk_that_fills_up_once_it_was_sent_loses_nothing(file: Path) -> None:
     async with scene() as on:
         on.hold(long="2")
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             sent = await sent_into_a_full_disk(on, execution, file)
             assert sent.acknowledged, "it was sent, whatever the disk says"
             assert execution.unsettled()
             preview = await execution.preview(LONG)
             assert any("not settled" in reason for reason in execution.why_not(preview, SYMBOL))
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             assert execution.unsettled()
             await asyncio.sleep(40)
             intent = await execution.intents.read(sent.intent)
@@ -169,7 +153,7 @@ async def test_a_read_only_directory_refuses(begun: bool) -> None:
         async with scene() as on:
             on.hold(long="2")
             with as_nobody():
-                async with started(on, file) as execution:
+                async with session(on, file) as execution:
                     words = await refused(execution, await execution.preview(LONG))
             assert "cannot be written" in words and "Check the directory" in words
             assert on.posts == 0
@@ -184,7 +168,7 @@ async def test_a_newer_journal_is_left_alone_and_nothing_is_sent(file: Path) -> 
     raw.execute("PRAGMA user_version=99")
     raw.close()
     content = file.read_bytes()
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         words = await refused(execution, await execution.preview(LONG))
         assert "newer version (99)" in words and "Use the newer tradetui" in words
@@ -194,7 +178,7 @@ async def test_a_newer_journal_is_left_alone_and_nothing_is_sent(file: Path) -> 
 
 async def test_a_network_file_system_refuses(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_file, "file_system_of", lambda directory, mounts: "nfs4")
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         words = await refused(execution, await execution.preview(LONG))
         assert "network file system (nfs4)" in words and "Set data_dir to a directory on this machine" in words
@@ -226,16 +210,16 @@ async def test_a_damaged_page_anywhere_locks_trading_until_somebody_has_looked(f
     aside = file.with_name("journal.sqlite.damaged-1")
     async with scene() as on:
         on.hold(long="2")
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             words = await refused(execution, await execution.preview(LONG))
             assert "damaged" in words and aside.name in words
         assert aside.read_bytes() == bytes(content), "kept as it was"
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             words = await refused(execution, await execution.preview(LONG))
             assert aside.name in words and "move that file away" in words, "the next session is locked too"
         assert on.posts == 0
         aside.rename(file.with_name("looked-at"))
-        async with started(on, file) as execution:
+        async with session(on, file) as execution:
             await execution.confirm(await execution.preview(LONG), SYMBOL)
         assert on.posts == 1
 
@@ -267,7 +251,7 @@ def test_a_torn_log_keeps_every_step_before_the_tear(file: Path, tmp_path: Path)
 
 
 async def test_a_journal_that_another_program_holds_refuses(file: Path) -> None:
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         preview = await execution.preview(LONG)
         other = sqlite3.connect(file, isolation_level=None)
@@ -350,7 +334,7 @@ def test_what_is_said_of_each_file_names_a_remedy(file: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("lost", ["directory moved", "directory removed", "file unlinked", "log unlinked", "replaced"])
 async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file: Path, lost: str) -> None:
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         preview = await execution.preview(LONG)
         if lost == "directory moved":
@@ -371,7 +355,7 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
 
 
 async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_this_sessions_own(file: Path) -> None:
-    async with scene() as on, started(on, file) as execution:
+    async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         preview = await execution.preview(LONG)
         shutil.rmtree(file.parent)

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count
+from pathlib import Path
 from random import Random
 
 from pydantic import SecretStr
@@ -104,3 +106,17 @@ async def scene(
         yield Scene(sandbox, execution, journal, client, key.uid)
     finally:
         await client.aclose()
+
+
+@asynccontextmanager
+async def session(on: Scene, file: Path) -> AsyncIterator[Execution]:
+    """A session of the scene's account that keeps its journal in a file."""
+    ids = count()
+    execution = Execution(
+        on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: f"tt-{next(ids)}"
+    )
+    await execution.open_journal(on.uid, file)
+    try:
+        yield execution
+    finally:
+        await execution.stop()

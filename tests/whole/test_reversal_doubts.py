@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution, NotConfirmed
+from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.execution import NotConfirmed
 from tradetui.desk.following import Progress
 from tradetui.desk.journal import Journal, State
 from tradetui.desk.outcome import Outcome
@@ -196,20 +195,6 @@ async def test_a_refusal_of_what_was_done_is_not_believed_where_the_order_can_be
 
 
 # Other sessions
-
-
-@asynccontextmanager
-async def session(on: Scene, file: Path) -> AsyncIterator[Execution]:
-    """A session of the scene's account whose journal is that file."""
-    ids = count()
-    execution = Execution(
-        on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: f"tt-{next(ids)}"
-    )
-    await execution.open_journal(on.uid, file)
-    try:
-        yield execution
-    finally:
-        await execution.stop()
 
 
 async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
 KIND = "reversal"
-OPEN_AT_START_MS = 0
 OTHERS_FOLLOW_MS = 5_000
 """An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 
@@ -72,7 +71,7 @@ class Execution:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
         if await self.intents.open(account, file):
-            self._beside(self._take_up(OPEN_AT_START_MS))
+            self._beside(self._take_up(at_least_ms=0))
             self._beside(self._watch())
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -93,9 +92,9 @@ class Execution:
             await asyncio.sleep(WATCH_S)
             await self.intents.look()
             if self.intents.ids() - self._followed:
-                await self._take_up(OTHERS_FOLLOW_MS)
+                await self._take_up(at_least_ms=OTHERS_FOLLOW_MS)
 
-    async def _take_up(self, at_least_ms: int) -> None:
+    async def _take_up(self, *, at_least_ms: int) -> None:
         """Follow every intent nobody here follows that has stood still for so long."""
         try:
             intents = await self.intents.not_settled()
