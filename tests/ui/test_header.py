@@ -58,6 +58,17 @@ async def test_two_lines_where_one_is_too_narrow() -> None:
         assert second.strip().startswith("equity ")
 
 
+@pytest.mark.looptime
+async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((60, 24)) as pilot:
+        stage.sandbox.faults.next("dropped-before", times=1_000_000)
+        await asyncio.sleep(40)
+        await pilot.pause()
+        first = screen_text(stage.app).splitlines()[0]
+        assert "link down" in first and "budget" not in first
+
+
 def test_the_bell_rings_once_for_what_comes_together() -> None:
     bell = Bell()
     rung = [moment for moment in range(12) if bell.rings(float(moment), at_once=False)]

@@ -114,9 +114,13 @@ class HeaderBar(Widget):
 
 
 def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]:
-    """Left and right parts with what is left of the width between; the right one goes where there is no room."""
-    room = width - sum(cell_len(text) for text, _ in (*left, *right))
-    return [*left, (" " * room, ""), *right] if room > 0 else left
+    """Left and right parts with what is left of the width between; where there is no room the link's state stays."""
+    taken = sum(cell_len(text) for text, _ in left)
+    for shown in (right, right[:2], right[:1]):
+        room = width - taken - sum(cell_len(text) for text, _ in shown)
+        if shown and room > 0:
+            return [*left, (" " * room, ""), *shown]
+    return left
 
 
 NOT_KEPT = "NOTHING IS KEPT"
