@@ -84,7 +84,7 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     key = world.keys[0]
     account = world.account(key.uid)
     newest, bill = 10**18, dict(account.bills[0])
-    account.bills = [bill | {"billId": str(newest - place)} for place in range(pages * PAGE)]
+    account.bills[:] = [bill | {"billId": str(newest - place)} for place in range(pages * PAGE)]
     line: Any = Line(Sandbox(world, wall_ms, SandboxOptions(seed=5)), fastest_ms, slowest_ms)
 
     def tell(base_url: str) -> None:

@@ -26,7 +26,8 @@ from tradetui.exchange.allowance import permits
 from tradetui.exchange.budget import PATIENCE_S, Lane, LocalBudget, Permit, Usage, paused, permit
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent
-from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, boot_id, passes
+from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, passes
+from tradetui.storage.boot import boot_id
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint

@@ -241,11 +241,3 @@ class Ledger:
             self._base.execute("rollback")
             raise
         self._base.execute("commit")
-
-
-def boot_id() -> str:
-    """What tells this boot of the machine from another; empty where the system does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""

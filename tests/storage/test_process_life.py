@@ -1,0 +1,55 @@
+"""A process is known to live by the lock it holds, and known to be dead the moment it has ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tradetui.storage.process_life import ProcessLife, is_alive
+
+HOLDS_UNTIL_KILLED = """
+import sys
+from pathlib import Path
+from tradetui.storage.process_life import ProcessLife
+life = ProcessLife(Path(sys.argv[1]), "child")
+print(life.owner, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_this_process_lives_until_it_lets_go(tmp_path: Path) -> None:
+    life = ProcessLife(tmp_path, "one")
+    assert is_alive(tmp_path, life.owner)
+    assert is_alive(tmp_path, life.owner)
+    life.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_process_is_seen_at_once(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLDS_UNTIL_KILLED, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    owner = child.stdout.readline().strip()
+    assert is_alive(tmp_path, owner)
+    child.kill()
+    child.wait()
+    assert not is_alive(tmp_path, owner)
+    assert not is_alive(tmp_path, owner), "asking twice says the same, though the file is gone"
+
+
+def test_an_emptied_directory_asks_by_the_process_number(tmp_path: Path) -> None:
+    life = ProcessLife(tmp_path, "one")
+    next(tmp_path.iterdir()).unlink()
+    assert is_alive(tmp_path, life.owner)
+    life.close()
+
+
+def test_an_owner_that_never_was_is_not_alive(tmp_path: Path) -> None:
+    assert not is_alive(tmp_path, "no-number")
+    assert is_alive(tmp_path, f"{os.getpid()}-unknown"), "the number is in use, so nothing is certain"

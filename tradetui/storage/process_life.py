@@ -1,0 +1,64 @@
+"""Tells whether the process that wrote something still lives, by a file lock that it holds for as long as it does."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Final
+
+_SUFFIX: Final = ".alive"
+
+
+class ProcessLife:
+    """This process's own lock file; `owner` is the name under which others can ask whether it lives.
+
+    The system drops the lock when the process ends, however it ends. A directory that is emptied meanwhile makes
+    others ask by the process number instead.
+    """
+
+    def __init__(self, directory: Path, nonce: str) -> None:
+        """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.owner: Final = f"{os.getpid()}-{nonce}"
+        self._file = directory / f"{self.owner}{_SUFFIX}"
+        self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def close(self) -> None:
+        """Let go of the lock: others see this process as ended."""
+        self._file.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def is_alive(directory: Path, owner: str) -> bool:
+    """Whether the process of that `owner` may still live; False only where it certainly does not."""
+    file = directory / f"{owner}{_SUFFIX}"
+    try:
+        descriptor = os.open(file, os.O_RDWR)
+    except FileNotFoundError:
+        return _number_in_use(owner)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        file.unlink(missing_ok=True)
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _number_in_use(owner: str) -> bool:
+    number = owner.partition("-")[0]
+    if not number.isdecimal():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
