@@ -117,13 +117,13 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
     loaded = load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags)
 
     async def work() -> None:
-        from tradetui.exchange.carrier import CarryFailure, Outgoing, Trouble
-        from tradetui.exchange.transport import HttpTransport
+        from tradetui.exchange.transport.http import HttpTransport
+        from tradetui.exchange.transport.transport import HttpRequest, TransportError, TransportErrorKind
 
-        async def lost(self: HttpTransport, outgoing: Outgoing) -> Any:
-            answer = await send(self, outgoing)
-            if outgoing.writes:
-                raise CarryFailure(Trouble.BROKEN, "the connection was closed before answering", sent=True)
+        async def lost(self: HttpTransport, request: HttpRequest) -> Any:
+            answer = await send(self, request)
+            if request.writes:
+                raise TransportError(TransportErrorKind.BROKEN, "the connection was closed before answering", sent=True)
             return answer
 
         send = HttpTransport.send

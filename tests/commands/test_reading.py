@@ -106,12 +106,12 @@ def test_without_a_limit_the_newest_page_of_all_product_types_is_given_without_a
 def test_positions_that_cannot_be_read_are_told(
     point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, rows: list[Any], code: int, said: str
 ) -> None:
-    from tradetui.exchange.carrier import Incoming, Outgoing
-    from tradetui.exchange.transport import HttpTransport
+    from tradetui.exchange.transport.http import HttpTransport
+    from tradetui.exchange.transport.transport import HttpRequest, HttpResponse
 
-    async def positions(self: HttpTransport, outgoing: Outgoing) -> Incoming:
+    async def positions(self: HttpTransport, request: HttpRequest) -> HttpResponse:
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": rows}).encode()
-        return Incoming(200, {"content-type": "application/json"}, body)
+        return HttpResponse(200, {"content-type": "application/json"}, body)
 
     point()
     monkeypatch.setattr(HttpTransport, "send", positions)

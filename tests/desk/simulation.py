@@ -18,11 +18,11 @@ from tradetui.desk.disk import InlineDisk
 from tradetui.desk.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import LocalBudget
-from tradetui.exchange.carrier import Carrier
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.in_process import InProcessTransport
+from tradetui.exchange.transport.in_process import InProcessTransport
+from tradetui.exchange.transport.transport import Transport
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
@@ -74,7 +74,7 @@ class Simulation:
     product_types: Sequence[ProductType] = PRODUCT_TYPES
     options: dict[str, Any] = field(default_factory=dict)
     checked: bool = True
-    carry: Callable[[Carrier], Carrier] = field(default=lambda carrier: carrier)
+    wrap_transport: Callable[[Transport], Transport] = field(default=lambda transport: transport)
 
     def __post_init__(self) -> None:
         self.clock = LoopClock(START_MS)
@@ -96,10 +96,10 @@ class Simulation:
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         app: Any = Jitter(self.sandbox, Random(f"{self.seed}/network")) if self.jitter else self.sandbox
         budget = LocalBudget(share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget"))
-        self.carrier = self.carry(InProcessTransport(app, read_only=True))
+        self.transport = self.wrap_transport(InProcessTransport(app, read_only=True))
         client = ExchangeReader(
             credentials,
-            carrier=self.carrier,
+            transport=self.transport,
             clock=self.clock,
             random=Random(f"{self.seed}/client"),
             budget=budget,

@@ -10,22 +10,28 @@ import pytest
 
 from tests.desk.simulation import Simulation
 from tradetui.desk.health import LinkState
-from tradetui.exchange.carrier import Carrier, CarryFailure, Incoming, Outgoing, Trouble
+from tradetui.exchange.transport.transport import (
+    HttpRequest,
+    HttpResponse,
+    Transport,
+    TransportError,
+    TransportErrorKind,
+)
 
 pytestmark = pytest.mark.looptime
 
-Weather = Callable[[Outgoing], Incoming]
+Weather = Callable[[HttpRequest], HttpResponse]
 JSON = {"content-type": "application/json"}
 
 
 def says(code: str, msg: str, status: int = 400) -> Weather:
     body = {"code": code, "msg": msg, "requestTime": 1_790_000_100_000, "data": None}
-    return lambda outgoing: Incoming(status, JSON, json.dumps(body).encode())
+    return lambda request: HttpResponse(status, JSON, json.dumps(body).encode())
 
 
-def fails(trouble: Trouble, sentence: str) -> Weather:
-    def weather(outgoing: Outgoing) -> Incoming:
-        raise CarryFailure(trouble, sentence, sent=False)
+def fails(kind: TransportErrorKind, sentence: str) -> Weather:
+    def weather(request: HttpRequest) -> HttpResponse:
+        raise TransportError(kind, sentence, sent=False)
 
     return weather
 
@@ -39,32 +45,35 @@ WEATHERS: dict[str, tuple[Weather, str]] = {
     "unified account": (says("40085", "You are in Unified Account mode"), "may not do this"),
     "demo key on live": (says("40099", "exchange environment is incorrect"), "key"),
     "unknown symbol": (says("40034", "Parameter ABCUSDT does not exist"), "refused the request"),
-    "unreachable host": (fails(Trouble.CONNECT, "no route to host"), "cannot be reached"),
-    "TLS failure": (fails(Trouble.TLS, "the certificate is not trusted"), "cannot be reached"),
+    "unreachable host": (fails(TransportErrorKind.CONNECT, "no route to host"), "cannot be reached"),
+    "TLS failure": (fails(TransportErrorKind.TLS, "the certificate is not trusted"), "cannot be reached"),
     "HTML": (
-        lambda outgoing: Incoming(200, {"content-type": "text/html"}, b"<html><body>Please log in</body></html>"),
+        lambda request: HttpResponse(200, {"content-type": "text/html"}, b"<html><body>Please log in</body></html>"),
         "cannot be read",
     ),
-    "half a reply": (lambda outgoing: Incoming(200, JSON, b'{"code":"00000","data":{"fillLi'), "cannot be read"),
+    "half a reply": (
+        lambda request: HttpResponse(200, JSON, b'{"code":"00000","data":{"fillLi'),
+        "cannot be read",
+    ),
     "maintenance": (says("40725", "service return an error", 503), "busy"),
     "429 storm": (says("429", "Too Many Requests", 429), "Too many calls"),
 }
 
 
 class Sky:
-    """A carrier over another one, with weather where the test says so."""
+    """A transport over another one, with weather where the test says so."""
 
-    def __init__(self, inner: Carrier) -> None:
+    def __init__(self, inner: Transport) -> None:
         self.read_only = inner.read_only
         self.weather: Weather | None = None
         self.only = ""
         self.inner = inner
 
-    async def send(self, outgoing: Outgoing) -> Incoming:
-        if self.weather is not None and self.only in outgoing.target:
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        if self.weather is not None and self.only in request.target:
             await asyncio.sleep(0.05)
-            return self.weather(outgoing)
-        return await self.inner.send(outgoing)
+            return self.weather(request)
+        return await self.inner.send(request)
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -73,8 +82,8 @@ class Sky:
 @pytest.mark.parametrize("name", WEATHERS)
 async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str):
     weather, sentence = WEATHERS[name]
-    simulation = Simulation(seed=11, jitter=False, carry=Sky)
-    sky = simulation.carrier
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
+    sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk
     desk.start()
@@ -126,13 +135,13 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     ],
 )
 async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_name: str):
-    simulation = Simulation(seed=12, jitter=False, carry=Sky)
-    sky = simulation.carrier
+    simulation = Simulation(seed=12, jitter=False, wrap_transport=Sky)
+    sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk
     desk.start()
     await simulation.run(15)
-    sky.only, sky.weather = path, fails(Trouble.BROKEN, "the connection was closed")
+    sky.only, sky.weather = path, fails(TransportErrorKind.BROKEN, "the connection was closed")
     await simulation.run(60)
     now = desk.clock.monotonic()
     for name, feed in desk.feeds.items():
@@ -153,11 +162,11 @@ async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_n
 
 
 async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns():
-    simulation = Simulation(seed=13, jitter=False, carry=Sky)
-    sky = simulation.carrier
+    simulation = Simulation(seed=13, jitter=False, wrap_transport=Sky)
+    sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk
-    sky.weather = fails(Trouble.CONNECT, "no such host")
+    sky.weather = fails(TransportErrorKind.CONNECT, "no such host")
     desk.start()
     await asyncio.sleep(120)
     assert all(feed.freshness.value == "loading" for feed in desk.feeds.values())

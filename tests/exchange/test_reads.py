@@ -29,7 +29,7 @@ from tradetui.exchange import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.exchange.in_process import InProcessTransport
+from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.wire.requests import InvalidRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
@@ -372,7 +372,7 @@ async def test_no_reader_can_write() -> None:
     with pytest.raises(ExchangeError, match="Nothing was sent"):
         await client.read("futures.reverse", None)
     with pytest.raises(ValueError, match="read-only"):
-        ExchangeReader(CREDENTIALS, carrier=InProcessTransport(app))
+        ExchangeReader(CREDENTIALS, transport=InProcessTransport(app))
     assert app.seen == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_MS, envelope, http, raw_server
 from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, LoopClock, Unreachable
 from tradetui.exchange.budget import NoBudget
-from tradetui.exchange.carrier import Outgoing, Timeouts
+from tradetui.exchange.transport.transport import HttpRequest, Timeouts
 
 QUICK = Timeouts(connect=0.5, read=0.2, write=0.5, order_read=0.2)
 
@@ -95,6 +95,6 @@ def test_credentials_show_nothing() -> None:
         repr(CREDENTIALS)
         == "Credentials(secret=SecretStr('**********'), passphrase=SecretStr('**********'), rsa=False)"
     )
-    assert SECRET not in str(vars(Outgoing).values()) + repr(Outgoing("GET", "/", {"ACCESS-PASSPHRASE": SECRET}))
+    assert SECRET not in str(vars(HttpRequest).values()) + repr(HttpRequest("GET", "/", {"ACCESS-PASSPHRASE": SECRET}))
     assert CREDENTIALS.masked(f"{KEY}/{SECRET}/{PASSPHRASE}") == "***/***/***"
     assert Credentials("k", "s", "p").masked("ask") == "ask"

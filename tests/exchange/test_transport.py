@@ -29,9 +29,16 @@ from tradetui.exchange import (
     UnreadableReply,
 )
 from tradetui.exchange.budget import NoBudget
-from tradetui.exchange.carrier import READS_AT_ONCE, CarryFailure, Origin, Outgoing, Timeouts, Trouble, origin_of
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.transport import HttpTransport
+from tradetui.exchange.transport.base_url import Origin, parse_base_url
+from tradetui.exchange.transport.http import HttpTransport
+from tradetui.exchange.transport.transport import (
+    MAX_CONCURRENT_READS,
+    HttpRequest,
+    Timeouts,
+    TransportError,
+    TransportErrorKind,
+)
 from tradetui.wire.requests import InvalidRequest
 
 USDT = "USDT-FUTURES"
@@ -154,11 +161,11 @@ async def test_the_host_is_named_as_in_the_address_and_a_get_has_no_body() -> No
 
 async def test_a_header_that_http_cannot_carry_is_not_sent() -> None:
     async with raw_server(says(GOOD)) as server:
-        transport = HttpTransport(origin_of(server.base_url))
-        with pytest.raises(CarryFailure, match="written as HTTP") as failure:
-            await transport.send(Outgoing("POST", "/", {"ACCESS-KEY": "k\N{LATIN SMALL LETTER E WITH ACUTE}y"}))
-        with pytest.raises(CarryFailure, match="written as HTTP"):
-            await transport.send(Outgoing("POST", "/", {"ACCESS-KEY": "two\r\nlines: x"}))
+        transport = HttpTransport(parse_base_url(server.base_url))
+        with pytest.raises(TransportError, match="written as HTTP") as failure:
+            await transport.send(HttpRequest("POST", "/", {"ACCESS-KEY": "k\N{LATIN SMALL LETTER E WITH ACUTE}y"}))
+        with pytest.raises(TransportError, match="written as HTTP"):
+            await transport.send(HttpRequest("POST", "/", {"ACCESS-KEY": "two\r\nlines: x"}))
         await transport.aclose()
     assert not failure.value.sent
     assert server.count == 0
@@ -198,14 +205,16 @@ async def test_connections_that_are_used_up_are_replaced() -> None:
 
     times = Timeouts(pool=0.05)
     async with raw_server(answer) as server:
-        transport = HttpTransport(origin_of(server.base_url), timeouts=times)
-        crowd = [asyncio.create_task(transport.send(Outgoing("GET", "/", {}))) for _ in range(READS_AT_ONCE + 5)]
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=times)
+        crowd = [
+            asyncio.create_task(transport.send(HttpRequest("GET", "/", {}))) for _ in range(MAX_CONCURRENT_READS + 5)
+        ]
         ends = await asyncio.gather(*crowd, return_exceptions=True)
-        used_up = [end for end in ends if isinstance(end, CarryFailure)]
-        assert [(end.trouble, end.sent) for end in used_up] == [(Trouble.POOL, False)] * 5
+        used_up = [end for end in ends if isinstance(end, TransportError)]
+        assert [(end.kind, end.sent) for end in used_up] == [(TransportErrorKind.POOL, False)] * 5
         slow = False
         for _ in range(20):
-            await transport.send(Outgoing("GET", "/", {}))
+            await transport.send(HttpRequest("GET", "/", {}))
         await transport.aclose()
 
 
@@ -227,9 +236,9 @@ async def test_a_large_answer_in_many_parts() -> None:
     body = http(envelope(rows))
     assert len(body) > 3 * 1024 * 1024
     async with raw_server(says(*(body[i : i + 100_000] for i in range(0, len(body), 100_000)))) as server:
-        transport = HttpTransport(origin_of(server.base_url))
-        incoming = await transport.send(Outgoing("GET", "/", {}))
-        assert incoming.body == envelope(rows)
+        transport = HttpTransport(parse_base_url(server.base_url))
+        response = await transport.send(HttpRequest("GET", "/", {}))
+        assert response.body == envelope(rows)
         await transport.aclose()
 
 
@@ -321,11 +330,11 @@ async def test_every_write_has_a_connection_of_its_own() -> None:
 
 async def test_a_transport_built_to_read_refuses_everything_but_get() -> None:
     async with raw_server(says(GOOD)) as server:
-        transport = HttpTransport(origin_of(server.base_url), read_only=True)
+        transport = HttpTransport(parse_base_url(server.base_url), read_only=True)
         for method in ("POST", "PUT", "DELETE", "PATCH"):
             with pytest.raises(ReadOnly):
-                await transport.send(Outgoing(method, "/", {}, b""))
-        await transport.send(Outgoing("GET", "/", {}))
+                await transport.send(HttpRequest(method, "/", {}, b""))
+        await transport.send(HttpRequest("GET", "/", {}))
         await transport.aclose()
     assert server.count == 1
 
@@ -371,8 +380,8 @@ def test_base_urls_that_are_refused(base_url: str) -> None:
     ],
 )
 def test_base_urls_that_are_taken(base_url: str, origin: Origin) -> None:
-    assert origin_of(base_url) == origin
-    assert origin_of(origin.url) == origin
+    assert parse_base_url(base_url) == origin
+    assert parse_base_url(origin.url) == origin
 
 
 def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:

@@ -25,10 +25,10 @@ from tradetui.exchange import (
     RateLimited,
     Rejected,
 )
-from tradetui.exchange.carrier import Outgoing
 from tradetui.exchange.client import CREATING
 from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
-from tradetui.exchange.in_process import InProcessTransport
+from tradetui.exchange.transport.in_process import InProcessTransport
+from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.copytrading import CreateCopyKeyRequest
 from tradetui.wire.futures import ReversalRequest
@@ -226,14 +226,14 @@ async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
 
 async def test_a_carrier_built_to_read_refuses_to_write() -> None:
     app = Scripted(lambda seen: Say(data=DONE))
-    carrier = InProcessTransport(app, read_only=True)
+    transport = InProcessTransport(app, read_only=True)
     with pytest.raises(ReadOnly):
-        await carrier.send(Outgoing("POST", "/api/v2/mix/order/click-backhand", {}, b"{}"))
+        await transport.send(HttpRequest("POST", "/api/v2/mix/order/click-backhand", {}, b"{}"))
     # Even a client that could write cannot through it.
-    trader = ExchangeClient(CREDENTIALS, carrier=carrier, clock=LoopClock(START_MS))
+    trader = ExchangeClient(CREDENTIALS, transport=transport, clock=LoopClock(START_MS))
     with pytest.raises(ExchangeError):
         await trader.futures.reverse(REVERSAL)
-    # And a reader's calls refuse before the carrier does.
+    # And a reader's calls refuse before the transport does.
     reader = ExchangeReader.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
     with pytest.raises(ReadOnly):
         await reader._calls.call(_reverse(), reader.lane, body=b"{}")

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-import tradetui.exchange.transport  # noqa: F401 - loaded once for all the processes
+import tradetui.exchange.transport.http  # noqa: F401 - loaded once for all the processes
 from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead
 from tests.whole.safety_mutations import MUTATIONS
 from tradetui.commands.session import open_desk

@@ -26,12 +26,18 @@ from tradetui.desk.journal import ENDED, TRANSITIONS, Intent, Journal, State, Wr
 from tradetui.desk.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import NoBudget
-from tradetui.exchange.carrier import Carrier, CarryFailure, Incoming, Outgoing, Trouble
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, ReadOnly
-from tradetui.exchange.in_process import InProcessTransport
+from tradetui.exchange.transport.in_process import InProcessTransport
+from tradetui.exchange.transport.transport import (
+    HttpRequest,
+    HttpResponse,
+    Transport,
+    TransportError,
+    TransportErrorKind,
+)
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.population import build_world
@@ -76,20 +82,20 @@ class Network:
 
 
 class Watched:
-    """A carrier that looks at every write the moment it leaves, and carries nothing for a program that is dead."""
+    """A transport that looks at every write the moment it leaves, and carries nothing for a program that is dead."""
 
-    def __init__(self, inner: Carrier, play: Play, terminal: Terminal) -> None:
+    def __init__(self, inner: Transport, play: Play, terminal: Terminal) -> None:
         self.read_only = inner.read_only
         self._inner = inner
         self._play = play
         self._terminal = terminal
 
-    async def send(self, outgoing: Outgoing) -> Incoming:
+    async def send(self, http_request: HttpRequest) -> HttpResponse:
         if self._terminal.dead:
-            raise CarryFailure(Trouble.CONNECT, "this program is dead", sent=False)
-        if outgoing.writes:
-            self._play.departs(self._terminal, json.loads(outgoing.body))
-        return await self._inner.send(outgoing)
+            raise TransportError(TransportErrorKind.CONNECT, "this program is dead", sent=False)
+        if http_request.writes:
+            self._play.departs(self._terminal, json.loads(http_request.body))
+        return await self._inner.send(http_request)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -103,9 +109,9 @@ class Terminal:
         self.preview: Preview | None = None
         key = next(key for key in play.sandbox.world.keys if key.uid == play.uid)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-        carrier: Any = Watched(InProcessTransport(play.network), play, self)
+        transport: Any = Watched(InProcessTransport(play.network), play, self)
         self.client = ExchangeClient(
-            credentials, carrier=carrier, clock=play.clock, random=Random(name), budget=NoBudget()
+            credentials, transport=transport, clock=play.clock, random=Random(name), budget=NoBudget()
         )
         settings = DeskSettings(
             name="test", environment=Environment.SANDBOX, product_types=(USDT,), uid=play.uid, read_only=False
@@ -328,15 +334,15 @@ class Play:
             self.network, credentials, clock=self.clock, random=Random(1), budget=NoBudget()
         )
         assert not hasattr(reader.futures, "reverse")
-        outgoing = Outgoing("POST", REVERSAL_PATH, {}, b"{}")
+        http_request = HttpRequest("POST", REVERSAL_PATH, {}, b"{}")
 
         async def work() -> None:
-            carrier = await reader._calls._carrier()
+            transport = await reader._calls._transport()
             try:
-                await carrier.send(outgoing)
+                await transport.send(http_request)
             except ReadOnly:
                 return
-            self.wrong.append("a reader's carrier took a write")
+            self.wrong.append("a reader's transport took a write")
 
         self.run(work())
 

@@ -43,10 +43,10 @@ def sent_before_it_is_written(patch: Patch) -> None:
 def post_retried(patch: Patch) -> None:
     right = Calls._send
 
-    async def wrong(self: Calls, carrier: Any, permit: Any, outgoing: Any, endpoint: Any, stamp_ms: int) -> Any:
-        answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+    async def wrong(self: Calls, transport: Any, permit: Any, http_request: Any, endpoint: Any, stamp_ms: int) -> Any:
+        answer = await right(self, transport, permit, http_request, endpoint, stamp_ms)
         if answer.failure is not None and endpoint.writes:
-            answer = await right(self, carrier, permit, outgoing, endpoint, stamp_ms)
+            answer = await right(self, transport, permit, http_request, endpoint, stamp_ms)
         return answer
 
     patch.setattr(Calls, "_send", wrong)

@@ -11,17 +11,17 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from tradetui.exchange.carrier import (
-    READS_AT_ONCE,
-    WRITES_AT_ONCE,
-    Carrier,
-    CarryFailure,
-    Origin,
-    Outgoing,
-    Timeouts,
-    Trouble,
-)
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
+from tradetui.exchange.transport.base_url import Origin
+from tradetui.exchange.transport.transport import (
+    MAX_CONCURRENT_READS,
+    MAX_CONCURRENT_WRITES,
+    HttpRequest,
+    Timeouts,
+    Transport,
+    TransportError,
+    TransportErrorKind,
+)
 from tradetui.exchange.verdict import Answer, opened, retry_after
 from tradetui.wire.scrub import scrub
 from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_query, signed_headers
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited with the request's time stamp (ms) after the permit, before the first byte; if it raises, nothing is sent."""
-Connect: TypeAlias = Callable[[], Awaitable[Carrier]]
+Connect: TypeAlias = Callable[[], Awaitable[Transport]]
 
 _PATIENCE_S = 5.0
 """How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
@@ -71,15 +71,15 @@ class Calls:
         self._environment = environment
         self._locale = locale
         self._read_only = read_only
-        self._slots = {False: asyncio.Semaphore(READS_AT_ONCE), True: asyncio.Semaphore(WRITES_AT_ONCE)}
-        self._connecting: asyncio.Task[Carrier] | None = None
+        self._slots = {False: asyncio.Semaphore(MAX_CONCURRENT_READS), True: asyncio.Semaphore(MAX_CONCURRENT_WRITES)}
+        self._connecting: asyncio.Task[Transport] | None = None
         self._signer: Signer | None = None
         self._running: dict[asyncio.Task[Answer], bool] = {}
         self._closed = False
 
     async def prepare(self) -> None:
         """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise."""
-        await self._carrier()
+        await self._transport()
 
     async def call(
         self,
@@ -96,7 +96,7 @@ class Calls:
             raise ReadOnly("this program was started to read only", endpoint=endpoint.name)
         if self._closed:
             raise NotSent("the connection is closed", endpoint=endpoint.name)
-        carrier = await self._carrier()
+        transport = await self._transport()
         hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
         permit = await self._budget.acquire(endpoint, lane, hold_s=hold_s)
         slots = self._slots[endpoint.writes]
@@ -110,7 +110,7 @@ class Calls:
             permit.unused()
             raise
         task = asyncio.get_running_loop().create_task(
-            self._run(carrier, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
+            self._run(transport, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
             name=f"call {endpoint.name}",
         )
         self._running[task] = endpoint.writes
@@ -129,12 +129,12 @@ class Calls:
         await asyncio.gather(*reads, *writes, return_exceptions=True)
         if self._connecting is not None:
             try:
-                carrier = await self._connecting
+                transport = await self._connecting
             except Exception:
                 return
-            await carrier.aclose()
+            await transport.aclose()
 
-    async def _carrier(self) -> Carrier:
+    async def _transport(self) -> Transport:
         connecting = self._connecting
         if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception() is not None)):
             connecting = self._connecting = asyncio.ensure_future(self._begin())
@@ -142,7 +142,7 @@ class Calls:
             return connecting.result()
         return await asyncio.shield(connecting)
 
-    async def _begin(self) -> Carrier:
+    async def _begin(self) -> Transport:
         credentials = self._credentials
         if credentials is not None:
             try:  # an RSA key needs a large library
@@ -153,7 +153,7 @@ class Calls:
 
     async def _run(
         self,
-        carrier: Carrier,
+        transport: Transport,
         permit: Permit,
         slots: asyncio.Semaphore,
         endpoint: Endpoint,
@@ -165,24 +165,24 @@ class Calls:
         stamp_ms = self._server_clock.now_ms
         try:
             try:
-                outgoing = self._outgoing(endpoint, stamp_ms, query, body, sign_decoded)
+                http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
                 if before_send is not None:
                     await before_send(stamp_ms)
             except BaseException:
                 permit.unused()
                 raise
-            return await self._send(carrier, permit, outgoing, endpoint, stamp_ms)
+            return await self._send(transport, permit, http_request, endpoint, stamp_ms)
         finally:
             slots.release()
 
     async def _send(
-        self, carrier: Carrier, permit: Permit, outgoing: Outgoing, endpoint: Endpoint, stamp_ms: int
+        self, transport: Transport, permit: Permit, http_request: HttpRequest, endpoint: Endpoint, stamp_ms: int
     ) -> Answer:
         begun = self._clock.monotonic()
         try:
-            incoming = await carrier.send(outgoing)
-        except CarryFailure as failure:
-            if failure.trouble in (Trouble.UNREADABLE, Trouble.BROKEN):
+            http_response = await transport.send(http_request)
+        except TransportError as failure:
+            if failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
                 permit.replied()  # what was under way on a connection that has ended cannot arrive any more
             elif failure.sent:
                 permit.lost()
@@ -194,23 +194,24 @@ class Calls:
             permit.lost()
             raise
         round_trip = self._clock.monotonic() - begun
-        answer = opened(stamp_ms, incoming)
+        answer = opened(stamp_ms, http_response)
         if answer.limited:
-            permit.refused(retry_after(incoming.headers.get("retry-after"), stamp_ms))
+            permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:
-            permit.replied(_remaining(incoming.headers))
+            permit.replied(_remaining(http_response.headers))
         self._link.replied(round_trip)
         if answer.envelope is not None:
             self._server_clock.observe(answer.envelope.request_time, round_trip)
             if not answer.envelope.ok:
-                _log.info("%s: code %s, HTTP status %d", endpoint.name, scrub(answer.envelope.code), incoming.status)
+                code = scrub(answer.envelope.code)
+                _log.info("%s: code %s, HTTP status %d", endpoint.name, code, http_response.status)
         else:
-            _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, incoming.status)
+            _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, http_response.status)
         return answer
 
-    def _outgoing(
+    def _build_request(
         self, endpoint: Endpoint, stamp_ms: int, query: list[tuple[str, str]], body: bytes, sign_decoded: bool
-    ) -> Outgoing:
+    ) -> HttpRequest:
         on_the_wire = encoded_query(query)
         headers = {"Content-Type": "application/json", "locale": self._locale}
         if endpoint.signed:
@@ -230,7 +231,7 @@ class Calls:
         if self._environment == "demo":
             headers["paptrading"] = "1"
         target = f"{endpoint.path}?{on_the_wire}" if on_the_wire else endpoint.path
-        return Outgoing(endpoint.method, target, headers, body)
+        return HttpRequest(endpoint.method, target, headers, body)
 
     def _ended(self, task: asyncio.Task[Answer]) -> None:
         self._running.pop(task, None)
@@ -241,24 +242,24 @@ class Calls:
 def network(origin: Origin, timeouts: Timeouts, *, read_only: bool, tls: object = None) -> Connect:
     """Connect over HTTP; the library and the TLS context are loaded in a thread."""
 
-    def load() -> Carrier:
-        from tradetui.exchange.transport import HttpTransport, shared_tls
+    def load() -> Transport:
+        from tradetui.exchange.transport.http import HttpTransport, shared_tls
 
         if origin.scheme == "https" and tls is None:
             shared_tls()
         return HttpTransport(origin, timeouts=timeouts, read_only=read_only, tls=tls)  # type: ignore[arg-type]
 
-    async def connect() -> Carrier:
+    async def connect() -> Transport:
         return await asyncio.to_thread(load)
 
     return connect
 
 
-def already(carrier: Carrier) -> Connect:
-    """Use a carrier that exists."""
+def existing(transport: Transport) -> Connect:
+    """Use a transport that exists."""
 
-    async def connect() -> Carrier:
-        return carrier
+    async def connect() -> Transport:
+        return transport
 
     return connect
 

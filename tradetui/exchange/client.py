@@ -24,13 +24,14 @@ from tradetui.exchange.areas.public import PublicReading
 from tradetui.exchange.areas.spot import SpotReading
 from tradetui.exchange.budget import Budget, Lane, LocalBudget
 from tradetui.exchange.capabilities import Capabilities
-from tradetui.exchange.carrier import Carrier, Timeouts, origin_of
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.link import Link
 from tradetui.exchange.reads import Reads
+from tradetui.exchange.transport.base_url import parse_base_url
+from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
+from tradetui.exchange.transport.transport import Timeouts, Transport
 from tradetui.exchange.writes import Writes
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.catalogue import endpoint as catalogued
@@ -47,7 +48,7 @@ class ExchangeReader:
     """Reads every reading endpoint; nothing in it can send anything else than a GET.
 
     `base_url` is https, or http on loopback. `environment` is "live" or "demo". `lane` says who waits: for a person
-    a read that fails for a passing reason is tried once more. Clock, chance, budget and carrier are arguments; the
+    a read that fails for a passing reason is tried once more. Clock, chance, budget and transport are arguments; the
     budget, which the client closes, counts this process alone and half of every limit unless another is given
     (`SharedBudget` counts with all processes of the user).
     """
@@ -68,16 +69,16 @@ class ExchangeReader:
         random: Random | None = None,
         timeouts: Timeouts | None = None,
         tls: ssl.SSLContext | None = None,
-        carrier: Carrier | None = None,
+        transport: Transport | None = None,
     ) -> None:
         read_only = not self._may_write
         timeouts = timeouts or Timeouts()
-        if carrier is None:
-            connect = calling.network(origin_of(base_url), timeouts, read_only=read_only, tls=tls)
-        elif read_only and not carrier.read_only:
-            raise ValueError("a reader needs a carrier that is read-only itself")
+        if transport is None:
+            connect = calling.network(parse_base_url(base_url), timeouts, read_only=read_only, tls=tls)
+        elif read_only and not transport.read_only:
+            raise ValueError("a reader needs a transport that is read-only itself")
         else:
-            connect = calling.already(carrier)
+            connect = calling.existing(transport)
         random = random or Random()
         self.clock = clock or SystemClock()
         self.server_clock = ServerClock(self.clock)
@@ -115,8 +116,8 @@ class ExchangeReader:
         cls, app: AsgiApp, credentials: Credentials | None, *, timeouts: Timeouts | None = None, **options: Any
     ) -> Self:
         """A client whose exchange is an ASGI application in this process; options as for the constructor."""
-        carrier = InProcessTransport(app, timeouts=timeouts, read_only=not cls._may_write)
-        return cls(credentials, carrier=carrier, timeouts=timeouts, **options)
+        transport = InProcessTransport(app, timeouts=timeouts, read_only=not cls._may_write)
+        return cls(credentials, transport=transport, timeouts=timeouts, **options)
 
     def _furnish(self) -> None:
         self.futures: FuturesReading = FuturesReading(self)

@@ -76,7 +76,7 @@ class Reads:
                 continue
             error = first or result
             tidy(error, self._credentials)
-            self._link.failed(error, answered=answer.incoming is not None)
+            self._link.failed(error, answered=answer.http_response is not None)
             off = switches_off(error.code, error.http_status) if error.code else error.http_status == 404
             if off:
                 self._capabilities.switch_off(endpoint, error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.carrier import CarryFailure, Incoming, Trouble
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -18,6 +17,7 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
+from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
 from tradetui.wire.codes import ErrorKind, endpoint_missing, meaning, write_refused
 from tradetui.wire.replies import Envelope, Reply, UnreadableBody, read_data, read_envelope
 
@@ -34,15 +34,15 @@ class Answer:
     """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
 
     stamp_ms: int
-    incoming: Incoming | None = None
+    http_response: HttpResponse | None = None
     envelope: Envelope | None = None
     unreadable: str = ""
-    failure: CarryFailure | None = None
+    failure: TransportError | None = None
 
     @property
     def status(self) -> int | None:
         """The HTTP status, if an answer came."""
-        return self.incoming.status if self.incoming else None
+        return self.http_response.status if self.http_response else None
 
     @property
     def limited(self) -> bool:
@@ -52,16 +52,16 @@ class Answer:
         return self.status == 429
 
 
-def opened(stamp_ms: int, incoming: Incoming) -> Answer:
+def opened(stamp_ms: int, http_response: HttpResponse) -> Answer:
     """Read the envelope of what came; content that is not declared as JSON is not read."""
-    kind = incoming.headers.get("content-type", "")
+    kind = http_response.headers.get("content-type", "")
     if kind and "json" not in kind.lower():
         what = "a web page" if "html" in kind.lower() else f"content of type {kind.partition(';')[0][:40]}"
-        return Answer(stamp_ms, incoming, unreadable=f"the reply is {what}, not JSON")
+        return Answer(stamp_ms, http_response, unreadable=f"the reply is {what}, not JSON")
     try:
-        return Answer(stamp_ms, incoming, read_envelope(incoming.body))
+        return Answer(stamp_ms, http_response, read_envelope(http_response.body))
     except UnreadableBody as problem:
-        return Answer(stamp_ms, incoming, unreadable=str(problem))
+        return Answer(stamp_ms, http_response, unreadable=str(problem))
 
 
 def retry_after(headers_value: str | None, now_ms: int) -> float | None:
@@ -173,17 +173,17 @@ def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
     return UnreadableReply(detail, remedy=remedy, **said)
 
 
-def _unreached(endpoint: Endpoint, failure: CarryFailure) -> ExchangeError:
+def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     remedies = {
-        Trouble.CONNECT: "Check the network and base_url; a running session tries again.",
-        Trouble.TLS: "Check base_url, this machine's clock, and whether a proxy breaks into TLS connections.",
-        Trouble.TIME_OUT: "Check the network; a running session tries again.",
-        Trouble.BROKEN: "A running session tries again; a command is to be given again.",
-        Trouble.POOL: "A running session tries again; if this lasts, restart and keep the log.",
+        TransportErrorKind.CONNECT: "Check the network and base_url; a running session tries again.",
+        TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+        TransportErrorKind.TIME_OUT: "Check the network; a running session tries again.",
+        TransportErrorKind.BROKEN: "A running session tries again; a command is to be given again.",
+        TransportErrorKind.POOL: "A running session tries again; if this lasts, restart and keep the log.",
     }
-    if failure.trouble is Trouble.UNREADABLE:
+    if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
-    return Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.trouble])
+    return Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.kind])
 
 
 def _unknown(
@@ -201,6 +201,6 @@ def _unknown(
 
 
 def _asked_pause(answer: Answer) -> float | None:
-    if answer.incoming is None:
+    if answer.http_response is None:
         return None
-    return retry_after(answer.incoming.headers.get("retry-after"), answer.stamp_ms)
+    return retry_after(answer.http_response.headers.get("retry-after"), answer.stamp_ms)

@@ -48,7 +48,7 @@ class Writes:
         if isinstance(result, Reply):
             return result
         tidy(result, self._credentials)
-        self._link.failed(result, answered=answer.incoming is not None)
+        self._link.failed(result, answered=answer.http_response is not None)
         raise result
 
     async def _check_clock(self, endpoint: Endpoint) -> None:

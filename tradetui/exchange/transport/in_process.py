@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from tradetui.exchange.carrier import (
-    LARGEST_BODY,
-    CarryFailure,
-    Incoming,
-    Outgoing,
+from tradetui.exchange.transport.transport import (
+    MAX_BODY_BYTES,
+    HttpRequest,
+    HttpResponse,
     Timeouts,
-    Trouble,
+    TransportError,
+    TransportErrorKind,
     refuse_write,
 )
 
@@ -24,7 +24,7 @@ AsgiApp: TypeAlias = Callable[[MutableMapping[str, Any], _Receive, _Send], Await
 
 
 class InProcessTransport:
-    """A carrier whose other end is an ASGI application.
+    """A transport whose other end is an ASGI application.
 
     The application runs in a task of its own, as a server would: when the caller gives up it goes on. An exception
     of the application is a connection that broke.
@@ -36,18 +36,18 @@ class InProcessTransport:
         self._timeouts = timeouts or Timeouts()
         self._running: set[asyncio.Task[None]] = set()
 
-    async def send(self, outgoing: Outgoing) -> Incoming:
-        """Call the application once; raises `CarryFailure`."""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Call the application once; raises `TransportError`."""
         if self.read_only:
-            refuse_write(outgoing)
-        exchange = _Exchange(outgoing.body)
-        task = asyncio.create_task(self._serve(_scope(outgoing), exchange))
+            refuse_write(request)
+        exchange = _Exchange(request.body)
+        task = asyncio.create_task(self._serve(_scope(request), exchange))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        seconds = self._timeouts.order_read if outgoing.writes else self._timeouts.read
+        seconds = self._timeouts.order_read if request.writes else self._timeouts.read
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
-            raise CarryFailure(Trouble.TIME_OUT, f"no answer within {seconds:g} s", sent=True)
+            raise TransportError(TransportErrorKind.TIME_OUT, f"no answer within {seconds:g} s", sent=True)
         return exchange.answer()
 
     async def aclose(self) -> None:
@@ -94,34 +94,34 @@ class _Exchange:
         elif message["type"] == "http.response.body":
             part = message.get("body", b"")
             self._size += len(part)
-            if self._size <= LARGEST_BODY:
+            if self._size <= MAX_BODY_BYTES:
                 self._parts.append(part)
             if not message.get("more_body", False):
                 self._complete = True
                 self.over.set()
 
-    def answer(self) -> Incoming:
-        if self._size > LARGEST_BODY:
-            raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+    def answer(self) -> HttpResponse:
+        if self._size > MAX_BODY_BYTES:
+            raise TransportError(TransportErrorKind.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
         length = self._headers.get("content-length", "")
         cut = length.isdigit() and int(length) != self._size
         if self._status is None or not self._complete or cut:
             how = "before answering" if self._status is None else "in the middle of the answer"
-            raise CarryFailure(Trouble.BROKEN, f"the connection was closed {how}", sent=True)
-        return Incoming(self._status, self._headers, b"".join(self._parts))
+            raise TransportError(TransportErrorKind.BROKEN, f"the connection was closed {how}", sent=True)
+        return HttpResponse(self._status, self._headers, b"".join(self._parts))
 
 
-def _scope(outgoing: Outgoing) -> dict[str, Any]:
-    path, _, query = outgoing.target.partition("?")
-    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+def _scope(request: HttpRequest) -> dict[str, Any]:
+    path, _, query = request.target.partition("?")
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers.items()]
     headers.append((b"host", b"in-process"))
-    if outgoing.body:
-        headers.append((b"content-length", str(len(outgoing.body)).encode()))
+    if request.body:
+        headers.append((b"content-length", str(len(request.body)).encode()))
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},
         "http_version": "1.1",
-        "method": outgoing.method,
+        "method": request.method,
         "scheme": "http",
         "path": unquote(path),
         "raw_path": path.encode("ascii"),

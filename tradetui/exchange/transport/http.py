@@ -15,19 +15,19 @@ from importlib.util import find_spec
 import certifi
 import httpcore
 
-from tradetui.exchange.carrier import (
-    LARGEST_BODY,
-    READS_AT_ONCE,
-    WRITES_AT_ONCE,
-    CarryFailure,
-    Incoming,
-    Origin,
-    Outgoing,
+from tradetui.exchange.sockets import Sockets
+from tradetui.exchange.transport.base_url import Origin
+from tradetui.exchange.transport.transport import (
+    MAX_BODY_BYTES,
+    MAX_CONCURRENT_READS,
+    MAX_CONCURRENT_WRITES,
+    HttpRequest,
+    HttpResponse,
     Timeouts,
-    Trouble,
+    TransportError,
+    TransportErrorKind,
     refuse_write,
 )
-from tradetui.exchange.sockets import Sockets
 
 # httpcore looks for sniffio several times a call; where it is not installed each search costs 50 microseconds.
 if find_spec("sniffio") is None:
@@ -48,7 +48,7 @@ def shared_tls() -> ssl.SSLContext:
 
 
 class HttpTransport:
-    """A carrier over HTTP/1.1 with one set of connections to read and another to write.
+    """A transport over HTTP/1.1 with one set of connections to read and another to write.
 
     Neither follows a redirect, asks the environment for a proxy or a password, or tries anything twice. The one that
     writes keeps no idle connection, so that a connection the server has just closed is never written to.
@@ -77,28 +77,28 @@ class HttpTransport:
         if not read_only:
             self._connections[True] = _Connections(self._tls, writes=True)
 
-    async def send(self, outgoing: Outgoing) -> Incoming:
-        """Send once and read the answer to its end; raises `CarryFailure`."""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send once and read the answer to its end; raises `TransportError`."""
         if self.read_only:
-            refuse_write(outgoing)
-        connections = self._connections[outgoing.writes]
-        failure: CarryFailure
+            refuse_write(request)
+        connections = self._connections[request.writes]
+        failure: TransportError
         connections.in_use += 1
         try:
-            async with asyncio.timeout(self._timeouts.total(writes=outgoing.writes)):
-                return await self._exchange(connections.pool, outgoing)
-        except CarryFailure as known:
+            async with asyncio.timeout(self._timeouts.total(writes=request.writes)):
+                return await self._exchange(connections.pool, request)
+        except TransportError as known:
             failure = known
         except TimeoutError:
             self._replace(connections)
-            failure = CarryFailure(Trouble.TIME_OUT, "the answer did not end in time", sent=True)
+            failure = TransportError(TransportErrorKind.TIME_OUT, "the answer did not end in time", sent=True)
         except asyncio.CancelledError:
             self._replace(connections)
             raise
         except httpcore.PoolTimeout:
             _log.error("the connections were used up; they are replaced")
             self._replace(connections)
-            failure = CarryFailure(Trouble.POOL, "all connections of this program are in use", sent=False)
+            failure = TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
         except Exception as raised:
             failure = _failure_of(raised)
         finally:
@@ -113,37 +113,37 @@ class HttpTransport:
         for connections in self._connections.values():
             await connections.pool.aclose()
 
-    async def _exchange(self, pool: httpcore.AsyncConnectionPool, outgoing: Outgoing) -> Incoming:
+    async def _exchange(self, pool: httpcore.AsyncConnectionPool, request: HttpRequest) -> HttpResponse:
         times = self._timeouts
         timeouts = {
             "connect": times.connect,
-            "read": times.order_read if outgoing.writes else times.read,
+            "read": times.order_read if request.writes else times.read,
             "write": times.write,
             "pool": times.pool,
         }
         async with pool.stream(
-            outgoing.method,
-            self._url(outgoing.target),
-            headers=self._headers(outgoing),
-            content=outgoing.body if outgoing.writes else None,
+            request.method,
+            self._url(request.target),
+            headers=self._headers(request),
+            content=request.body if request.writes else None,
             extensions={"timeout": timeouts},
         ) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             body = _Body(headers.get("content-encoding", ""))
             async for part in response.aiter_stream():
                 body.take(part)
-        return Incoming(response.status, headers, body.whole())
+        return HttpResponse(response.status, headers, body.whole())
 
     def _url(self, target: str) -> httpcore.URL:
         origin = self._origin
         return httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target)
 
-    def _headers(self, outgoing: Outgoing) -> list[tuple[bytes, bytes]]:
-        given = {"Accept": "application/json", "Accept-Encoding": "gzip", **outgoing.headers}
+    def _headers(self, request: HttpRequest) -> list[tuple[bytes, bytes]]:
+        given = {"Accept": "application/json", "Accept-Encoding": "gzip", **request.headers}
         try:
             own = [(name.encode("ascii"), value.encode("ascii")) for name, value in given.items()]
         except UnicodeEncodeError:
-            raise CarryFailure(Trouble.CONNECT, _NOT_HTTP, sent=False) from None
+            raise TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False) from None
         return [(b"Host", self._host), *own]
 
     def _replace(self, connections: _Connections) -> None:
@@ -162,7 +162,7 @@ class _Connections:
         self.retired = False
         self.pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
-            max_connections=WRITES_AT_ONCE if writes else READS_AT_ONCE,
+            max_connections=MAX_CONCURRENT_WRITES if writes else MAX_CONCURRENT_READS,
             max_keepalive_connections=0 if writes else 8,
             keepalive_expiry=30,
             http1=True,
@@ -173,7 +173,7 @@ class _Connections:
 
 
 class _Body:
-    """The body of an answer as it comes in, unpacked where it was packed; raises `CarryFailure`."""
+    """The body of an answer as it comes in, unpacked where it was packed; raises `TransportError`."""
 
     def __init__(self, encoding: str) -> None:
         self._received = bytearray()
@@ -184,23 +184,23 @@ class _Body:
             case "" | "identity":
                 pass
             case _:
-                raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True)
+                raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True)
 
     def take(self, part: bytes) -> None:
         """Another part."""
         if self._packed is not None:
             try:
-                part = self._packed.decompress(part, LARGEST_BODY + 1)
+                part = self._packed.decompress(part, MAX_BODY_BYTES + 1)
             except zlib.error:
-                raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True) from None
+                raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True) from None
         self._received += part
-        if len(self._received) > LARGEST_BODY:
-            raise CarryFailure(Trouble.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+        if len(self._received) > MAX_BODY_BYTES:
+            raise TransportError(TransportErrorKind.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
 
     def whole(self) -> bytes:
         """All of it, when the last part was taken."""
         if self._packed is not None and self._received and not self._packed.eof:
-            raise CarryFailure(Trouble.UNREADABLE, _NOT_UNPACKED, sent=True)
+            raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True)
         return bytes(self._received)
 
 
@@ -208,21 +208,23 @@ _NOT_HTTP = "the request cannot be written as HTTP"
 _NOT_UNPACKED = "the answer cannot be unpacked"
 
 
-def _failure_of(raised: Exception) -> CarryFailure:
+def _failure_of(raised: Exception) -> TransportError:
     """Say what went wrong in a sentence that holds nothing of the request."""
     match raised:
         case httpcore.ConnectTimeout():
-            return CarryFailure(Trouble.CONNECT, "no connection in time", sent=False)
+            return TransportError(TransportErrorKind.CONNECT, "no connection in time", sent=False)
         case httpcore.ConnectError():
             if "SSL" in str(raised) or "certificate" in str(raised).lower():
-                return CarryFailure(
-                    Trouble.TLS, "the connection is not secure, its certificate was refused", sent=False
+                return TransportError(
+                    TransportErrorKind.TLS, "the connection is not secure, its certificate was refused", sent=False
                 )
-            return CarryFailure(Trouble.CONNECT, "no connection (refused, or no such host)", sent=False)
+            return TransportError(TransportErrorKind.CONNECT, "no connection (refused, or no such host)", sent=False)
         case httpcore.TimeoutException():
-            return CarryFailure(Trouble.TIME_OUT, "no answer in time", sent=True)
+            return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
         case httpcore.LocalProtocolError():
-            return CarryFailure(Trouble.CONNECT, _NOT_HTTP, sent=False)
+            return TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
         case httpcore.NetworkError() | httpcore.ProtocolError() | OSError():
-            return CarryFailure(Trouble.BROKEN, "the connection was closed before the answer was complete", sent=True)
-    return CarryFailure(Trouble.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
+            return TransportError(
+                TransportErrorKind.BROKEN, "the connection was closed before the answer was complete", sent=True
+            )
+    return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)

@@ -1,0 +1,94 @@
+"""The protocol of a transport, which carries one request to the exchange and its response back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from tradetui.exchange.errors import ReadOnly
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""No response of the interface is larger; a larger one is not read to its end."""
+MAX_CONCURRENT_READS = 16
+MAX_CONCURRENT_WRITES = 4
+"""Requests under way at the same time, each on a connection of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds until a part of a call is given up; `order_read` is the longer wait for the answer to a write."""
+
+    connect: float = 3.0
+    read: float = 5.0
+    write: float = 3.0
+    pool: float = 1.0
+    order_read: float = 10.0
+
+    def total(self, *, writes: bool) -> float:
+        """The longest a call may take as a whole, whatever trickles in."""
+        return self.connect + self.write + (self.order_read if writes else self.read) + 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it goes on the wire: `target` is path and query; the headers hold signature and passphrase."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything."""
+        return self.method != "GET"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """A whole response, whatever its status; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+class TransportErrorKind(StrEnum):
+    """Why no whole response came."""
+
+    CONNECT = "connect"  # no connection: refused, no route, no such host
+    TLS = "tls"  # the certificate or the handshake failed
+    TIME_OUT = "time-out"
+    BROKEN = "broken"  # the connection ended before the response did
+    POOL = "pool"  # the connections of this program are used up: a fault of its own
+    UNREADABLE = "unreadable"  # too large, or not what its headers say
+
+
+class TransportError(Exception):
+    """No whole response came; `sent` says whether the request may have arrived. The message holds no secret."""
+
+    def __init__(self, kind: TransportErrorKind, message: str, *, sent: bool) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.sent = sent
+
+
+class Transport(Protocol):
+    """Carries one request at a time to its end; raises `TransportError`. It never sends anything twice."""
+
+    read_only: bool
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send and wait for the whole answer, within the time-outs."""
+        ...
+
+    async def aclose(self) -> None:
+        """Drop every connection."""
+
+
+def refuse_write(request: HttpRequest) -> None:
+    """Stop a request that is not a GET in a transport built to read only."""
+    if request.writes:
+        raise ReadOnly("this program was started to read only", remedy="Start it without monitor mode to trade.")
