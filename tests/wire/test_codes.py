@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from tradetui.wire.codes import (
     COPY_KEY_REFUSALS,
     KNOWN_CODES,
-    CodeGroup,
     ErrorKind,
     endpoint_missing,
     meaning,
@@ -84,13 +85,59 @@ def test_a_client_id_that_is_taken_leaves_the_outcome_unknown_since_it_was_made_
         assert not write_refused(code, status)
 
 
-def test_an_unlisted_code_is_a_refusal_only_under_a_status_of_refusal() -> None:
-    assert write_refused("59999", 400)
-    assert not write_refused("59999", 200)
-    assert not write_refused("59999", 408)
-    assert not write_refused("59999", 500)
-    assert not write_refused("59999")
-    assert meaning("59999").group is CodeGroup.UNLISTED
+@given(st.text(max_size=12), st.sampled_from((None, 200, 400, 401, 403, 404, 408, 429, 500, 503)), st.text(max_size=40))
+def test_a_code_that_is_not_listed_leaves_the_outcome_of_a_write_unknown(
+    code: str, status: int | None, msg: str
+) -> None:
+    assume(code not in KNOWN_CODES)
+    assume(refusal_explained(msg) is None)
+    assert not write_refused(code, status, msg)
+
+
+def test_codes_that_public_clients_list_are_refusals_only_where_their_text_refuses_the_request() -> None:
+    from ccxt import bitget
+
+    client_codes = set(bitget().exceptions["exact"])
+    listed = client_codes & KNOWN_CODES
+    assert len(listed) > 200
+    for code in client_codes - KNOWN_CODES:
+        assert not write_refused(code, 400)
+    # Texts that speak of another state than the request's: a system, an order that is not there, a time-out.
+    for code in (
+        "1",
+        "30009",
+        "30019",
+        "30030",
+        "30038",
+        "32047",
+        "33013",
+        "36217",
+        "40604",
+        "50008",
+        "40768",
+        "43001",
+    ):
+        assert not write_refused(code, 400), code
+    for code in ("30013", "30023", "32005", "35047", "36224", "40711", "40712", "403", "1001", "45113"):
+        assert write_refused(code, 400), code
+
+
+@pytest.mark.parametrize("code", ["429", "1001", "30007", "40047"])
+def test_a_limit_that_names_itself_refuses_a_write_under_any_status_below_500(code: str) -> None:
+    for status in (200, 400, 429):
+        assert write_refused(code, status)
+    assert meaning(code).kind is ErrorKind.RATE_LIMIT
+
+
+def test_a_time_out_status_leaves_the_outcome_unknown_whatever_the_code() -> None:
+    for code in KNOWN_CODES:
+        assert not write_refused(code, 408)
+        assert not write_refused(code, 504)
+
+
+@pytest.mark.parametrize("code", ["40109", "40768", "43025"])
+def test_an_order_that_is_not_there_leaves_the_outcome_unknown_since_it_may_be_the_one_just_made(code: str) -> None:
+    assert not write_refused(code, 400)
 
 
 def test_the_code_of_maintenance_and_of_bad_parameters_is_told_by_its_message() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tradetui.exchange.errors import AuthenticationFailed, ExchangeError
+from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, RateLimited
 from tradetui.wire.codes import wants_another_signature, wants_another_word
 from tradetui.wire.requests import Request
 
@@ -57,6 +57,8 @@ class Manner:
     def change_after(self, refusal: ExchangeError) -> bool:
         """Whether the refusal is one that another word or signature may cure; if so it is changed."""
         code = refusal.code or ""
+        if isinstance(refusal, RateLimited):
+            return False
         if isinstance(refusal, AuthenticationFailed):
             needed = any(quote(value, safe="") != value for _, value in self.query())
             if wants_another_signature(code) and needed and not self._signature_changed:

@@ -77,8 +77,7 @@ class Reads:
             error = first or result
             tidy(error, self._credentials)
             self._link.failed(error, answered=answer.http_response is not None)
-            off = switches_off(error.code, error.http_status) if error.code else error.http_status == 404
-            if off:
+            if _says_missing(error):
                 self._capabilities.switch_off(endpoint, error)
             raise error
 
@@ -88,6 +87,13 @@ class Reads:
             known = self._server_clock.offset_ms is not None
             return known and meaning(error.code or "").group is CodeGroup.CLOCK
         return isinstance(error, _TRANSIENT)
+
+
+def _says_missing(error: ExchangeError) -> bool:
+    """Whether the endpoint is missing or not permitted; what a limit refuses says nothing of that."""
+    if isinstance(error, RateLimited):
+        return False
+    return switches_off(error.code, error.http_status) if error.code else error.http_status == 404
 
 
 def tidy(error: ExchangeError, credentials: Credentials | None) -> None:

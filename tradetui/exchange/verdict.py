@@ -18,13 +18,15 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
-from tradetui.wire.codes import ErrorKind, endpoint_missing, meaning, write_refused
+from tradetui.wire.codes import TOO_MANY_CALLS_REMEDY, ErrorKind, endpoint_missing, meaning, write_refused
 from tradetui.wire.replies import Envelope, Reply, UnreadableBody, read_data, read_envelope
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.replies import LostRow
 
+TOO_MANY_REQUESTS = 429
+"""The HTTP status of a call beyond a limit, whatever the code in its body."""
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
@@ -46,10 +48,10 @@ class Answer:
 
     @property
     def limited(self) -> bool:
-        """Whether the exchange says that there were too many calls."""
-        if self.envelope is not None and not self.envelope.ok:
-            return meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
-        return self.status == 429
+        """Whether the exchange says that there were too many calls: HTTP status 429, or a code that says so."""
+        if self.status == TOO_MANY_REQUESTS:
+            return True
+        return self.envelope is not None and meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
 
 
 def opened(stamp_ms: int, http_response: HttpResponse) -> Answer:
@@ -87,6 +89,8 @@ def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeEr
         return _unreached(endpoint, answer.failure)
     if answer.envelope is None:
         return _unreadable(endpoint, answer)
+    if answer.limited:
+        return _limited(endpoint, answer, answer.envelope.msg, answer.envelope.code)
     if not answer.envelope.ok:
         return _refusal(endpoint, answer.envelope, answer)
     try:
@@ -107,7 +111,7 @@ def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | Exchang
         if write_refused(envelope.code, status, envelope.msg):
             return _refusal(endpoint, envelope, answer)
         return _unknown(endpoint, answer, envelope.msg or "the exchange answered that it cannot answer", envelope.code)
-    if status >= 500:
+    if status >= 500 or status in (408, TOO_MANY_REQUESTS):
         return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
     try:
         reply = read_data(endpoint, envelope)
@@ -138,7 +142,7 @@ def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> Exchange
         case ErrorKind.PERMISSION:
             return PermissionRefused(envelope.msg, **said)
         case ErrorKind.RATE_LIMIT:
-            return RateLimited(envelope.msg, retry_after=_asked_pause(answer), **said)
+            return _limited(endpoint, answer, envelope.msg, envelope.code)
         case ErrorKind.BUSY:
             return Busy(envelope.msg, **said)
     if status is not None and status >= 500:
@@ -146,16 +150,22 @@ def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> Exchange
     return Rejected(envelope.msg, **said)
 
 
+def _limited(endpoint: Endpoint, answer: Answer, message: str, code: str | None) -> RateLimited:
+    return RateLimited(
+        message,
+        retry_after=_asked_pause(answer),
+        code=code,
+        endpoint=endpoint.name,
+        http_status=answer.status,
+        remedy=TOO_MANY_CALLS_REMEDY,
+    )
+
+
 def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
     status = answer.status or 0
     said: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
-    if status == 429:
-        return RateLimited(
-            answer.unreadable,
-            retry_after=_asked_pause(answer),
-            remedy="It slows down by itself; lower budget_share if other programs use this account.",
-            **said,
-        )
+    if answer.limited:
+        return _limited(endpoint, answer, answer.unreadable, None)
     if status >= 500:
         return Busy(
             f"HTTP status {status}, {answer.unreadable}",

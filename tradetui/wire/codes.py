@@ -36,6 +36,7 @@ class CodeGroup(StrEnum):
     MODE = "position mode"
     SIZE = "size"
     MONEY = "money"
+    PRICE = "price"
     MARKET = "market state"
     COPY = "copy trading"
     SUBACCOUNT = "sub-account"
@@ -61,6 +62,17 @@ _UNLISTED: Final = Meaning(
     "The exchange's own words are all there is; look the code up in its documentation.",
 )
 
+UNIFIED_ACCOUNT: Final = "40085"
+"""The code under which an account in unified mode refuses everything of this interface."""
+UNIFIED_ACCOUNT_REMEDY: Final = (
+    "The account is in unified mode, which this program does not speak. On the exchange's site create a sub-account "
+    "in classic mode, make an API key in it, and use that key."
+)
+TOO_MANY_CALLS_REMEDY: Final = (
+    "Too many calls: it slows down by itself; lower budget_share if other programs use this account, and "
+    "address_share if others call from this network address."
+)
+
 _EXPLAINED: Final = Meaning(ErrorKind.REJECTED, CodeGroup.UNLISTED, "")
 
 
@@ -79,31 +91,31 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             _AUTH,
             CodeGroup.KEY,
             "Check the API key: it is missing, mistyped, deleted, or of another host.",
-            "40001 40006 40037 40041",
+            "40001 40006 40037 40041 401 30001 30006 30012 30017 30018",
         ),
         **_entries(
             _AUTH,
             CodeGroup.KEY,
             "Check the secret key: the signature made with it does not match.",
-            "40002 40003 40009",
+            "40002 40003 40009 30002 30013 40506 40507",
         ),
         **_entries(
             _AUTH,
             CodeGroup.KEY,
             "Check the passphrase: it is the one chosen when the API key was made, not the account's password.",
-            "40011 40012 40036",
+            "40011 40012 40036 30004 30015",
         ),
         **_entries(
             _AUTH,
             CodeGroup.CLOCK,
             "Set this machine's clock: requests are more than 30 seconds from the exchange's time.",
-            "40004 40005 40008 40078 40079",
+            "40004 40005 40008 40078 40079 30003 30005 30008",
         ),
         **_entries(
             _AUTH,
             CodeGroup.KEY,
             "Add this machine's address to the key's IP whitelist, or use a key without one.",
-            "40018 40038",
+            "40018 40038 30011",
         ),
         **_entries(
             _AUTH,
@@ -111,37 +123,39 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             'Demo keys need environment = "demo" in the profile, and live keys must not have it.',
             "40099",
         ),
-        **_entries(_AUTH, CodeGroup.KEY, "The request was not sent as JSON; this is a fault of the program.", "40007"),
+        **_entries(
+            _AUTH, CodeGroup.KEY, "The request was not sent as JSON; this is a fault of the program.", "40007 415"
+        ),
         # Permission and state of the account
         **_entries(
             _PERM,
             CodeGroup.PERMISSION,
             "Give the API key the permission named in the message, or use another key.",
-            "40014 40025 40040 40301",
+            "40014 40025 40040 40301 403 30022 30028",
         ),
         **_entries(
             _PERM,
             CodeGroup.ACCOUNT,
-            "The account is on the unified interface, which this program does not speak: use a classic account's key.",
+            UNIFIED_ACCOUNT_REMEDY,
             "40085 40084",
         ),
         **_entries(
             _PERM,
             CodeGroup.ACCOUNT,
             "The exchange has restricted, frozen or closed the account: ask its support.",
-            "40013 40022 40023 40024 40026 40031 40710 40916",
+            "40013 40022 40023 40024 40026 40031 40710 40916 30029 32001 32002 32026 32028 32038 35005 40300 50010",
         ),
         **_entries(
             _PERM,
             CodeGroup.ACCOUNT,
             "Complete the identity verification on the exchange's web site.",
-            "40035 40101 40111",
+            "40035 40101 40111 40016",
         ),
         **_entries(
             _PERM,
             CodeGroup.ACCOUNT,
             "The exchange does not serve this account from here.",
-            "40000 40103 40104",
+            "40000 40103 40104 32022",
         ),
         **_entries(
             _PERM, CodeGroup.SUBACCOUNT, "Use the main account's key: sub-accounts may not do this.", "40061 40068"
@@ -159,8 +173,8 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             ErrorKind.RATE_LIMIT,
             CodeGroup.RATE,
-            "Too many calls: it slows down by itself; lower budget_share if other programs use this account.",
-            "429 40047 13001 70228 40918 22035",
+            TOO_MANY_CALLS_REMEDY,
+            "429 40047 13001 70228 40918 22035 1001 30007 30014 30026 50009",
         ),
         # Parameters
         **_entries(
@@ -168,13 +182,14 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             CodeGroup.PARAMETER,
             "Correct the parameter named in the message.",
             "40017 40019 40020 40053 40057 40058 40059 40064 40072 40402 40409 40811 40812 40813 40924 41101 41103 "
-            "43011 43111 48001 48002 400172 00171 00172 40303 40304 40305",
+            "43011 43111 48001 48002 400172 00171 00172 40303 40304 40305 400 405 30020 30021 30023 30025 32031 "
+            "33059 33060 35059 35060 35062 35063 35064 36203 36206 36208 40201 40202 40302 40403 40500",
         ),
         **_entries(
             _NO,
             CodeGroup.SYMBOL,
             "Check the symbol and the product type: the exchange does not know or no longer lists it.",
-            "40034 40102 40309 40845",
+            "40034 40102 40309 40845 30024 30032 33021 35001 35061 35095 36002 36205 50004",
         ),
         **_entries(
             ErrorKind.MISSING,
@@ -182,7 +197,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "This endpoint does not exist here; what needs it does without.",
             "404 40404",
         ),
-        **_entries(_NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109"),
+        **_entries(_NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109 40768 43025 33014 35029 36216"),
         # Time range
         **_entries(
             _NO,
@@ -207,25 +222,26 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             _NO,
             CodeGroup.SIZE,
             "The size is below the contract's minimum: choose a larger one.",
-            "43006 45111 43037 22034 45110 43010 43027 45114",
+            "43006 45111 43037 22034 45110 43010 43027 45114 32018 33024 50014 50019",
         ),
         **_entries(
             _NO,
             CodeGroup.SIZE,
             "The size or price is no multiple of the contract's step, or has too many decimals.",
-            "22038 43028 45115 40808",
+            "22038 43028 45115 40808 32083 33028 33029 36221",
         ),
         **_entries(
             _NO,
             CodeGroup.SIZE,
             "The size is above what the contract or the position may have: choose a smaller one.",
-            "43007 43029 43038 45112 45120 40715",
+            "43007 43029 43038 45112 45120 40715 45113 32005 32014 32074 33036 35010 35019 35021 35030 35039 "
+            "36224 36225 36226 36227 36228 36229 36230 50015",
         ),
         **_entries(
             _NO,
             CodeGroup.MONEY,
             "There is not enough margin: choose a smaller size, or transfer margin to the futures account.",
-            "40762 40754 43012 40798 45002 40800",
+            "40762 40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020",
         ),
         **_entries(
             _NO, CodeGroup.COPY, "Copy traders have a minimum of their own: choose a larger size.", "13008 40734 40892"
@@ -235,13 +251,19 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             CodeGroup.MARKET,
             "The market does not take this now; try again when it trades normally.",
             "22043 22044 22067 22039 22040 22041 22045 40844 41114 45043 43115 43119 43120 22004 40931 45107 45108 "
-            "40722 40826 45122 40917",
+            "40722 40826 45122 40917 32024 32025 36201",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.PRICE,
+            "The price is outside what the exchange takes now: look at the market and choose another.",
+            "32006 32019 32020 35014 35020 36222 36223 40706 41117 50016 50017 50018 50021",
         ),
         **_entries(
             _NO,
             CodeGroup.COPY,
             "The exchange restricts copy traders here: close it among the current copy orders on its site.",
-            "31001 31025 40732 40199 40854 40731 40867 40746 40869 45098",
+            "31001 31025 40732 40199 40854 40731 40867 40746 40869 45098 40508 40601 40602 40609 40701 40702",
         ),
         # Sub-accounts
         **_entries(
@@ -273,12 +295,16 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             ErrorKind.BUSY,
             CodeGroup.SYSTEM,
             "The exchange is busy or being updated; a running session goes on reading.",
-            "40010 40015 40200 40725 40910 45001 43059 500",
+            "40010 40015 40200 40725 40910 45001 43059 500 1 01001 30009 30019 30030 30037 30038 32047 40308 40604 "
+            "50008",
         ),
     }
 )
 
 _AMBIGUOUS: Final = "40808"
+# A client id is made for one request: where an order has it already, that request was taken. That no order of an id
+# is there may be said of the very order the write has made.
+_SPEAKS_OF_ANOTHER_STATE: Final = frozenset({CodeGroup.DUPLICATE, CodeGroup.NOT_FOUND})
 _NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")
 
 COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
@@ -311,22 +337,19 @@ def meaning(code: str, msg: str = "") -> Meaning:
 def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:
     """Whether a reply with this code says, readably, that a write was not taken.
 
-    A listed code says so unless it is a system code; an unlisted one only under a 4xx status, which is what the
-    exchange gives its refusals. Nothing under a 5xx does: the outcome is unknown then. 40808 is a refusal where its
-    message names what was wrong; the exchange also answers it while its servers are being replaced. The refusals that
-    the interface documents by their words alone are such under any status below 500.
+    Only a listed code whose text refuses the request itself says so, or the words of a documented refusal that has
+    no code. An unlisted code, a system code, a client id or order that is spoken of as existing or missing, and
+    whatever comes under a 408 or a 5xx leave the outcome unknown. 40808 is a refusal where its message names what
+    was wrong; the exchange also answers it while its servers are being replaced.
     """
-    if http_status is not None and http_status >= 500:
+    if http_status is not None and (http_status >= 500 or http_status == 408):
         return False
     if code == _AMBIGUOUS:
         return any(sign in msg for sign in _NAMES_THE_FAULT)
     known = _MEANINGS.get(code)
-    if known is not None:
-        # A client id is made for one request: where an order has it already, that request was taken.
-        return known.kind is not ErrorKind.BUSY and known.group is not CodeGroup.DUPLICATE
-    if refusal_explained(msg) is not None:
-        return True
-    return http_status is not None and 400 <= http_status < 500 and http_status != 408
+    if known is None:
+        return refusal_explained(msg) is not None
+    return known.kind is not ErrorKind.BUSY and known.group not in _SPEAKS_OF_ANOTHER_STATE
 
 
 def endpoint_missing(code: str, http_status: int | None = None) -> bool:
