@@ -26,6 +26,7 @@ from tests.whole.outgoing import outgoing_requests
 from tradetui.commands.session import open_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.journal import Journal, State
+from tradetui.desk.journal_chain import ChainPoint, EventRow, chained, genesis
 from tradetui.desk.preview import Preview, Target
 from tradetui.profiles.loading import Flags, load
 from tradetui.wire.product_types import ProductType
@@ -190,11 +191,17 @@ def filled_journal(file: Path) -> None:
     rows = [
         (f"tt-{number:025x}", "account", "USDT-FUTURES|BTCUSDT", "reversal", "settled", 0) for number in range(INTENTS)
     ]
-    events = [(row[0], str(state), 1, json.dumps(words)) for row in rows for state, words in told.items()]
+    point = genesis(journal.id)
+    events = []
+    for row in rows:
+        for state, words in told.items():
+            event = EventRow(point.number + 1, *row[:4], str(state), 1, "", 0.0, "", json.dumps(words))
+            point = ChainPoint(event.number, chained(point.chain, event))
+            events.append((event.number, row[0], str(state), 1, "", 0.0, "", event.told, point.chain))
     connection = journal._connection
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO intent VALUES (?, ?, ?, ?, ?, ?)", rows)
-    connection.executemany("INSERT INTO event (intent, state, at_ms, told) VALUES (?, ?, ?, ?)", events)
+    connection.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
     connection.execute("COMMIT")
     journal.close()
 
@@ -203,7 +210,7 @@ def opened(file: Path) -> float:
     """Milliseconds until the newest intents and the open ones are read."""
     begin = time.perf_counter()
     journal = Journal(file)
-    journal.open_intents("account")
+    journal.open_intents()
     assert len(journal.newest()) == 200
     taken = (time.perf_counter() - begin) * 1000
     journal.close()

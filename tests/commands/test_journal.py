@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from tradetui.commands.journal import NOT_ENDED, _lines
 from tradetui.desk.journal import Journal, State
+from tradetui.exchange.clock import Moment
 
 
 def test_what_is_not_settled_says_what_to_do_before_anything_else() -> None:
     journal = Journal(None)
-    journal.begin("tt-1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {"title": "Reverse BTCUSDT"}, 1)
-    journal.step("tt-1", State.SENT, {}, 2)
+    journal.begin("tt-1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {"title": "Reverse BTCUSDT"}, Moment(1))
+    journal.step("tt-1", State.SENT, {}, Moment(2))
     first, second = _lines(journal.intent("tt-1"))
     assert "sent" in first and "Reverse BTCUSDT" in first
     assert second.strip() == NOT_ENDED
-    journal.step("tt-1", State.REJECTED, {"message": "no"}, 3)
+    journal.step("tt-1", State.REJECTED, {"message": "no"}, Moment(3))
     assert len(list(_lines(journal.intent("tt-1")))) == 1

@@ -22,6 +22,8 @@ COIN = ProductType.COIN_FUTURES
 class Clock:
     """A clock that stands where it is put."""
 
+    boot = ""
+
     def __init__(self) -> None:
         self.seconds = 1_000.0
         self.now_ms = NOW_MS

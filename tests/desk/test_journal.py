@@ -7,8 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, Overtaken, State, WrongStep
+from tradetui.desk.journal import (
+    ENDED,
+    TRANSITIONS,
+    AlreadyOpen,
+    Event,
+    Journal,
+    Overtaken,
+    State,
+    WrongStep,
+    elapsed_s,
+)
 from tradetui.desk.sqlite_file import FileUnusable, file_system_of, open_file
+from tradetui.exchange.clock import Moment
 
 
 @pytest.fixture
@@ -17,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def begun(journal: Journal, intent: str = "i1", key: str = "USDT-FUTURES|BTCUSDT") -> None:
-    journal.begin(intent, "account", key, "reversal", {"request": {"symbol": "BTCUSDT"}}, 1)
+    journal.begin(intent, "account", key, "reversal", {"request": {"symbol": "BTCUSDT"}}, Moment(1))
 
 
 def test_only_the_steps_of_the_state_machine_are_taken() -> None:
@@ -33,16 +44,17 @@ def test_only_the_steps_of_the_state_machine_are_taken() -> None:
                 State.REJECTED: [State.SENT, State.REJECTED],
                 State.UNKNOWN: [State.SENT, State.UNKNOWN],
                 State.SETTLED: [State.SENT, State.ACKNOWLEDGED, State.SETTLED],
+                State.CORRECTED: [State.SENT, State.ACKNOWLEDGED, State.SETTLED, State.CORRECTED],
                 State.RELEASED: [State.SENT, State.UNKNOWN, State.RELEASED],
             }[state]
             for step in path:
-                journal.step("i1", step, {}, 2)
+                journal.step("i1", step, {}, Moment(2))
             if other in TRANSITIONS.get(state, frozenset()):
-                journal.step("i1", other, {}, 3)
+                journal.step("i1", other, {}, Moment(3))
                 assert journal.intent("i1").state is other
             else:
                 with pytest.raises(WrongStep):
-                    journal.step("i1", other, {}, 3)
+                    journal.step("i1", other, {}, Moment(3))
 
 
 def test_one_open_intent_a_symbol_across_connections(file: Path) -> None:
@@ -51,20 +63,20 @@ def test_one_open_intent_a_symbol_across_connections(file: Path) -> None:
     with pytest.raises(AlreadyOpen, match="i1"):
         begun(two, "i2")
     begun(two, "i3", "USDT-FUTURES|ETHUSDT")
-    one.step("i1", State.SENT, {}, 2)
-    one.step("i1", State.UNKNOWN, {}, 3)
+    one.step("i1", State.SENT, {}, Moment(2))
+    one.step("i1", State.UNKNOWN, {}, Moment(3))
     with pytest.raises(AlreadyOpen):
         begun(two, "i4")
-    two.step("i1", State.RELEASED, {"why": "looked"}, 4)
+    two.step("i1", State.RELEASED, {"why": "looked"}, Moment(4))
     begun(two, "i5")
 
 
 def test_it_survives_being_opened_again(file: Path) -> None:
     journal = Journal(file)
     begun(journal)
-    journal.step("i1", State.SENT, {"stamp_ms": 5}, 2)
+    journal.step("i1", State.SENT, {"stamp_ms": 5}, Moment(2))
     journal.close()
-    (intent,) = Journal(file).open_intents("account")
+    (intent,) = Journal(file).open_intents()
     assert intent.state is State.SENT
     assert intent.told["stamp_ms"] == 5
     assert [event.state for event in intent.events] == [State.INTENDED, State.SENT]
@@ -81,10 +93,9 @@ def test_events_are_never_changed_or_lost(file: Path) -> None:
 
 def test_the_trading_lock_is_everybodys(file: Path) -> None:
     one, two = Journal(file), Journal(file)
-    assert two.trading_locked("account") is None
-    one.set_trading_lock("account", True, 1)
-    assert two.trading_locked("account") is True
-    assert two.trading_locked("another") is None
+    assert two.trading_locked() is None
+    one.set_trading_lock(True, Moment(1))
+    assert two.trading_locked() is True
 
 
 def test_a_newer_file_is_refused_and_left_alone(file: Path) -> None:
@@ -121,23 +132,139 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
         open_file(tmp_path / "deep" / "x.sqlite", (), mounts=mounts)
 
 
-def test_ended_states_lead_nowhere() -> None:
-    assert not set(TRANSITIONS) & ENDED
+def test_of_the_ended_states_one_can_be_corrected() -> None:
+    assert set(TRANSITIONS) & ENDED == {State.SETTLED}
+    assert TRANSITIONS[State.SETTLED] == {State.CORRECTED}
 
 
 def test_what_was_read_before_another_intent_is_too_old_to_begin_on(file: Path) -> None:
     one, two = Journal(file), Journal(file)
     before = two.last_event()
     begun(one)
-    one.step("i1", State.WITHDRAWN, {}, 2)
+    one.step("i1", State.WITHDRAWN, {}, Moment(2))
     with pytest.raises(Overtaken):
-        two.begin("i2", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=before)
-    two.begin("i3", "account", "USDT-FUTURES|ETHUSDT", "reversal", {}, 3, after=before)
-    two.begin("i4", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, 3, after=two.last_event())
+        two.begin("i2", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, Moment(3), after=before)
+    two.begin("i3", "account", "USDT-FUTURES|ETHUSDT", "reversal", {}, Moment(3), after=before)
+    two.begin("i4", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, Moment(3), after=two.last_event())
 
 
 def test_half_a_character_does_not_keep_a_step_from_being_written(file: Path) -> None:
     journal = Journal(file)
     begun(journal)
-    journal.step("i1", State.SENT, {"reply": "half \ud800"}, 2)
+    journal.step("i1", State.SENT, {"reply": "half \ud800"}, Moment(2))
     assert Journal(file).intent("i1").told["reply"] == "half ?"
+
+
+def settled(journal: Journal, intent: str, key: str = "USDT-FUTURES|BTCUSDT") -> None:
+    begun(journal, intent, key)
+    for state in (State.SENT, State.ACKNOWLEDGED, State.SETTLED):
+        journal.step(intent, state, {}, Moment(2))
+
+
+def test_a_corrected_intent_locks_its_scope_again() -> None:
+    journal = Journal(None)
+    settled(journal, "i1")
+    journal.step("i1", State.CORRECTED, {}, Moment(3))
+    with pytest.raises(AlreadyOpen, match="i1 is corrected"):
+        begun(journal, "i2")
+    journal.verify()
+    journal.step("i1", State.SETTLED, {}, Moment(4))
+    begun(journal, "i2")
+
+
+def test_an_intent_corrected_while_another_holds_the_scope_locks_it_after_that_one() -> None:
+    journal = Journal(None)
+    settled(journal, "i1")
+    begun(journal, "i2")
+    journal.step("i1", State.CORRECTED, {}, Moment(3))
+    assert [(intent.id, intent.state) for intent in journal.open_intents()] == [
+        ("i1", State.CORRECTED),
+        ("i2", State.INTENDED),
+    ]
+    journal.verify()
+    journal.step("i2", State.WITHDRAWN, {}, Moment(4))
+    with pytest.raises(AlreadyOpen, match="i1"):
+        begun(journal, "i3")
+    journal.verify()
+    journal.step("i1", State.CORRECTED, {}, Moment(5))
+    journal.step("i1", State.RELEASED, {}, Moment(6))
+    journal.verify()
+    begun(journal, "i3")
+
+
+def test_each_event_says_when_and_by_which_process(file: Path) -> None:
+    journal = Journal(file, "77-abc")
+    journal.begin("i1", "account", "scope", "reversal", {}, Moment(5, "boot", 12.5))
+    journal.close()
+    (event,) = Journal(file).intent("i1").events
+    assert (event.at_ms, event.boot, event.monotonic_s, event.owner) == (5, "boot", 12.5, "77-abc")
+
+
+def test_only_monotonic_time_counts() -> None:
+    event = Event(State.SENT, 1_000, {}, 1, "boot", 100.0)
+    assert elapsed_s(event, Moment(0, "boot", 130.0), first_seen_s=129.0) == 30.0
+    assert elapsed_s(event, Moment(9_999_999, "another", 130.0), first_seen_s=129.0) == 1.0
+    assert elapsed_s(event, Moment(0, "boot", 90.0), first_seen_s=90.0) == 0.0
+    unknown = Event(State.SENT, 1_000, {}, 1, "", 100.0)
+    assert elapsed_s(unknown, Moment(0, "", 130.0), first_seen_s=130.0) == 0.0
+
+
+OLD_TABLES = """
+    CREATE TABLE intent (
+        id TEXT PRIMARY KEY, account TEXT NOT NULL, lock_key TEXT NOT NULL, kind TEXT NOT NULL,
+        state TEXT NOT NULL, open INTEGER NOT NULL
+    );
+    CREATE UNIQUE INDEX one_open_intent ON intent (account, lock_key) WHERE open = 1;
+    CREATE TABLE event (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL REFERENCES intent (id),
+        state TEXT NOT NULL, at_ms INTEGER NOT NULL, told TEXT NOT NULL
+    );
+    CREATE INDEX event_of_intent ON event (intent);
+    CREATE TRIGGER no_change_of_event BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+    CREATE TRIGGER no_loss_of_event BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+    CREATE TABLE trading_lock (account TEXT PRIMARY KEY, locked INTEGER NOT NULL, at_ms INTEGER NOT NULL);
+    PRAGMA user_version = 1;
+"""
+"""The journal's first version, to the letter."""
+
+
+def old_journal(file: Path, state: str = "sent", told: str = "{}") -> sqlite3.Connection:
+    """A journal of the first version with one open intent, locked by hand; the connection that its program holds."""
+    file.parent.mkdir(parents=True)
+    connection = sqlite3.connect(file, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.executescript(OLD_TABLES)
+    connection.execute("INSERT INTO intent VALUES ('old', 'name', 'USDT-FUTURES|BTCUSDT', 'reversal', ?, 1)", (state,))
+    for step in ("intended", state):
+        connection.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', ?, 7, ?)", (step, told))
+    connection.execute("INSERT INTO trading_lock VALUES ('name', 1, 8)")
+    return connection
+
+
+def test_an_old_journal_with_an_open_intent_is_taken_up(file: Path) -> None:
+    old_journal(file, told='{"stamp_ms": 5}').close()
+    journal = Journal(file)
+    (intent,) = journal.open_intents()
+    assert (intent.id, intent.state, intent.told) == ("old", State.SENT, {"stamp_ms": 5})
+    assert {(event.boot, event.owner) for event in intent.events} == {("", "")}
+    assert journal.trading_locked() is True
+    journal.check()
+    with pytest.raises(AlreadyOpen, match="old"):
+        begun(journal)
+
+
+def test_a_program_of_the_old_version_that_still_runs_can_write_nothing_more(file: Path) -> None:
+    old = old_journal(file)
+    Journal(file)
+    with pytest.raises(sqlite3.Error):
+        old.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', 'unknown', 9, '{}')")
+    with pytest.raises(sqlite3.Error):
+        old.execute("SELECT locked FROM trading_lock WHERE account = 'name'")
+
+
+@pytest.mark.parametrize(("state", "told"), [("sunt", "{}"), ("sent", "{"), ("sent", "[]")])
+def test_an_old_journal_that_cannot_be_read_is_set_aside(file: Path, state: str, told: str) -> None:
+    old_journal(file, state, told).close()
+    with pytest.raises(FileUnusable, match="damaged"):
+        Journal(file)
+    assert file.with_name("journal.sqlite.damaged-1").exists()

@@ -26,6 +26,7 @@ from tradetui.desk.following import Sent
 from tradetui.desk.journal import AlreadyOpen, Journal, State
 from tradetui.desk.preview import Preview, Target
 from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.wire.vocabulary import Side
 
@@ -118,8 +119,8 @@ async def sent_into_a_full_disk(on: Scene, execution: Execution, file: Path) -> 
     preview = await execution.preview(LONG)
     right = Journal.step
 
-    def step_then_full(self: Journal, intent: str, state: State, told: Any, at_ms: int) -> None:
-        right(self, intent, state, told, at_ms)
+    def step_then_full(self: Journal, intent: str, state: State, told: Any, at: Moment) -> None:
+        right(self, intent, state, told, at)
         if state is State.SENT:
             resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(file).stat().st_size, resource.RLIM_INFINITY))
 
@@ -192,12 +193,12 @@ def written(file: Path, intents: int) -> None:
     for number in range(intents):
         begin(journal, f"i{number}")
         for state in (State.SENT, State.ACKNOWLEDGED, State.SETTLED):
-            journal.step(f"i{number}", state, {"words": "x" * 200}, 2)
+            journal.step(f"i{number}", state, {"words": "x" * 200}, Moment(2))
     journal.close()
 
 
 def begin(journal: Journal, intent: str) -> None:
-    journal.begin(intent, "account", LOCK, "reversal", {"request": {}}, 1)
+    journal.begin(intent, "account", LOCK, "reversal", {"request": {}}, Moment(1))
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
@@ -229,7 +230,7 @@ def test_a_torn_log_keeps_every_step_before_the_tear(file: Path, tmp_path: Path)
     begin(journal, "i1")
     whole = [State.INTENDED, State.SENT, State.ACKNOWLEDGED, State.SETTLED]
     for state in whole[1:]:
-        journal.step("i1", state, {}, 2)
+        journal.step("i1", state, {}, Moment(2))
     database, log = file.read_bytes(), wal_of(file).read_bytes()
     journal.close()
     seen = set()
@@ -279,7 +280,7 @@ def _race(file: Path, barrier: Any, results: Any, name: str, rounds: int) -> Non
         results.put((number, won))
         barrier.wait()
         if won:
-            journal.step(intent, State.WITHDRAWN, {}, 2)
+            journal.step(intent, State.WITHDRAWN, {}, Moment(2))
         barrier.wait()
 
 

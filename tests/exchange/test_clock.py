@@ -13,6 +13,8 @@ from tradetui.exchange.clock import LoopClock, ServerClock, SystemClock
 class Hands:
     """A clock moved by hand."""
 
+    boot = ""
+
     def __init__(self) -> None:
         self.seconds = 100.0
         self.wall = 1_790_000_000_000

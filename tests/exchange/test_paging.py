@@ -53,6 +53,8 @@ def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
 class FixedClock:
     """A clock that stands still."""
 
+    boot = ""
+
     def monotonic(self) -> float:
         return 1.0
 

@@ -18,6 +18,7 @@ from typing import Any
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.killing import HOWS, SYMBOL
 from tradetui.desk.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, State
+from tradetui.exchange.clock import Moment
 
 WEATHERS = ("none", "dropped-before", "dropped-after", "truncated")
 PHASES = ("reverse", "take up")
@@ -174,7 +175,7 @@ class _Crash:
             if intent.events[-1].state in ENDED:
                 continue
             try:
-                journal.begin("another", intent.account, intent.lock_key, "reversal", {}, 0)
+                journal.begin("another", intent.account, intent.lock_key, "reversal", {}, Moment(0))
             except AlreadyOpen:
                 continue
             raise AssertionError(f"{self.case}: {intent.id} is {intent.state} and locks nothing")

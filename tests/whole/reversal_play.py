@@ -363,7 +363,8 @@ class Play:
         state, still_open, lock_key = rows[0]
         if state != State.SENT or not still_open:
             say(f"{oid} was sent while its intent is {state}")
-        if self._read("SELECT locked FROM trading_lock WHERE locked = 1") or terminal.execution.locked:
+        newest_lock = self._read("SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1")
+        if newest_lock == [("locked",)] or terminal.execution.locked:
             say(f"{oid} was sent while trading is locked")
         others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", lock_key, oid)
         if others:

@@ -11,7 +11,7 @@ from typing import Any
 from tradetui.desk import execution, following, journal
 from tradetui.desk.execution import Execution
 from tradetui.desk.intents import Intents
-from tradetui.desk.journal import Journal, State
+from tradetui.desk.journal import Journal, Moment, State
 from tradetui.exchange import writes
 from tradetui.exchange.calls import Calls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
@@ -35,9 +35,12 @@ def sync_left_out(patch: Patch) -> None:
 def lock_dropped_on_restart(patch: Patch) -> None:
     right = Journal.__init__
 
-    def wrong(self: Journal, file: Path | None) -> None:
-        right(self, file)
-        self._connection.execute("UPDATE intent SET open = 0")
+    def wrong(self: Journal, file: Path | None, owner: str = "") -> None:
+        right(self, file, owner)
+        for intent in self.open_intents():
+            with self._writing():
+                self._connection.execute("UPDATE intent SET open = 0, state = 'released' WHERE id = ?", (intent.id,))
+                self._append(intent.id, State.RELEASED, {}, Moment(0))
 
     patch(Journal, "__init__", wrong)
 
@@ -96,18 +99,18 @@ def absence_read_as_unchanged(patch: Patch) -> None:
 def two_intents_for_a_symbol(patch: Patch) -> None:
     right, right_again = Journal.__init__, Execution._read_again
 
-    def without_index(self: Journal, file: Path | None) -> None:
-        right(self, file)
+    def without_index(self: Journal, file: Path | None, owner: str = "") -> None:
+        right(self, file, owner)
         self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
 
     def begin(
-        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Any, at_ms: int, **_: Any
+        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Any, at: Moment, **_: Any
     ) -> None:
         with self._writing():
             self._connection.execute(
                 "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
             )
-            self._event(intent, State.INTENDED, told, at_ms)
+            self._append(intent, State.INTENDED, told, at)
 
     async def read_again(self: Execution, shown: Any) -> Any:
         found = await right_again(self, shown)

@@ -446,11 +446,11 @@ async def test_locked_nothing_is_sent(tmp_path: Path) -> None:
 
 
 async def test_locked_by_another_process_at_the_last_moment_nothing_is_sent(tmp_path: Path) -> None:
-    from tradetui.desk.journal import Journal
+    from tradetui.desk.journal import Journal, Moment
 
     async with scene(tmp_path) as on:
         other = Journal(tmp_path / "journal.sqlite")
-        other.set_trading_lock("account", True, 1)
+        other.set_trading_lock(True, Moment(1))
         with pytest.raises(Withheld, match="locked before it was sent"):
             await on.creation.create(batch("alphaone"))
         assert on.posts == 0

@@ -137,7 +137,7 @@ async def test_core_only_a_request_that_never_arrived_stays_locked_until_release
         assert end.state is State.UNKNOWN
         preview = await on.execution.preview(LONG)
         assert any("not settled" in reason for reason in on.execution.why_not(preview, SYMBOL))
-        (intent,) = on.journal.open_intents(on.uid)
+        (intent,) = on.journal.open_intents()
         await on.execution.release(intent.id, "looked on the exchange's own page: nothing happened")
         assert last(await on.reverse(LONG)).outcome is Outcome.REVERSED
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tradetui.desk.disk import Disk
-from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, State, WrongStep
+from tradetui.desk.journal import ENDED, AlreadyOpen, Event, Intent, Journal, Moment, State, WrongStep, elapsed_s
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
@@ -52,6 +52,7 @@ class Intents:
         self._clock = clock
         self.new_id = new_id
         self._open: dict[str, tuple[str, State]] = {}
+        self._first_seen_s: dict[int, float] = {}
         self._locked_here = start_locked
         self._locked_everywhere = False
         self._lock_choices = 0
@@ -90,18 +91,19 @@ class Intents:
         chosen = self._lock_choices
         try:
             await self._disk.run(self._journal.check_place)
-            locked = await self._disk.run(self._journal.trading_locked, self.account)
-            intents = await self._disk.run(self._journal.open_intents, self.account)
+            locked = await self._disk.run(self._journal.trading_locked)
+            intents = await self._disk.run(self._journal.open_intents)
         except (sqlite3.Error, OSError) as problem:
             self.trouble = _unread(problem)
             return
         if chosen == self._lock_choices:
             self._locked_everywhere = bool(locked)
+        self._seen(intents)
         self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
 
     async def not_settled(self) -> list[Intent]:
         """Every intent of the account that is not settled, as the journal has it."""
-        return await self._disk.run(self._ready().open_intents, self.account)
+        return await self._disk.run(self._ready().open_intents)
 
     async def newest(self) -> list[Intent]:
         """The newest intents, newest first; raises Withheld while there is no journal, sqlite3.Error."""
@@ -118,6 +120,19 @@ class Intents:
             return intent
         await asyncio.sleep((OTHERS_AT_WORK_MS - age_ms) / 1000)
         return await self.read(intent.id)
+
+    def elapsed_s(self, event: Event) -> float:
+        """Seconds that have certainly passed since a step was written, in whatever process and boot.
+
+        What was written in another boot is counted from when this session first saw it.
+        """
+        now = Moment.now(self._clock)
+        return elapsed_s(event, now, self._first_seen_s.setdefault(event.number, now.monotonic_s))
+
+    def _seen(self, intents: Iterable[Intent]) -> None:
+        now_s = self._clock.monotonic()
+        for intent in intents:
+            self._first_seen_s.setdefault(intent.events[-1].number, now_s)
 
     def _ready(self) -> Journal:
         if self._journal is None:
@@ -146,7 +161,7 @@ class Intents:
         """
         try:
             begin = partial(self._ready().begin, after=after)
-            await self._disk.run(begin, intent, self.account, key, kind, told, self._clock.wall_ms())
+            await self._disk.run(begin, intent, self.account, key, kind, told, Moment.now(self._clock))
         except AlreadyOpen as problem:
             self._open[key] = (problem.intent, State(problem.state))
             raise
@@ -158,7 +173,7 @@ class Intents:
     async def about_to_send(self, intent: str, told: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
-            if await self._disk.run(self._ready().trading_locked, self.account) or self._locked_here:
+            if await self._disk.run(self._ready().trading_locked) or self._locked_here:
                 raise NotSent("trading was locked before it was sent")
             await self.step(intent, State.SENT, told)
         except WrongStep:
@@ -169,7 +184,7 @@ class Intents:
 
     async def step(self, intent: str, state: State, told: Mapping[str, Any]) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error."""
-        await self._disk.run(self._ready().step, intent, state, told, self._clock.wall_ms())
+        await self._disk.run(self._ready().step, intent, state, told, Moment.now(self._clock))
         for key, (open_intent, _) in tuple(self._open.items()):
             if open_intent != intent:
                 continue
@@ -231,7 +246,7 @@ class Intents:
             self.lock_is_told = not locked
             return False
         try:
-            await self._disk.run(self._journal.set_trading_lock, self.account, locked, self._clock.wall_ms())
+            await self._disk.run(self._journal.set_trading_lock, locked, Moment.now(self._clock))
         except (sqlite3.Error, OSError) as problem:
             if choice == self._lock_choices:
                 self._locked_here = self._locked_here or locked

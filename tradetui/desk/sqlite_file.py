@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+Migration = str | Callable[[sqlite3.Connection], None]
+"""SQL, or a function that is called within the transaction, which leads from one version to the next."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
 
 
@@ -21,11 +23,11 @@ class FileUnusable(Exception):
 
 
 def open_file(
-    file: Path | None, migrations: Sequence[str], *, mounts: Path = Path("/proc/mounts"), checks: str = ""
+    file: Path | None, migrations: Sequence[Migration], *, mounts: Path = Path("/proc/mounts"), checks: str = ""
 ) -> sqlite3.Connection:
     """Open (or make) a file brought to the newest version; None is memory only.
 
-    Each migration is the SQL that leads from one version to the next. A newer version than is known is refused; a
+    Each migration leads from one version to the next. A newer version than is known is refused; a
     damaged file is set aside under another name, never deleted, and refused too. `checks` names the one table that is
     looked at for damage now, where a large file shall open fast; `check_file` looks at all of it.
 
@@ -57,6 +59,9 @@ def open_file(
         if not _is_whole(connection, checks if version else ""):
             raise sqlite3.DatabaseError("damaged")
         _migrate(connection, migrations, str(file))
+    except FileUnusable:
+        connection.close()
+        raise
     except sqlite3.OperationalError as problem:
         connection.close()
         raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
@@ -85,17 +90,48 @@ def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
 
 
 def _damaged(file: Path) -> FileUnusable:
-    aside = _set_aside(file)
+    aside = set_aside(file)
     return FileUnusable(str(file), "it was damaged", f"It was kept as {aside.name}; look into it first")
 
 
-def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], name: str) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> None:
+    if _known_version(connection, migrations, name) == len(migrations):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again: another process may have led it forward while this one waited.
+        for number in range(_known_version(connection, migrations, name), len(migrations)):
+            migration = migrations[number]
+            if isinstance(migration, str):
+                for statement in _statements(migration):
+                    connection.execute(statement)
+            else:
+                migration(connection)
+            connection.execute(f"PRAGMA user_version={number + 1}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _known_version(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(migrations):
-        connection.close()
         raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
-    for number in range(version, len(migrations)):
-        connection.executescript(f"BEGIN IMMEDIATE;{migrations[number]};PRAGMA user_version={number + 1};COMMIT;")
+    return version
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; a semicolon within one (a trigger's) does not end it."""
+    statement = ""
+    for part in script.split(";"):
+        statement += part + ";"
+        if sqlite3.complete_statement(statement):
+            if statement.strip("; \n"):
+                yield statement
+            statement = ""
+    if statement.strip("; \n"):
+        yield statement
 
 
 def set_aside_before(file: Path) -> Path | None:
@@ -103,7 +139,8 @@ def set_aside_before(file: Path) -> Path | None:
     return min(file.parent.glob(f"{file.name}.damaged-*"), default=None)
 
 
-def _set_aside(file: Path) -> Path:
+def set_aside(file: Path) -> Path:
+    """Move a file that cannot be trusted, with its log, to a name that says so; the new path."""
     number = 1
     while (aside := file.with_name(f"{file.name}.damaged-{number}")).exists():
         number += 1

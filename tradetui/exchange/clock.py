@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
+
+from tradetui.storage.boot import boot_id
 
 WARN_OFFSET_MS = 1_000
 """Beyond this distance to the exchange's clock the screen warns."""
@@ -20,6 +23,11 @@ _JUMP_MS = 500
 class Clock(Protocol):
     """What tells the time: seconds that never step for waiting, wall milliseconds for stamping."""
 
+    @property
+    def boot(self) -> str:
+        """Id of the boot within which `monotonic` can be compared; empty where it cannot be told."""
+        ...
+
     def monotonic(self) -> float:
         """Seconds since some fixed moment of this boot."""
         ...
@@ -29,8 +37,27 @@ class Clock(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something was written: Unix ms for people, seconds of CLOCK_MONOTONIC and its boot for decisions."""
+
+    at_ms: int
+    boot: str = ""
+    monotonic_s: float = 0.0
+
+    @classmethod
+    def now(cls, clock: Clock) -> Moment:
+        """The moment by that clock."""
+        return cls(clock.wall_ms(), clock.boot, clock.monotonic())
+
+
 class SystemClock:
     """The machine's clocks; `monotonic` is shared by all processes of one boot."""
+
+    @property
+    def boot(self) -> str:
+        """The system's boot id; empty where it does not tell."""
+        return boot_id()
 
     def monotonic(self) -> float:
         """Seconds of CLOCK_MONOTONIC."""
@@ -42,9 +69,13 @@ class SystemClock:
 
 
 class LoopClock:
-    """The event loop's time, so that virtual time drives everything; the wall shows `start_ms` at first use."""
+    """The event loop's time, so that virtual time drives everything; the wall shows `start_ms` at first use.
 
-    def __init__(self, start_ms: int) -> None:
+    Two clocks of one `boot` are compared as two processes of one boot are.
+    """
+
+    def __init__(self, start_ms: int, boot: str = "virtual") -> None:
+        self.boot = boot
         self._start_ms = start_ms
         self._origin: float | None = None
 

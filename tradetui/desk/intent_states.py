@@ -1,0 +1,109 @@
+"""What an intent is: its states, the steps between them, and how long ago a step was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from tradetui.exchange.clock import Moment
+
+
+class State(StrEnum):
+    """Where an intent stands."""
+
+    INTENDED = "intended"
+    WITHDRAWN = "withdrawn"
+    SENT = "sent"
+    ACKNOWLEDGED = "acknowledged"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+    SETTLED = "settled"
+    CORRECTED = "corrected"
+    RELEASED = "released"
+
+
+TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
+    State.INTENDED: frozenset({State.WITHDRAWN, State.SENT}),
+    # Withdrawn by the process itself, which knows that its request never left.
+    State.SENT: frozenset({State.WITHDRAWN, State.ACKNOWLEDGED, State.REJECTED, State.UNKNOWN}),
+    State.ACKNOWLEDGED: frozenset({State.SETTLED, State.UNKNOWN}),
+    State.UNKNOWN: frozenset({State.SETTLED, State.RELEASED}),
+    # A later fill of the same order: it was not over.
+    State.SETTLED: frozenset({State.CORRECTED}),
+    State.CORRECTED: frozenset({State.SETTLED, State.RELEASED, State.CORRECTED}),
+}
+ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.RELEASED})
+"""An intent in one of these states locks nothing. `settled` alone can be left again, for `corrected`."""
+
+
+class AlreadyOpen(Exception):
+    """An intent of the same scope is not settled yet; `intent` is its id."""
+
+    def __init__(self, intent: str, state: str) -> None:
+        super().__init__(f"intent {intent} is {state}")
+        self.intent = intent
+        self.state = state
+
+
+class Overtaken(Exception):
+    """Another intent of the same scope was written since what this one rests on was read."""
+
+
+class WrongStep(Exception):
+    """A step the state machine does not have; a fault of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step: the state reached, when (Unix ms, for display only), and what is told about it.
+
+    `boot` and `monotonic_s` say when by a clock that never steps; `owner` is the process that wrote it, by the name
+    under which `storage.process_life` knows whether it lives. Both texts are empty where the writer could not tell.
+    """
+
+    state: State
+    at_ms: int
+    told: Mapping[str, Any]
+    number: int = 0
+    boot: str = ""
+    monotonic_s: float = 0.0
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """An intent with every step so far. Secret fields are stored as `***`."""
+
+    id: str
+    account: str
+    lock_key: str
+    kind: str
+    state: State
+    events: tuple[Event, ...]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Everything told in any step, later ones over earlier ones."""
+        merged: dict[str, Any] = {}
+        for event in self.events:
+            merged.update(event.told)
+        return merged
+
+
+def elapsed_s(event: Event, now: Moment, first_seen_s: float) -> float:
+    """Seconds that have certainly passed since the event was written; never negative.
+
+    Within one boot CLOCK_MONOTONIC tells. For an event of another boot, or where the boot is not known, only the
+    reader's own time since it first saw the event counts. Wall time decides nothing.
+
+    Args:
+        event: the step that is waited from.
+        now: the reader's moment.
+        first_seen_s: the reader's monotonic time (s) when it first saw the event.
+    """
+    watched = max(0.0, now.monotonic_s - first_seen_s)
+    if event.boot and event.boot == now.boot:
+        return max(watched, now.monotonic_s - event.monotonic_s)
+    return watched
