@@ -130,7 +130,7 @@ async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds
             written.clear()
             begin = time.perf_counter()
             try:
-                sent = await execution.confirm(preview, preview.target.symbol)
+                sent = await execution.confirm(preview, preview.subject)
             except Exception as problem:
                 print(f"  not sent: {problem}")
                 continue
@@ -158,7 +158,7 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
 
     # The program ends with the POST sent and nothing after it written down.
     execution.intents.note = never  # type: ignore[method-assign]
-    await execution.confirm(preview, preview.target.symbol)
+    await execution.confirm(preview, preview.subject)
     await desk.stop()
     again = desk_on(server["base_url"], server, folder)
     assert again.execution is not None

@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
 async def refused(execution: Execution, preview: Preview) -> str:
     """Why it is not sent."""
     with pytest.raises((NotConfirmed, NotSent)) as caught:
-        await execution.confirm(preview, SYMBOL)
+        await execution.confirm(preview, preview.subject)
     return str(caught.value)
 
 
@@ -72,7 +72,9 @@ async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
             words = await refused(execution, preview)
         assert "cannot be written" in words and "free space" in words
         assert on.posts == 0
-        assert any("free space" in reason for reason in execution.why_not(preview, SYMBOL)), "and it stays refused"
+        assert any("free space" in reason for reason in execution.why_not(preview, preview.subject)), (
+            "and it stays refused"
+        )
 
 
 async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file: Path) -> None:
@@ -106,7 +108,7 @@ async def test_a_disk_that_fills_up_once_it_was_sent_loses_nothing(file: Path) -
             assert sent.acknowledged, "it was sent, whatever the disk says"
             assert execution.unsettled()
             preview = await execution.preview(LONG)
-            assert any("not settled" in reason for reason in execution.why_not(preview, SYMBOL))
+            assert any("not settled" in reason for reason in execution.why_not(preview, preview.subject))
         async with session(on, file) as execution:
             assert execution.unsettled()
             await asyncio.sleep(40)
@@ -126,7 +128,7 @@ async def sent_into_a_full_disk(on: Scene, execution: Execution, file: Path) -> 
 
     with pytest.MonkeyPatch.context() as patch, disk_full_at(resource.RLIM_INFINITY):
         patch.setattr(Journal, "step", step_then_full)
-        return await execution.confirm(preview, SYMBOL)
+        return await execution.confirm(preview, preview.subject)
 
 
 @contextmanager
@@ -221,7 +223,8 @@ async def test_a_damaged_page_anywhere_locks_trading_until_somebody_has_looked(f
         assert on.posts == 0
         aside.rename(file.with_name("looked-at"))
         async with session(on, file) as execution:
-            await execution.confirm(await execution.preview(LONG), SYMBOL)
+            preview = await execution.preview(LONG)
+            await execution.confirm(preview, preview.subject)
         assert on.posts == 1
 
 
@@ -352,7 +355,9 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
         words = await refused(execution, preview)
         assert "moved, deleted or replaced" in words and "start again" in words
         assert on.posts == 0
-        assert any("moved, deleted" in reason for reason in execution.why_not(preview, SYMBOL)), "and it stays refused"
+        assert any("moved, deleted" in reason for reason in execution.why_not(preview, preview.subject)), (
+            "and it stays refused"
+        )
 
 
 async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_this_sessions_own(file: Path) -> None:
@@ -361,8 +366,8 @@ async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_thi
         preview = await execution.preview(LONG)
         shutil.rmtree(file.parent)
         await asyncio.sleep(1)
-        assert any("moved, deleted" in reason for reason in execution.why_not(preview, SYMBOL))
+        assert any("moved, deleted" in reason for reason in execution.why_not(preview, preview.subject))
         execution.lock()
         await asyncio.sleep(0.1)
         assert execution.locked
-        assert any("other sessions are not locked" in reason for reason in execution.why_not(preview, SYMBOL))
+        assert any("other sessions are not locked" in reason for reason in execution.why_not(preview, preview.subject))

@@ -243,7 +243,7 @@ async def test_a_reversal_followed_through_stale_reads_is_named_by_what_is_held(
     async with scene(seed=seed) as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         on.sandbox.faults.rates["stale-reads"] = 0.6
         progress = [each async for each in on.execution.follow(sent)]
         assert progress[-1].outcome is Outcome.REVERSED

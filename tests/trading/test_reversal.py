@@ -142,3 +142,47 @@ def test_one_way_short_mirrors_long(net: Decimal, size: Decimal) -> None:
 def test_every_uncertainty_is_said() -> None:
     made = plan(Net(Decimal(10)), None, "3")
     assert any("does not say" in words for words in made.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("made", "subject", "title", "meaning"),
+    [
+        (
+            plan(legs("0.1214", "0.2934"), "sell"),
+            "BTCUSDT SHORT",
+            "Reverse BTCUSDT SHORT 0.2934 into LONG 0.4148",
+            "sell = the short leg",
+        ),
+        (
+            plan(legs("20", "5"), "buy", "3"),
+            "BTCUSDT LONG",
+            "Reverse BTCUSDT LONG 3 of 20 into SHORT 8",
+            "buy = the long leg",
+        ),
+        (plan(Net(Decimal(10))), "BTCUSDT LONG", "Reverse BTCUSDT LONG 10 into SHORT 10", ""),
+        (
+            plan(Net(Decimal(10)), size="3"),
+            "BTCUSDT LONG",
+            "Reverse BTCUSDT LONG 10 into LONG 4 or SHORT 10",
+            "",
+        ),
+        (
+            plan(Net(Decimal(-2)), one_way_side="held"),
+            "BTCUSDT SHORT",
+            "Reverse BTCUSDT SHORT 2 into LONG 2",
+            "sell = the short position that is held",
+        ),
+        (
+            plan(Net(Decimal(-2)), one_way_side="order"),
+            "BTCUSDT SHORT",
+            "Reverse BTCUSDT SHORT 2 into LONG 2",
+            "buy = the order that closes the short position",
+        ),
+    ],
+)
+def test_the_leg_is_named_and_so_is_what_its_side_means(
+    made: ReversalPlan, subject: str, title: str, meaning: str
+) -> None:
+    assert made.subject == subject
+    assert made.title == title
+    assert made.side_meaning == meaning

@@ -109,7 +109,7 @@ async def test_a_changed_position_is_shown_instead_of_sent() -> None:
         await asyncio.sleep(1)
         await pilot.pause()
         assert posts(stage) == 0
-        assert "Nothing was sent. Changed since the preview" in " ".join(screen_text(stage.app).split())
+        assert "Nothing was sent. Changed since you looked" in " ".join(screen_text(stage.app).split())
 
 
 async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
@@ -127,7 +127,8 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
         assert dialog.query_one("#confirm", Button).disabled
         typed = dialog.query_one("#typed", Input)
         assert typed.display
-        typed.value = dialog._target.symbol
+        assert dialog._preview is not None
+        typed.value = dialog._preview.subject
         await pilot.pause()
         assert not dialog.query_one("#confirm", Button).disabled
 

@@ -247,7 +247,7 @@ class Play:
         async def work() -> None:
             _confirmed_ms.set(self.clock.wall_ms())
             try:
-                sent = await terminal.execution.confirm(preview, SYMBOL)
+                sent = await terminal.execution.confirm(preview, preview.subject)
             except NotConfirmed as refused:
                 self.notes[f"not confirmed: {refused.reasons[0][:40]}"] += 1
                 return

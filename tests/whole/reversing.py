@@ -62,10 +62,10 @@ class Scene:
         """Reversals that arrived at the exchange."""
         return self.sandbox.counts["POST", REVERSAL_PATH]
 
-    async def reverse(self, target: Target, typed: str = SYMBOL) -> list[Progress]:
+    async def reverse(self, target: Target, typed: str | None = None) -> list[Progress]:
         """Preview, confirm, and follow to the end."""
         preview = await self.execution.preview(target)
-        sent = await self.execution.confirm(preview, typed)
+        sent = await self.execution.confirm(preview, preview.subject if typed is None else typed)
         return [progress async for progress in self.execution.follow(sent)]
 
 

@@ -48,7 +48,7 @@ async def session(environment: dict[str, str]):
 async def sent_into_the_dark(exchange: ExchangeThread, execution: Execution, preview: Preview) -> None:
     """The order never arrives, and whether it did is not known."""
     exchange.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
-    sent = await execution.confirm(preview, SYMBOL)
+    sent = await execution.confirm(preview, preview.subject)
     assert sent.progress.state is State.UNKNOWN
 
 
@@ -70,8 +70,8 @@ async def test_the_next_session_is_locked_out_by_the_same_journal(tmp_path: Path
         # From now on the exchange has nothing but its thirteen endpoints, and none of them names the account.
         exchange.sandbox.options = replace(exchange.sandbox.options, core_only=True)
         async with session(environment) as (execution, preview):
-            assert any("not settled" in reason for reason in execution.why_not(preview, SYMBOL))
+            assert any("not settled" in reason for reason in execution.why_not(preview, preview.subject))
             with pytest.raises(NotConfirmed, match="not settled"):
-                await execution.confirm(preview, SYMBOL)
+                await execution.confirm(preview, preview.subject)
         assert exchange.posts == 0, "the first was dropped on its way, and there was no second"
         assert len(list((tmp_path / "data").glob("accounts/*/journal.sqlite"))) == 1

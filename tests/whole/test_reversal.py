@@ -62,7 +62,7 @@ async def test_one_way_with_a_size_says_which_result_came_true(core_only: bool, 
         on.hold(long="1")
         preview = await on.execution.preview(Target(SYMBOL, USDT, None, Decimal("0.3")))
         assert preview.plan is not None and preview.plan.uncertain
-        assert "Type BTCUSDT to confirm." in on.execution.why_not(preview)
+        assert "Type BTCUSDT LONG to confirm." in on.execution.why_not(preview)
         end = last(await on.reverse(Target(SYMBOL, USDT, None, Decimal("0.3"))))
         assert end.held == on.held() == Net(Decimal(after))
         assert ("size counts" in (end.came_true or "")) is (honours == "honour")
@@ -136,7 +136,7 @@ async def test_core_only_a_request_that_never_arrived_stays_locked_until_release
         end = last(await on.reverse(LONG))
         assert end.state is State.UNKNOWN
         preview = await on.execution.preview(LONG)
-        assert any("not settled" in reason for reason in on.execution.why_not(preview, SYMBOL))
+        assert any("not settled" in reason for reason in on.execution.why_not(preview, preview.subject))
         (intent,) = on.journal.open_intents()
         await on.execution.release(intent.id, "looked on the exchange's own page: nothing happened")
         assert last(await on.reverse(LONG)).outcome is Outcome.REVERSED
@@ -147,7 +147,7 @@ async def test_what_may_still_arrive_is_not_released() -> None:
         on.hold(long="2")
         on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
         preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         with pytest.raises(Withheld, match="may still arrive at the exchange; in 35 s"):
             await on.execution.release(sent.intent, "looked")
         assert on.execution.unsettled()
@@ -168,7 +168,7 @@ async def test_a_refusal_is_journalled_and_leaves_the_symbol_free() -> None:
             for key in on.sandbox.world.keys
         ]
         with pytest.raises(Exception, match="40014") as caught:
-            await on.execution.confirm(preview, SYMBOL)
+            await on.execution.confirm(preview, preview.subject)
         assert not isinstance(caught.value, Rejected) or caught.value.code == "40014"
         assert journalled(on) == [State.INTENDED, State.SENT, State.REJECTED]
         assert not on.execution.unsettled()
@@ -179,8 +179,8 @@ async def test_what_changed_since_the_preview_is_shown_instead_of_sent() -> None
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         on.hold(long="1")
-        with pytest.raises(NotConfirmed, match="what is held") as caught:
-            await on.execution.confirm(preview, SYMBOL)
+        with pytest.raises(NotConfirmed, match="size 2 → 3") as caught:
+            await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
         assert caught.value.preview is not None
         assert caught.value.preview.before == Legs(Decimal(3))
@@ -191,12 +191,12 @@ async def test_a_new_order_or_a_moved_price_voids_the_preview() -> None:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         on.sandbox.world.place_order(on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
-        with pytest.raises(NotConfirmed, match="pending orders"):
-            await on.execution.confirm(preview, SYMBOL)
+        with pytest.raises(NotConfirmed, match="order none → buy open 0.1 at 70000"):
+            await on.execution.confirm(preview, preview.subject)
         preview = await on.execution.preview(LONG)
         on.sandbox.world.market.set_price(SYMBOL, Decimal("90000"))
-        with pytest.raises(NotConfirmed, match="half a per cent"):
-            await on.execution.confirm(preview, SYMBOL)
+        with pytest.raises(NotConfirmed, match="notional .* → "):
+            await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
 
 
@@ -206,7 +206,7 @@ async def test_locked_nothing_is_sent() -> None:
         preview = await on.execution.preview(LONG)
         on.execution.lock()
         with pytest.raises(NotConfirmed, match="locked"):
-            await on.execution.confirm(preview, SYMBOL)
+            await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
 
 
@@ -218,7 +218,7 @@ async def test_an_expired_preview_is_not_sent() -> None:
         preview = await on.execution.preview(LONG)
         await asyncio.sleep(11)
         with pytest.raises(NotConfirmed, match="older than 10 s"):
-            await on.execution.confirm(preview, SYMBOL)
+            await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
 
 
@@ -229,7 +229,7 @@ async def test_two_confirmations_at_once_send_one() -> None:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         results = await asyncio.gather(
-            *(on.execution.confirm(preview, SYMBOL) for _ in range(50)), return_exceptions=True
+            *(on.execution.confirm(preview, preview.subject) for _ in range(50)), return_exceptions=True
         )
         assert on.posts == 1
         assert sum(isinstance(each, NotConfirmed) for each in results) == 49
@@ -241,7 +241,8 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
     async with scene(core_only=True) as on:
         on.hold(long="2")
         on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
-        sent = await on.execution.confirm(await on.execution.preview(LONG), SYMBOL)
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
         book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
             on.sandbox.world.burst(book, held)

@@ -62,7 +62,7 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         async with frozen_holdings(on, monkeypatch):
-            sent = await on.execution.confirm(preview, SYMBOL)
+            sent = await on.execution.confirm(preview, preview.subject)
             progress = [each async for each in on.execution.follow(sent)]
             assert progress[-1].state is State.UNKNOWN
             assert any("does not show it" in each.words for each in progress)
@@ -78,7 +78,7 @@ async def test_an_order_that_filled_and_was_traded_back_is_another_outcome_after
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         await somebody_else_reverses(on, "sell", "2")
         assert on.held() == Legs(Decimal(2))
         began = on.client.clock.wall_ms()
@@ -102,7 +102,7 @@ async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_requ
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
         await somebody_else_reverses(on, "buy", "2")
         began = on.client.clock.wall_ms()
@@ -147,7 +147,7 @@ async def test_nothing_is_sent_on_what_was_read_too_long_ago(
         else:
             monkeypatch.setattr(execution.intents, what, slow(getattr(execution.intents, what), 3.5, count()))
         with pytest.raises(NotConfirmed, match=r"3\.5 s old, and 3 s is the most"):
-            await execution.confirm(preview, SYMBOL)
+            await execution.confirm(preview, preview.subject)
         assert on.posts == 0
         assert not execution.unsettled()
         if reached:
@@ -163,7 +163,7 @@ async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.Monke
         gap = iter([0.0, 60_000.0, 60_000.0])
         monkeypatch.setattr(on.execution, "_asleep_ms", lambda: next(gap))
         with pytest.raises(NotConfirmed, match=r"60\.0 s old"):
-            await on.execution.confirm(preview, SYMBOL)
+            await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
 
 
@@ -186,9 +186,9 @@ async def test_a_refusal_of_what_was_done_is_not_believed_where_the_order_can_be
         monkeypatch.setattr(on.client.futures, "reverse", done_and_refused)
         if core_only:
             with pytest.raises(Rejected):
-                await on.execution.confirm(preview, SYMBOL)
+                await on.execution.confirm(preview, preview.subject)
             return
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
         *_, end = [each async for each in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
@@ -204,7 +204,7 @@ async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path:
         async with session(on, file) as killed:
             preview = await killed.preview(LONG)
             on.sandbox.faults.next("dropped-after", endpoint=REVERSE)
-            sent = await killed.confirm(preview, SYMBOL)
+            sent = await killed.confirm(preview, preview.subject)
             assert sent.progress.state is State.UNKNOWN
         await asyncio.sleep(1)
         assert other.unsettled(), "and it is locked there until then"
@@ -220,7 +220,7 @@ async def test_two_sessions_that_follow_one_reversal_write_its_end_once(tmp_path
         on.hold(long="2")
         preview = await one.preview(LONG)
         on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
-        sent = await one.confirm(preview, SYMBOL)
+        sent = await one.confirm(preview, preview.subject)
         progress: list[Progress] = [each async for each in one.follow(sent)]
         assert progress[-1].outcome is Outcome.UNCHANGED
         await asyncio.sleep(2)
@@ -267,7 +267,7 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         assert any("NOT PROVEN" in line.plain for line in preview_lines(preview))
         told = preview.as_json(on.execution.settings, ())
         assert any("not proven" in words for words in told["assumptions"])
-        sent = await on.execution.confirm(preview, SYMBOL)
+        sent = await on.execution.confirm(preview, preview.subject)
         *_, end = [each async for each in on.execution.follow(sent)]
         assert "not proven" in end.words
         (intent,) = on.journal.newest()

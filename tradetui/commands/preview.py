@@ -55,8 +55,8 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
             contract=contract,
             now=clock.monotonic(),
         )
-        # Only what a dialog could not lift is a block here: the symbol is typed there, not here.
-        blocked = why_not(preview, situation, preview.target.symbol)
+        # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.
+        blocked = why_not(preview, situation, preview.subject)
         return preview, blocked, (MONITOR,) if settings.read_only else ()
 
 
@@ -64,11 +64,14 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
     lines = [f"mode             {preview.mode or '—'} ({preview.mode_from})"]
     if preview.plan is not None:
         plan = preview.plan
+        lines.append(f"reverses         {plan.subject}")
         lines.append(f"held now         {plan.before}")
         lines += (f"held afterwards  {result.after}" for result in plan.results)
         if preview.unproven:
             lines.append(f"not proven       {preview.unproven}")
         lines.append(f"request          {dump(dict(plan.request_fields()))}")
+        if plan.side_meaning:
+            lines.append(f"                 {plan.side_meaning}")
         lines += (
             f"{figure.name:<17}{number(figure.value, places=6)} {figure.coin} ({figure.basis})"
             for figure in preview.figures

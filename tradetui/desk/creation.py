@@ -22,6 +22,7 @@ from tradetui.desk.created import (
     what_to_do,
 )
 from tradetui.desk.disk import Disk
+from tradetui.desk.guards import LOCKED
 from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.intents import Intents, Withheld
 from tradetui.desk.journal import AlreadyOpen, Intent, State, WrongStep
@@ -148,7 +149,7 @@ class Creation:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents, reasons = self._intents, []
         if intents.locked:
-            reasons.append("Trading is locked; L unlocks it.")
+            reasons.append(LOCKED)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if self._vault is None:

@@ -216,7 +216,7 @@ class Execution:
             now = await self._read_again(shown)
             changed = changes(shown, now)
             if changed:
-                raise NotConfirmed(tuple(f"Changed since the preview: {each}." for each in changed), now)
+                raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
             if reasons := self.why_not(now, typed):
                 raise NotConfirmed(reasons, now)
             assert now.plan is not None
@@ -302,7 +302,7 @@ class Execution:
         try:
             await self.intents.begin(intent, key, KIND, told, after=before_reading)
         except Overtaken:
-            raise NotConfirmed(("Changed since the preview: another session has reversed this symbol.",), now) from None
+            raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
         except AlreadyOpen as problem:
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
         except Withheld as refused:

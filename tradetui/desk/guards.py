@@ -12,6 +12,7 @@ from tradetui.wire.futures import Contract
 
 REVERSAL = "futures.reverse"
 MONITOR = "Monitor mode: nothing can be sent."
+LOCKED = "Trading is locked; L unlocks it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ..
     if settings.read_only:
         reasons.append(MONITOR)
     if situation.locked:
-        reasons.append("Trading is locked; L unlocks it.")
+        reasons.append(LOCKED)
     if situation.journal_trouble:
         reasons.append(f"The journal cannot be used: {situation.journal_trouble}")
     if situation.open_intent:
@@ -61,13 +62,18 @@ def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ..
     reasons += _contract_rules(plan.wish.size, situation.contract)
     if preview.expired(situation.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
-    if must_type(preview, settings) and typed.strip().upper() != plan.wish.symbol:
-        reasons.append(f"Type {plan.wish.symbol} to confirm.")
+    if must_type(preview, settings) and not is_typed(plan.subject, typed):
+        reasons.append(f"Type {plan.subject} to confirm.")
     return tuple(reasons)
 
 
+def is_typed(asked_for: str, typed: str) -> bool:
+    """Whether what was typed is what was asked for, whatever its case and however much space is in it."""
+    return typed.upper().split() == asked_for.upper().split()
+
+
 def must_type(preview: Preview, settings: DeskSettings) -> bool:
-    """Whether the symbol has to be typed: uncertain, unproven, large, or LIVE without a maximum value."""
+    """Whether symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value."""
     plan = preview.plan
     if plan is None:
         return False

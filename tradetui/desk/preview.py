@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 from tradetui.desk.settings import DeskSettings
 from tradetui.trading.estimates import Figure
-from tradetui.trading.holdings import Holdings
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.money import plain
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan
@@ -68,6 +71,11 @@ class Preview:
         return self.plan.before if self.plan is not None else None
 
     @property
+    def subject(self) -> str:
+        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; the symbol alone where there is no plan."""
+        return self.plan.subject if self.plan is not None else self.target.symbol
+
+    @property
     def unproven(self) -> str:
         """Why what is held may be more than is known of; empty where it is proven."""
         since = unproven_since(self.positions, self.target.symbol)
@@ -112,27 +120,91 @@ class Preview:
         }
 
 
-def changes(old: Preview, new: Preview) -> tuple[str, ...]:
-    """What is different between what was shown and what is so now, in words; empty where confirming still holds."""
+class ChangedFact(StrEnum):
+    """What may have changed between a preview and the moment of sending; the value is its name on the screen."""
+
+    REVERSAL = "reversal"
+    PRODUCT_TYPE = "product type"
+    MODE = "position mode"
+    SIZE = "size"
+    LONG = "LONG leg"
+    SHORT = "SHORT leg"
+    REQUEST = "request"
+    ORDER = "order"
+    MARGIN = "margin"
+    NOTIONAL = "notional"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One fact that is not as it was shown. `row` is the order's id, or the request's field, that it is about.
+
+    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed.
+    """
+
+    fact: ChangedFact
+    before: str
+    now: str
+    row: str = ""
+
+    def __str__(self) -> str:
+        name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
+        return f"{name} {self.before} → {self.now}"
+
+
+def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
+    """What is different between what was shown and what is so now; empty where confirming still holds."""
     if old.plan is None or new.plan is None:
-        return ("there is nothing to reverse any more",)
-    found: list[str] = []
-    if old.plan.wish.product_type is not new.plan.wish.product_type:
-        found.append("the product type")
+        now = new.plan.title if new.plan is not None else "there is nothing to reverse any more"
+        return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else "none", now),)
+    return tuple(_changes(old, old.plan, new, new.plan))
+
+
+def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan) -> Iterator[Change]:
+    if shown.wish.product_type is not now.wish.product_type:
+        yield Change(ChangedFact.PRODUCT_TYPE, str(shown.wish.product_type), str(now.wish.product_type))
     if old.mode is not new.mode:
-        found.append("the position mode")
-    if old.plan.before != new.plan.before:
-        found.append(f"what is held: {old.plan.before} is now {new.plan.before}")
-    if _fields(old.plan) != _fields(new.plan):
-        found.append("the request")
-    if old.order_ids != new.order_ids:
-        found.append("the symbol's pending orders")
+        yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
+    held = tuple(_changed_holdings(shown, now))
+    yield from held
+    before_fields, now_fields = _fields(shown), _fields(now)
+    for name in dict.fromkeys([*before_fields, *now_fields]):
+        before, value = before_fields.get(name), now_fields.get(name)
+        # The size of the whole position follows the leg, which is named already.
+        if before != value and not (name == "size" and held):
+            yield Change(ChangedFact.REQUEST, _text(before), _text(value), name)
+    orders = {order.order_id: order.words for preview in (old, new) for order in preview.resting}
+    for order_id in sorted(old.order_ids - new.order_ids):
+        yield Change(ChangedFact.ORDER, orders.get(order_id, order_id), "gone", order_id)
+    for order_id in sorted(new.order_ids - old.order_ids):
+        yield Change(ChangedFact.ORDER, "none", orders.get(order_id, order_id), order_id)
     if not old.margin_short and new.margin_short:
-        found.append("margin is short now")
+        yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * NOTIONAL_TOLERANCE:
-        found.append("the price moved by more than half a per cent")
-    return tuple(found)
+        yield Change(ChangedFact.NOTIONAL, f"{old.notional:,.2f}", f"{new.notional:,.2f}")
+
+
+def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:
+    before, held = shown.before, now.before
+    if before == held:
+        return
+    if isinstance(before, Legs) and isinstance(held, Legs):
+        for fact, was, size in (
+            (ChangedFact.LONG, before.long, held.long),
+            (ChangedFact.SHORT, before.short, held.short),
+        ):
+            if was != size:
+                reversed_leg = (fact is ChangedFact.LONG) == shown.reverses_long
+                yield Change(ChangedFact.SIZE if reversed_leg else fact, plain(was), plain(size))
+    elif isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0:
+        yield Change(ChangedFact.SIZE, plain(abs(before.net)), plain(abs(held.net)))
+    else:
+        yield Change(ChangedFact.SIZE, str(before), str(held))
 
 
 def _fields(plan: ReversalPlan) -> dict[str, Any]:
     return {name: value for name, value in plan.request_fields().items() if name != "clientOid"}
+
+
+def _text(value: object) -> str:
+    return "none" if value is None else str(value)

@@ -78,6 +78,35 @@ class ReversalPlan:
         return self.wish.side is Side.BUY
 
     @property
+    def leg(self) -> str:
+        """The leg that is reversed, LONG or SHORT; in one-way mode the side that is held."""
+        return "LONG" if self.reverses_long else "SHORT"
+
+    @property
+    def subject(self) -> str:
+        """Symbol and leg, `BTCUSDT SHORT`: what is reversed, and what is typed to confirm it."""
+        return f"{self.wish.symbol} {self.leg}"
+
+    @property
+    def held_size(self) -> Decimal:
+        """How much of the leg is held before, in the base coin."""
+        if isinstance(self.before, Net):
+            return abs(self.before.net)
+        return self.before.long if self.reverses_long else self.before.short
+
+    @property
+    def side_meaning(self) -> str:
+        """What the request's `side` names, since selling is not what it orders; empty where there is no `side`."""
+        side = self.request.side
+        if side is None:
+            return ""
+        if self.wish.mode is PositionMode.HEDGE:
+            return f"{side} = the {self.leg.lower()} leg"
+        if self.wish.one_way_side == "held":
+            return f"{side} = the {self.leg.lower()} position that is held"
+        return f"{side} = the order that closes the {self.leg.lower()} position"
+
+    @property
     def most_traded(self) -> Decimal:
         """The largest amount any result trades."""
         return max(result.traded for result in self.results)
@@ -88,9 +117,17 @@ class ReversalPlan:
 
     @property
     def title(self) -> str:
-        """The action in words, for the button and the journal."""
-        after = " or ".join(str(result.after) for result in self.results)
-        return f"Reverse {self.wish.symbol} {self.before} to {after}"
+        """The action in words, for the button and the journal: `Reverse BTCUSDT SHORT 3 of 20 into LONG 8`."""
+        closed = max(result.closed for result in self.results)
+        size = plain(closed) if closed == self.held_size else f"{plain(closed)} of {plain(self.held_size)}"
+        into = " or ".join(self._other_side_of(result) for result in self.results)
+        return f"Reverse {self.subject} {size} into {into}"
+
+    def _other_side_of(self, result: Result) -> str:
+        after = result.after
+        if isinstance(after, Net):
+            return str(after)
+        return f"SHORT {plain(after.short)}" if self.reverses_long else f"LONG {plain(after.long)}"
 
 
 def plan_reversal(wish: Wish, client_oid: str | None = None) -> ReversalPlan:

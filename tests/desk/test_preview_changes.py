@@ -1,0 +1,123 @@
+"""What has changed since a preview was shown is data: what, how it was, how it is now."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.trading.test_reversal import legs, plan
+from tradetui.desk.guards import is_typed
+from tradetui.desk.preview import Change, ChangedFact, Preview, Target, changes
+from tradetui.trading.estimates import Figure
+from tradetui.trading.holdings import Net
+from tradetui.trading.resting_orders import Resting
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.vocabulary import PositionMode
+
+
+def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more: Any) -> Preview:
+    figures = () if notional is None else (Figure("notional", Decimal(notional), "quote coin", ""),)
+    values: dict[str, Any] = {
+        "target": Target("BTCUSDT"),
+        "plan": reversal,
+        "mode": None if reversal is None else reversal.wish.mode,
+        "mode_from": "reported",
+        "position": None,
+        "positions": (),
+        "figures": figures,
+        "resting": (),
+        "order_ids": frozenset(),
+        "stops_known": True,
+        "margin_short": False,
+        "asked_at": 0.0,
+        "read_at": 0.0,
+    }
+    return Preview(**{**values, **more})
+
+
+SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
+
+
+def order(order_id: str, words: str) -> Resting:
+    return Resting(order_id, words, False, "stays")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        (shown(SHORT_LEG), shown(SHORT_LEG), ()),
+        (
+            shown(SHORT_LEG),
+            shown(plan(legs("0.1214", "0.2033"), "sell")),
+            (Change(ChangedFact.SIZE, "0.0943", "0.2033"),),
+        ),
+        (
+            shown(SHORT_LEG),
+            shown(plan(legs("0", "0.0943"), "sell")),
+            (Change(ChangedFact.LONG, "0.1214", "0"),),
+        ),
+        (
+            shown(plan(legs("20"), "buy", "3")),
+            shown(plan(legs("20"), "buy", "4")),
+            (Change(ChangedFact.REQUEST, "3", "4", "size"),),
+        ),
+        (shown(plan(Net(Decimal(10)))), shown(plan(Net(Decimal(12)))), (Change(ChangedFact.SIZE, "10", "12"),)),
+        (
+            shown(plan(Net(Decimal(10)))),
+            shown(plan(Net(Decimal(-4)))),
+            (Change(ChangedFact.SIZE, "LONG 10", "SHORT 4"),),
+        ),
+        (
+            shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1 at 80000"),)),
+            shown(SHORT_LEG, order_ids=frozenset({"2"}), resting=(order("2", "sell 2 at 90000"),)),
+            (
+                Change(ChangedFact.ORDER, "buy 1 at 80000", "gone", "1"),
+                Change(ChangedFact.ORDER, "none", "sell 2 at 90000", "2"),
+            ),
+        ),
+        (shown(SHORT_LEG), shown(SHORT_LEG, margin_short=True), (Change(ChangedFact.MARGIN, "enough", "short"),)),
+        (shown(SHORT_LEG, notional="1000"), shown(SHORT_LEG, notional="1005"), ()),
+        (
+            shown(SHORT_LEG, notional="1000"),
+            shown(SHORT_LEG, notional="1005.01"),
+            (Change(ChangedFact.NOTIONAL, "1,000.00", "1,005.01"),),
+        ),
+        (
+            shown(SHORT_LEG),
+            shown(None),
+            (
+                Change(
+                    ChangedFact.REVERSAL,
+                    "Reverse BTCUSDT SHORT 0.0943 into LONG 0.2157",
+                    "there is nothing to reverse any more",
+                ),
+            ),
+        ),
+    ],
+)
+def test_each_change_has_what_it_was_and_what_it_is(
+    before: Preview, now: Preview, expected: tuple[Change, ...]
+) -> None:
+    assert changes(before, now) == expected
+
+
+def test_a_change_of_mode_is_named() -> None:
+    found = changes(shown(SHORT_LEG), shown(plan(Net(Decimal("-0.0943")))))
+    assert found[0] == Change(ChangedFact.MODE, str(PositionMode.HEDGE), str(PositionMode.ONE_WAY))
+
+
+def test_a_change_reads_as_a_trader_says_it() -> None:
+    assert str(Change(ChangedFact.SIZE, "0.0943", "0.2033")) == "size 0.0943 → 0.2033"
+    assert str(Change(ChangedFact.REQUEST, "3", "4", "size")) == "request size 3 → 4"
+
+
+@pytest.mark.parametrize("typed", ["BTCUSDT SHORT", " btcusdt   short ", "BtcUsdt\tShort\n"])
+def test_case_and_space_do_not_matter_in_what_is_typed(typed: str) -> None:
+    assert is_typed("BTCUSDT SHORT", typed)
+
+
+@pytest.mark.parametrize("typed", ["", "BTCUSDT", "BTCUSDT LONG", "BTCUSDTSHORT", "BTCUSDT SHORT 1"])
+def test_anything_else_is_not_what_was_asked_for(typed: str) -> None:
+    assert not is_typed("BTCUSDT SHORT", typed)
