@@ -17,6 +17,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from tradetui.exchange.budget import Lane
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget, _open_or_replace
-from tradetui.exchange.shared_ledger import SCHEMA_VERSION
+from tradetui.exchange.shared_ledger import SCHEMA_VERSION, Ledger
+from tradetui.storage.boot import boot_id
 
 
 def shared(directory: Path, seed: int = 1, **options: Any) -> SharedBudget:
@@ -156,6 +158,54 @@ async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
     assert 8 <= now() <= 8.3
 
 
+_TAKES_ALL_AND_STAYS = """
+import asyncio, sys
+from pathlib import Path
+from tests.exchange.limits import limited
+from tradetui.exchange.budget import Lane
+from tradetui.exchange.shared_budget import SharedBudget
+
+async def main() -> None:
+    budget = SharedBudget(Path(sys.argv[1]), "account")
+    for _ in range(3):
+        await budget.acquire(limited(3), Lane.PERSON, hold_s=60)
+    print("taken", flush=True)
+    await asyncio.sleep(120)
+
+asyncio.run(main())
+"""
+
+
+async def test_what_a_killed_process_held_is_free_a_second_after_its_death_is_seen(tmp_path: Path) -> None:
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        _TAKES_ALL_AND_STAYS,
+        str(tmp_path),
+        stdout=asyncio.subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": "."},
+    )
+    assert child.stdout is not None
+    assert await child.stdout.readline() == b"taken\n"
+    child.kill()
+    await child.wait()
+    budget = SharedBudget(tmp_path, "account")
+    begun = now()
+    await asyncio.wait_for(budget.acquire(limited(3), Lane.PERSON), 30)
+    assert COOLING_S <= now() - begun < 10, "and not the minute for which it would have held them"
+    await budget.aclose()
+    assert list((tmp_path / "alive").iterdir()) == []
+
+
+@pytest.mark.looptime
+async def test_a_living_process_keeps_what_it_holds(tmp_path: Path) -> None:
+    living, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    await living.acquire(limited(1), Lane.PERSON, hold_s=8)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(other.acquire(limited(1), Lane.PERSON), 5)
+
+
 @pytest.mark.looptime
 async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
     one = shared(tmp_path, 1, host="h")
@@ -252,7 +302,9 @@ def _begin_files(number: int, directory: Path, together: Any) -> None:
     try:
         for turn in range(40):
             together.wait(20)
-            _open_or_replace(directory / str(turn) / FILE_NAME, f"owner {number}", random.Random(number)).close()
+            chance = random.Random(number)
+            ledger = partial(Ledger, owner=f"owner {number}", boot=boot_id(), random=chance)
+            _open_or_replace(directory / str(turn) / FILE_NAME, ledger, chance).close()
     except BaseException:
         together.abort()  # the others would wait for one that is gone
         raise

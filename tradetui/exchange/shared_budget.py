@@ -28,6 +28,7 @@ from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent
 from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, passes
 from tradetui.storage.boot import boot_id
+from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
@@ -72,6 +73,7 @@ class SharedBudget:
         self._thread: ThreadPoolExecutor | None = None
         self._waiting_for_others = 0
         self._ledger: Ledger | None = None
+        self._lives: ProcessLives | None = None
         self._opening: asyncio.Future[None] | None = None
         self._local: LocalBudget | None = None
         self._pools: dict[str, _SharedPool] = {}
@@ -113,6 +115,8 @@ class SharedBudget:
         if self._ledger is not None:
             with suppress(Exception):
                 await self.run(self._ledger.close)
+        if self._lives is not None:
+            self._lives.close()
         if self._thread is not None:
             self._thread.shutdown(wait=False)
 
@@ -179,39 +183,47 @@ class SharedBudget:
         await asyncio.shield(self._opening)
 
     async def _open_once(self) -> None:
-        owner = f"{os.getpid()}:{self._random.getrandbits(48):x}"
-        path = self._directory / FILE_NAME
-        begin = partial(_open_or_replace, path, owner, Random(self._random.getrandbits(64)))
+        nonce = f"{self._random.getrandbits(48):x}"
+        begin = partial(self._open_file, nonce, Random(self._random.getrandbits(64)))
         try:
             self._ledger = await self.run(begin)
         except LedgerTooNew as newer:
             self._opening = None
             raise NotSent(
-                f"{path} was written by a newer version ({newer})",
+                f"{self._directory / FILE_NAME} was written by a newer version ({newer})",
                 remedy="Update this program, or close the newer one.",
             ) from None
         except (OSError, sqlite3.Error) as failure:
             self.give_up(failure)
 
+    def _open_file(self, nonce: str, random: Random) -> Ledger:
+        self._lives = lives = ProcessLives(self._directory / ALIVE_DIR, nonce)
+        owner = lives.owner or f"{os.getpid()}:{nonce}"
+        return _open_or_replace(
+            self._directory / FILE_NAME,
+            partial(Ledger, owner=owner, boot=boot_id(), random=random, has_ended=lives.has_ended),
+            random,
+        )
 
-def _open_or_replace(path: Path, owner: str, random: Random) -> Ledger:
+
+def _open_or_replace(path: Path, ledger: Callable[[Path], Ledger], random: Random) -> Ledger:
     try:
-        return _opened(path, owner, random)
+        return _opened(path, ledger, random)
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError:  # damaged; it holds nothing that matters for longer than a second
         path.replace(path.with_name(f"{path.name}.damaged"))
         for rest in ("-wal", "-shm"):
             path.with_name(path.name + rest).unlink(missing_ok=True)
-        return Ledger(path, owner=owner, boot=boot_id(), random=random)
+        return ledger(path)
 
 
-def _opened(path: Path, owner: str, random: Random) -> Ledger:
+def _opened(path: Path, ledger: Callable[[Path], Ledger], random: Random) -> Ledger:
     """Open it, again where others are just opening it too: SQLite does not wait while a new file gets its log."""
     give_up_at = time.monotonic() + OPENING_S
     while True:
         try:
-            return Ledger(path, owner=owner, boot=boot_id(), random=random)
+            return ledger(path)
         except sqlite3.OperationalError as failure:
             if not passes(failure) or time.monotonic() > give_up_at:
                 raise

@@ -1,14 +1,15 @@
 """The file in which the processes of one user keep each other's permits: one row a call, under a lease.
 
 All times are nanoseconds of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. A
-process that is killed settles nothing, and its rows end with their leases.
+process that is killed settles nothing: its rows end a second after others see that it lives no more, or else with
+their leases.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -79,8 +80,12 @@ class Ledger:
     with `patience` it waits for that, which belongs in a thread.
     """
 
-    def __init__(self, path: Path, *, owner: str, boot: str, random: Random) -> None:
+    def __init__(
+        self, path: Path, *, owner: str, boot: str, random: Random, has_ended: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Open the file; `has_ended` tells whether the process of an owner certainly lives no more."""
         self._owner = owner
+        self._has_ended = has_ended
         self._random = random
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -115,10 +120,11 @@ class Ledger:
             self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
             allowance, grants = self._pool(key, limit)
             allowed = allowance.allowed(now)
-            rows = self._base.execute(
-                "select ends, known, owner from uses where key = ? order by ends desc", (key,)
-            ).fetchall()
+            rows = self._rows(key)
             begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            if begins is None and self._end_dead(rows, now):
+                rows = self._rows(key)
+                begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
             use = None
             ends = tuple(row[0] / NS for row in rows)
             if begins is not None:
@@ -193,6 +199,22 @@ class Ledger:
         if owner == self._owner and free - now > HEAD_START_S:
             return None, min(free - HEAD_START_S, soon)
         return free, free
+
+    def _rows(self, key: str) -> list[tuple[int, int, str]]:
+        return self._base.execute(
+            "select ends, known, owner from uses where key = ? order by ends desc", (key,)
+        ).fetchall()
+
+    def _end_dead(self, rows: list[tuple[int, int, str]], now: float) -> bool:
+        """Let what dead processes hold cool from now on; whether there was any."""
+        owners = {owner for _, known, owner in rows if not known and owner != self._owner}
+        dead = [owner for owner in owners if self._has_ended(owner)]
+        for owner in dead:
+            self._base.execute(
+                "update uses set ends = min(ends, ?), known = 1 where owner = ? and known = 0",
+                (round((now + COOLING_S) * NS), owner),
+            )
+        return bool(dead)
 
     def _end(self, use: int, at: float) -> None:
         self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))

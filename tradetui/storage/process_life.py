@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from pathlib import Path
 from typing import Final
 
+_log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
+ALIVE_DIR: Final = "alive"
+"""Where the lock files lie within the user's runtime directory."""
 
 
 class ProcessLife:
@@ -19,7 +23,8 @@ class ProcessLife:
 
     def __init__(self, directory: Path, nonce: str) -> None:
         """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (directory.parent, directory):  # the mode is the last one's only
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -62,3 +67,31 @@ def _number_in_use(owner: str) -> bool:
     except (OSError, OverflowError):
         return True
     return True
+
+
+class ProcessLives:
+    """Who of the user's processes lives, and this one's own name among them.
+
+    `owner` is empty where the directory takes no lock file; nobody can then judge this process by it.
+    """
+
+    def __init__(self, directory: Path, nonce: str) -> None:
+        self._directory = directory
+        self._own: ProcessLife | None = None
+        try:
+            self._own = ProcessLife(directory, nonce)
+        except OSError as problem:
+            _log.warning(
+                "%s takes no lock file (%s): others wait until this process is certainly over", directory, problem
+            )
+        self.owner: Final = self._own.owner if self._own is not None else ""
+
+    def has_ended(self, owner: str) -> bool:
+        """Whether the process of that `owner` certainly lives no more; False where nobody can tell."""
+        return owner not in ("", self.owner) and not is_alive(self._directory, owner)
+
+    def close(self) -> None:
+        """Let go: others see this process as ended."""
+        if self._own is not None:
+            self._own.close()
+            self._own = None
