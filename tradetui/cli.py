@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 
 from tradetui import __version__
+from tradetui.commands.console import GuardedStderr
 from tradetui.commands.exit_codes import DONE, INTERRUPTED
-from tradetui.commands.flags import global_flags_into, path_of
+from tradetui.commands.flags import CommandParser, global_flags_into, path_of
 
 _MODULES = {None: "interactive", "monitor": "interactive"}
 _OWN_PARSER = frozenset({"show"})
@@ -22,7 +23,11 @@ _EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code of design: 0 done, 1 refused, 2 usage, 3 attention."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    with GuardedStderr():
+        return _run(list(sys.argv[1:] if argv is None else argv))
+
+
+def _run(arguments: list[str]) -> int:
     if sys.stdout is None:
         # Closed by the shell (`>&-`): what the command prints fails then, as it should, and nothing else does.
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -63,7 +68,7 @@ def _forget_output() -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command; `show` adds the interface's parameters by itself."""
-    parser = argparse.ArgumentParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
+    parser = CommandParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
     global_flags_into(parser)
     parser.add_argument("--version", action="version", version=f"tradetui {__version__}")
     parser.set_defaults(

@@ -9,13 +9,14 @@ from decimal import Decimal
 
 import pytest
 
+from tradetui.commands.console import Output
 from tradetui.commands.output import CsvWriter, JsonWriter
 from tradetui.desk.export import csv_cell
 
 
 def test_a_number_keeps_its_digits() -> None:
     stream = io.StringIO()
-    writer = JsonWriter(stream)
+    writer = JsonWriter(Output(stream))
     writer.write({"size": Decimal("100.10"), "id": 1491757402652127232})
     writer.close()
     assert stream.getvalue() == '[\n{"size":100.10,"id":1491757402652127232}\n]\n'
@@ -24,7 +25,7 @@ def test_a_number_keeps_its_digits() -> None:
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_an_array_is_an_array_whatever_its_length(count: int) -> None:
     stream = io.StringIO()
-    writer = JsonWriter(stream)
+    writer = JsonWriter(Output(stream))
     for number in range(count):
         writer.write({"n": number})
     writer.close()
@@ -52,7 +53,7 @@ def test_csv_cells(value: object, cell: str) -> None:
 
 def test_csv_reads_back() -> None:
     stream = io.StringIO()
-    writer = CsvWriter(stream, ["a", "b"])
+    writer = CsvWriter(Output(stream), ["a", "b"])
     writer.write({"b": 'quote " and, comma\nline', "a": None, "c": "not a column"})
     writer.close()
     assert list(csv.reader(io.StringIO(stream.getvalue()))) == [["a", "b"], ["", 'quote " and, comma\nline']]

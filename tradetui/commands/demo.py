@@ -7,8 +7,8 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tradetui.commands.console import needs_terminal
 from tradetui.commands.exit_codes import DONE, USAGE
-from tradetui.commands.saying import needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.running import run as run_app

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from tradetui.commands.console import stdout
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
 from tradetui.desk.identity import AccountIdentity
@@ -23,7 +23,6 @@ from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.ui.own_keys import own_keys
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.json_text import dump
-from tradetui.wire.scrub import scrub
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,15 @@ def run(args: argparse.Namespace) -> int:
     checks = [_configuration(loaded), *_keys(loaded), _theme(loaded), _account(account), _journal(loaded, account)]
     checks.append(_terminal())
     checks += asyncio.run(_online(loaded))
+    output = stdout()
     if args.json:
         rows = [{"check": c.name, "ok": c.ok, "found": c.found, "remedy": c.remedy} for c in checks]
-        sys.stdout.write(dump(rows) + "\n")
+        output.json(dump(rows))
+        output.layout("\n")
     else:
         for check in checks:
             remedy = f"  ->  {check.remedy}" if check.remedy and not check.ok else ""
-            sys.stdout.write(scrub(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<16} {check.found}{remedy}") + "\n")
+            output.line(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<16} {check.found}{remedy}")
     return DONE if all(check.ok for check in checks) else ATTENTION
 
 
@@ -108,7 +109,7 @@ def _journal_to_be(file: Path) -> Check:
 
 
 def _terminal() -> Check:
-    if not sys.stdout.isatty():
+    if not stdout().is_terminal:
         return Check("terminal", True, "none here; the screen needs one")
     size = os.get_terminal_size()
     fits = size.columns >= 80 and size.lines >= 24

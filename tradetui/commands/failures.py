@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import traceback
 
+from tradetui.commands.console import say
 from tradetui.commands.exit_codes import REFUSED, USAGE
-from tradetui.commands.saying import say
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.wire.requests import InvalidRequest

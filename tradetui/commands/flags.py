@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import argparse
 
+from tradetui.commands.console import argparse_message
+
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose messages are free of what the arguments could do to a terminal."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # From Python 3.14 on help has colours, whose control characters would be shown.
+        self.color = False
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write what argparse has to say: usage, help, version and errors all come through here."""
+        if message:
+            argparse_message(message, file)
 
 
 def global_flags_into(parser: argparse.ArgumentParser) -> None:

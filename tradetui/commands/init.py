@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from tradetui.commands.console import ask, ask_hidden, say
 from tradetui.commands.exit_codes import DONE
-from tradetui.commands.saying import say
 from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import profiles_dir
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
     base_url = args.base_url or os.environ.get("TRADETUI_BASE_URL") or ""
     if not base_url:
-        base_url = _ask("Base URL", PROPOSED_BASE_URL) if sys.stdin.isatty() else PROPOSED_BASE_URL
+        base_url = ask("Base URL", PROPOSED_BASE_URL) if sys.stdin.isatty() else PROPOSED_BASE_URL
     try:
         base_url = check_base_url(base_url)
     except ValueError as problem:
@@ -76,14 +75,14 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
 
 def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     wanted = {
-        "api_key": ("TRADETUI_API_KEY", "API key", _ask),
-        "secret": ("TRADETUI_API_SECRET", "API secret (not shown)", _ask_hidden),
-        "passphrase": ("TRADETUI_PASSPHRASE", "Passphrase (not shown)", _ask_hidden),
+        "api_key": ("TRADETUI_API_KEY", "API key", ask),
+        "secret": ("TRADETUI_API_SECRET", "API secret (not shown)", ask_hidden),
+        "passphrase": ("TRADETUI_PASSPHRASE", "Passphrase (not shown)", ask_hidden),
     }
     found: dict[str, str] = {}
     missing: list[str] = []
-    for name, (variable, question, ask) in wanted.items():
-        value = environ.get(variable) or (_answer(ask, question) if asks else "")
+    for name, (variable, question, asked_by) in wanted.items():
+        value = environ.get(variable) or (_answer(asked_by, question) if asks else "")
         if value:
             found[name] = value
         else:
@@ -97,17 +96,8 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     return found
 
 
-def _answer(ask: Callable[[str], str], question: str) -> str:
+def _answer(asked_by: Callable[[str], str], question: str) -> str:
     try:
-        return ask(question)
+        return asked_by(question)
     except EOFError:
         return ""
-
-
-def _ask(question: str, proposed: str = "") -> str:
-    say(f"{question}{f' [{proposed}]' if proposed else ''}:")
-    return sys.stdin.readline().strip() or proposed
-
-
-def _ask_hidden(question: str) -> str:
-    return getpass.getpass(f"{question}: ").strip()

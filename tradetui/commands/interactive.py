@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tradetui.commands.console import needs_terminal
 from tradetui.commands.exit_codes import USAGE
-from tradetui.commands.saying import needs_terminal
 from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
 
 if TYPE_CHECKING:

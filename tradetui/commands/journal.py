@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from tradetui.commands.console import say, stdout
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, identity_of, journal_file
 from tradetui.desk.journal import ENDED, Intent, Journal, State
 from tradetui.desk.sqlite_file import FileUnusable, set_aside_before
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.loading import load
 from tradetui.wire.json_text import dump
-from tradetui.wire.scrub import scrub
 
 EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
 NOT_KNOWN = (
@@ -44,12 +42,14 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
         intents = journal.newest()
         journal.close()
+    output = stdout()
     if args.json:
-        sys.stdout.write(dump([_as_json(intent) for intent in intents]) + "\n")
+        output.json(dump([_as_json(intent) for intent in intents]))
+        output.layout("\n")
     else:
         for intent in intents:
             for line in _lines(intent):
-                sys.stdout.write(scrub(line) + "\n")
+                output.line(line)
         if not intents:
             say(EMPTY if account.known else NOT_KNOWN)
     if not account.known and not intents:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 
+from tradetui.commands.console import say, stdout
 from tradetui.commands.exit_codes import DONE
 from tradetui.commands.output import JsonWriter, TableWriter
-from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.loading import load
@@ -20,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     """Print id, keys and description of every binding, with the chosen profile's own keys where one is configured."""
     columns = ("id", "keys", "description")
     own = _own_keys(args)
-    writer = JsonWriter(sys.stdout) if args.json else TableWriter(sys.stdout, columns)
+    writer = JsonWriter(stdout()) if args.json else TableWriter(stdout(), columns)
     for row in key_table(own):
         writer.write({"id": row.id, "keys": row.keys, "description": row.description})
     writer.close()

@@ -1,11 +1,14 @@
-"""Prints records for scripts: a JSON array or CSV, streamed row by row, values as the exchange sent them."""
+"""Prints records for scripts: a JSON array or CSV, streamed row by row, values as the exchange sent them.
+
+A terminal gets the same values with escapes for what it would obey.
+"""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TextIO
+from typing import Protocol
 
+from tradetui.commands.console import Output
 from tradetui.desk.export import csv_cell
 from tradetui.wire.json_text import dump
 from tradetui.wire.scrub import scrub
@@ -22,47 +25,47 @@ class RowWriter(Protocol):
 class JsonWriter:
     """One JSON array of objects, a line each."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, output: Output) -> None:
+        self._output = output
         self._rows = 0
 
     def write(self, row: Mapping[str, object]) -> None:
-        self._stream.write((",\n" if self._rows else "[\n") + dump(row))
+        self._output.layout(",\n" if self._rows else "[\n")
+        self._output.json(dump(row))
         self._rows += 1
 
     def close(self) -> None:
-        self._stream.write("\n]\n" if self._rows else "[]\n")
-        self._stream.flush()
+        self._output.layout("\n]\n" if self._rows else "[]\n")
+        self._output.flush()
 
 
 class CsvWriter:
     """CSV with the given columns; nested values as JSON, formulas made safe."""
 
-    def __init__(self, stream: TextIO, columns: Iterable[str]) -> None:
-        self._stream = stream
+    def __init__(self, output: Output, columns: Iterable[str]) -> None:
+        self._output = output
         self._columns = tuple(columns)
-        self._writer = csv.writer(stream, lineterminator="\n")
         self._begun = False
 
     def write(self, row: Mapping[str, object]) -> None:
         self._begin()
-        self._writer.writerow([csv_cell(row.get(name)) for name in self._columns])
+        self._output.csv([csv_cell(row.get(name)) for name in self._columns])
 
     def close(self) -> None:
         self._begin()
-        self._stream.flush()
+        self._output.flush()
 
     def _begin(self) -> None:
         if not self._begun:
             self._begun = True
-            self._writer.writerow(self._columns)
+            self._output.csv(self._columns)
 
 
 class TableWriter:
     """Aligned text for a person; the widths come from the rows, so it prints when closed."""
 
-    def __init__(self, stream: TextIO, columns: Iterable[str]) -> None:
-        self._stream = stream
+    def __init__(self, output: Output, columns: Iterable[str]) -> None:
+        self._output = output
         self._columns = tuple(columns)
         self._rows: list[list[str]] = []
 
@@ -74,8 +77,8 @@ class TableWriter:
         widths = [max(len(line[index]) for line in shown) for index in range(len(self._columns))]
         for line in shown:
             text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            self._stream.write(text.rstrip() + "\n")
-        self._stream.flush()
+            self._output.line(text.rstrip())
+        self._output.flush()
 
 
 def plain_cell(value: object) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
+from tradetui.commands.console import stdout
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import desk_settings, flags_of, open_reader
 from tradetui.desk.columns import number
@@ -19,7 +19,6 @@ from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.wire.json_text import dump
 from tradetui.wire.requests import InvalidRequest
-from tradetui.wire.scrub import scrub
 from tradetui.wire.vocabulary import Side
 
 
@@ -33,11 +32,13 @@ def run(args: argparse.Namespace) -> int:
         None if args.size is None else _size(args.size),
     )
     preview, blocked, monitor = asyncio.run(_preview(loaded, target))
+    output = stdout()
     if args.json:
-        sys.stdout.write(dump(preview.as_json(desk_settings(loaded), monitor + blocked)) + "\n")
+        output.json(dump(preview.as_json(desk_settings(loaded), monitor + blocked)))
+        output.layout("\n")
     else:
         for line in _lines(preview, monitor + blocked):
-            sys.stdout.write(scrub(line) + "\n")
+            output.line(line)
     return ATTENTION if blocked else DONE
 
 

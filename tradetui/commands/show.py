@@ -6,17 +6,16 @@ import argparse
 import asyncio
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from tradetui.commands import endpoints_table
+from tradetui.commands.console import say, show_progress, stderr_is_terminal, stdout
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.failures import report
-from tradetui.commands.flags import global_flags_into
+from tradetui.commands.flags import CommandParser, global_flags_into
 from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
-from tradetui.commands.saying import say
 from tradetui.commands.session import flags_of, open_reader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.loading import LoadedProfile, load
@@ -106,7 +105,7 @@ class _Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._shows = sys.stderr.isatty()
+        self._shows = stderr_is_terminal()
         self.rows = 0
         self.cut = False
         self._pages = 0
@@ -116,8 +115,7 @@ class _Progress:
         self._pages += 1
         self.lost += len(reply.lost)
         if self._shows:
-            sys.stderr.write(f"\r{self._what}: {self.rows} rows, {self._pages} pages ")
-            sys.stderr.flush()
+            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages")
 
     def row(self) -> None:
         self.rows += 1
@@ -127,7 +125,7 @@ class _Progress:
 
     def end(self) -> None:
         if self._shows and self._pages:
-            sys.stderr.write(f"\r{self._what}: {self.rows} rows, {self._pages} pages\n")
+            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages", last=True)
 
 
 async def _rows(
@@ -269,14 +267,14 @@ def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
 
 def _writer(asked: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
     if asked.json:
-        return JsonWriter(sys.stdout)
+        return JsonWriter(stdout())
     if asked.csv:
-        return CsvWriter(sys.stdout, columns)
-    return TableWriter(sys.stdout, columns)
+        return CsvWriter(stdout(), columns)
+    return TableWriter(stdout(), columns)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="tradetui show",
         description="One read of any reading endpoint; JSON, CSV, or aligned text.",
         epilog="Each has options of its own, all parameters of the interface among them: tradetui show WHAT --help",

@@ -22,6 +22,7 @@ from tradetui.desk.columns.figures import instant
 from tradetui.desk.rows import RowSource
 from tradetui.wire.json_text import dump
 from tradetui.wire.numbers import plain
+from tradetui.wire.scrub import escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)
@@ -48,7 +49,8 @@ def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form:
         return _write_csv(stream, rows, columns)
     written = 0
     for row in _each(rows):
-        fields = ",".join(f"{dump(column.id)}:{dump(_value(row, column))}" for column in columns)
+        # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
+        fields = ",".join(f"{dump(column.id)}:{escaped(dump(_value(row, column)))}" for column in columns)
         stream.write(f"{',' if written else '['}\n{{{fields}}}")
         written += 1
     stream.write("\n]\n" if written else "[]\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import signal
 import socket
@@ -98,6 +99,8 @@ def _listener(host: str, port: int) -> socket.socket:
         listener = socket.create_server((address, port), family=family)
     except OSError as problem:
         raise AddressUnusable(problem.errno, problem.strerror) from None
+    except (TypeError, UnicodeError):  # what cannot be looked up at all never gets as far as the system
+        raise AddressUnusable(errno.EINVAL, "it is no host name and no address") from None
     # Connections inherit it. asyncio sets it only on sockets that name TCP; a reply in two parts waits 40 ms without.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

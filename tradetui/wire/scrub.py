@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from typing import Final
 
@@ -30,6 +31,20 @@ def scrub(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(REPLACEMENT if _is_unsafe(character) else character for character in text)
+
+
+def escaped(text: str, *, only_ascii: bool = False) -> str:
+    """The text with the characters that `scrub` replaces as visible JSON escapes: U+202E as `\\u202e`.
+
+    JSON text stays the same value, because these characters stand only within its strings. `only_ascii` escapes
+    everything else that is not ASCII as well.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        json.dumps(character)[1:-1] if _is_unsafe(character) or (only_ascii and not character.isascii()) else character
+        for character in text
+    )
 
 
 def _is_unsafe(character: str) -> bool:

@@ -1,0 +1,151 @@
+"""The one way from the commands to standard output and standard error: nothing goes there that a terminal obeys.
+
+Imports nothing heavy, so that the first paint may come before anything is.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tradetui.wire.scrub import escaped, scrub
+
+TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TextIO
+
+
+class Output:
+    """A stream to which text, JSON and CSV are written, each made safe in its own way."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.is_terminal = stream.isatty()
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        self._encoding: str = encoding
+        self._is_unicode = encoding.lower().replace("-", "").startswith("utf")
+
+    def line(self, text: str) -> None:
+        """Write one line for a person; every control, bidi and invisible character becomes U+FFFD."""
+        self._write(scrub(text) + "\n")
+
+    def json(self, json_text: str) -> None:
+        """Write JSON text; what a terminal would obey or hide is written as `\\u` escapes, so that values stay exact.
+
+        Line breaks between the values are the caller's to pass to `layout`.
+        """
+        text = escaped(json_text)
+        self._write(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
+
+    def csv(self, cells: Iterable[str]) -> None:
+        """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal."""
+        shown = map(escaped, cells) if self.is_terminal else cells
+        self._write((",".join(map(_csv_quoted, shown)) or '""') + "\n")
+
+    def layout(self, text: str) -> None:
+        """Write what the program itself puts between values: brackets, commas, line breaks."""
+        self._write(text)
+
+    def flush(self) -> None:
+        """Hand everything over to the system; raises OSError where it cannot be written."""
+        self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+        except UnicodeEncodeError:
+            # A lone surrogate, or an encoding that lacks the character: shown as an escape rather than not at all.
+            self._stream.write(text.encode(self._encoding, "backslashreplace").decode(self._encoding))
+
+
+def _csv_quoted(cell: str) -> str:
+    # csv.writer leaves a lone carriage return unquoted, at which readers end the row.
+    if any(mark in cell for mark in '",\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def stdout() -> Output:
+    """Standard output as it is now."""
+    return Output(sys.stdout)
+
+
+def say(text: str) -> None:
+    """Write one message to standard error, line by line free of control characters."""
+    output = Output(_unguarded(sys.stderr))
+    for line in text.splitlines() or [""]:
+        output.line(line)
+
+
+def stderr_is_terminal() -> bool:
+    """Whether a person sees standard error as it is written."""
+    return sys.stderr.isatty()
+
+
+def show_progress(text: str, *, last: bool = False) -> None:
+    """Replace the line at which standard error stands; the last one stays."""
+    stream = _unguarded(sys.stderr)
+    stream.write(f"\r{scrub(text)}" + ("\n" if last else " "))
+    stream.flush()
+
+
+def argparse_message(text: str, stream: TextIO | None) -> None:
+    """Write a message of argparse, which repeats arguments as they were given."""
+    output = Output(_unguarded(stream or sys.stderr))
+    for line in text.splitlines():
+        output.line(line)
+
+
+def needs_terminal() -> bool:
+    """Whether there is a terminal; says what to do where there is none."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return True
+    say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")
+    return False
+
+
+def ask(question: str, proposed: str = "") -> str:
+    """Ask for a line on standard error and return the answer, or what is proposed."""
+    say(f"{question}{f' [{proposed}]' if proposed else ''}:")
+    return sys.stdin.readline().strip() or proposed
+
+
+def ask_hidden(question: str) -> str:
+    """Ask for a secret, which is not shown; raises EOFError where nothing can be read."""
+    import getpass
+
+    return getpass.getpass(f"{scrub(question)}: ").strip()
+
+
+class GuardedStderr:
+    """Standard error while a command runs: what libraries and the interpreter write is made safe as well."""
+
+    def __enter__(self) -> None:
+        self._before = sys.stderr
+        if self._before is not None:
+            sys.stderr = _Scrubbing(self._before)
+
+    def __exit__(self, *_: object) -> None:
+        sys.stderr = self._before
+
+
+class _Scrubbing:
+    """A stream that scrubs each line and is otherwise the one it stands for."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unguarded = stream
+
+    def write(self, text: str) -> int:
+        self.unguarded.write("\n".join(map(scrub, text.split("\n"))))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unguarded, name)
+
+
+def _unguarded(stream: TextIO) -> TextIO:
+    return stream.unguarded if isinstance(stream, _Scrubbing) else stream
