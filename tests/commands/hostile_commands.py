@@ -23,6 +23,7 @@ from tradetui.cli import main
 from tradetui.commands.demo_desk import build_sandbox
 from tradetui.commands.session import identity_of, journal_file
 from tradetui.desk.journal import Journal, State
+from tradetui.exchange.clock import Moment
 from tradetui.profiles.loading import Flags, load
 from tradetui.sandbox.server import serving
 
@@ -64,8 +65,10 @@ def write_hostile_journal() -> None:
     file = journal_file(loaded, identity_of(loaded))
     journal = Journal(file)
     text = "".join(HOSTILE)
-    journal.begin("tt-1", file.parent.name, "USDT-FUTURES|BTCUSDT", "reversal", {"title": text, "symbol": text}, 1)
-    journal.step("tt-1", State.SENT, {"next": text, "message": text}, 2)
+    journal.begin(
+        "tt-1", file.parent.name, "USDT-FUTURES|BTCUSDT", "reversal", {"title": text, "symbol": text}, Moment(1)
+    )
+    journal.step("tt-1", State.SENT, {"next": text, "message": text}, Moment(2))
     journal.close()
 
 
