@@ -282,3 +282,39 @@ async def test_without_leave_to_create_nothing_is_created(name: str) -> None:
 def test_every_write_that_is_no_trade_creates() -> None:
     writes = {endpoint.name for endpoint in CATALOGUE.values() if endpoint.writes}
     assert writes - {"futures.reverse"} == CREATING
+
+
+async def test_a_reply_that_names_another_order_is_no_reply_to_this_one() -> None:
+    trader, app = client(lambda seen: Say(data={"orderId": "123", "clientOid": "somebody-else"}))
+    with pytest.raises(OutcomeUnknown, match="another clientOid"):
+        await trader.futures.reverse(REVERSAL)
+    assert len(posts(app)) == 1
+
+
+@pytest.mark.parametrize("named", [{}, {"clientOid": ""}, {"clientOid": None}])
+async def test_a_reply_that_names_no_order_of_ours_is_one(named: dict[str, Any]) -> None:
+    trader, _ = client(lambda seen: Say(data={"orderId": "123", **named}))
+    assert (await trader.futures.reverse(REVERSAL)).rows[0].order_id == "123"
+
+
+async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trader, app = client(lambda seen: Say(data=DONE))
+
+    def broken(*_: object) -> None:
+        if posts(app):
+            raise OverflowError("int too large to convert to float")
+
+    monkeypatch.setattr(trader.link, "replied", broken)
+    with pytest.raises(OutcomeUnknown, match="int too large"):
+        await trader.futures.reverse(REVERSAL)
+    assert len(posts(app)) == 1
+
+
+async def test_a_time_of_any_size_says_nothing_about_the_clock() -> None:
+    clock = LoopClock(START_MS)
+    app = Scripted(lambda seen: Say(data=DONE), lambda: 10**400)
+    trader = ExchangeClient.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1))
+    assert (await trader.futures.reverse(REVERSAL)).rows[0].order_id == "123"
+    assert trader.server_clock.offset_ms is None

@@ -76,10 +76,10 @@ def retry_after(headers_value: str | None, now_ms: int) -> float | None:
     from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
 
     try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
+        seconds = parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, OSError):
         return None
-    return max(0.0, moment.timestamp() - now_ms / 1000)
+    return max(0.0, seconds - now_ms / 1000)
 
 
 def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
@@ -126,6 +126,12 @@ _REPORT = "If this lasts, the interface may have changed; keep the log."
 
 
 def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+    refusal = _classified(endpoint, envelope, answer)
+    refusal.request_time = envelope.request_time
+    return refusal
+
+
+def _classified(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
     known = meaning(envelope.code, envelope.msg)
     status = answer.status
     said: dict[str, Any] = {

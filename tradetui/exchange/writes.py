@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tradetui.exchange.budget import Lane
-from tradetui.exchange.errors import ClockTooFarOff, ExchangeError
+from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, OutcomeUnknown
 from tradetui.exchange.reads import tidy
 from tradetui.exchange.verdict import outcome_or_error
 from tradetui.wire.catalogue import endpoint as catalogued
@@ -43,8 +43,28 @@ class Writes:
         """
         body = request.body()
         await self._check_clock(endpoint)
-        answer = await self._calls.call(endpoint, Lane.PERSON, body=body, before_send=before_send)
-        result = outcome_or_error(endpoint, answer)
+        sent_at: int | None = None
+
+        async def about_to_send(stamp_ms: int) -> None:
+            nonlocal sent_at
+            if before_send is not None:
+                await before_send(stamp_ms)
+            sent_at = stamp_ms
+
+        try:
+            answer = await self._calls.call(endpoint, Lane.PERSON, body=body, before_send=about_to_send)
+            result = outcome_or_error(endpoint, answer)
+        except ExchangeError:
+            raise
+        except Exception as problem:
+            if sent_at is None:
+                raise
+            raise OutcomeUnknown(
+                f"what came back could not be worked with ({type(problem).__name__}: {problem})",
+                stamp_ms=sent_at,
+                endpoint=endpoint.name,
+                remedy="Look at the exchange before doing anything again.",
+            ) from problem
         if isinstance(result, Reply):
             return result
         tidy(result, self._credentials)

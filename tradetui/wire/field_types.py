@@ -12,12 +12,19 @@ from pydantic.fields import FieldInfo
 # "0" and "-1" mean "not set" in some time fields; so early a time is refused here and settled by the careful reading.
 _FIRST_MOMENT: Final = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
 
+# Times after this are no times of an exchange, and adding a minute to the last one that Python has would fail.
+_LAST_MOMENT: Final = datetime(2100, 1, 1, tzinfo=UTC)
+
 # A Unix time as aware UTC: milliseconds, or seconds where the number is too small to be milliseconds (to 2e10).
-Moment = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT)]
+Moment = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 
 # A size, price or amount. Beyond forty digits it is refused: none is so large, and arithmetic could overflow on it.
 Figure = Annotated[Decimal, Field(gt=Decimal("-1e40"), lt=Decimal("1e40"))]
+
+
+# How many decimal places a price or size has.
+Places = Annotated[int, Field(ge=0, le=40)]
 
 
 def is_text(field: FieldInfo) -> bool:

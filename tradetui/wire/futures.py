@@ -161,12 +161,12 @@ class PendingOrder(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 
-    # Plain Decimals but for the key figure: a bound on each would cost a twentieth of the whole reading.
+    # Plain Decimals but for what is reckoned with: a bound on each would cost a twentieth of the whole reading.
     symbol: str
     size: Figure
     order_id: str
     client_oid: str | None = None
-    base_volume: Decimal | None = None
+    base_volume: Figure | None = None
     fee: Decimal | None = None
     price: Decimal | None = None
     price_avg: Decimal | None = None

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tradetui.wire.field_types import Figure, Moment
+from tradetui.wire.field_types import Figure, Moment, Places
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.shapes import words
 from tradetui.wire.vocabulary import MarginMode, PositionMode, PositionSide, Side, same
@@ -169,8 +169,8 @@ class Contract(Record):
     support_margin_coins: tuple[str, ...] = ()
     min_trade_num: Figure | None = None
     price_end_step: Figure | None = None
-    volume_place: int | None = None
-    price_place: int | None = None
+    volume_place: Places | None = None
+    price_place: Places | None = None
     size_multiplier: Figure | None = None
     symbol_type: str | None = None
     min_trade_usdt: Figure | None = Field(default=None, alias="minTradeUSDT")

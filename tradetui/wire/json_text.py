@@ -9,16 +9,44 @@ from typing import Any, Final
 
 from pydantic import SecretStr
 
-# Numbers with a point or an exponent become Decimal, so that no digit is lost; NaN and Infinity, which are not
-# JSON, stay words.
-_DECODER: Final = json.JSONDecoder(parse_float=Decimal, parse_constant=str)
+_LONGEST_NUMBER: Final = 100
+"""A number of more characters, or with more zeros before or behind its digits, is no figure of an exchange."""
+
+
+def _decimal(text: str) -> Decimal | str:
+    """A number with a point or an exponent, exactly; one of absurd size as the text it came as.
+
+    pydantic reads such a Decimal into a whole number digit by digit, which for 1E+999999999 takes for ever.
+    """
+    if len(text) > _LONGEST_NUMBER:
+        return text
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        return text
+    return number if number.is_finite() and abs(number.adjusted()) <= _LONGEST_NUMBER else text
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if len(text) <= _LONGEST_NUMBER else text
+
+
+# NaN and Infinity, which are not JSON, stay words.
+_DECODER: Final = json.JSONDecoder(parse_float=_decimal, parse_constant=str)
+# Python refuses whole numbers of more than 4,300 digits; a function of our own for each would slow every reading.
+_LONG_INTEGERS: Final = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=str)
 # Writes rows of nothing but texts, as nearly all are, at full speed; whatever else there is, it refuses.
 _PLAIN: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 def load(text: str) -> Any:
     """The value of a JSON text; raises ValueError or RecursionError when it is none or nested too deeply."""
-    return _DECODER.decode(text)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return _LONG_INTEGERS.decode(text)
 
 
 def dump(value: object) -> str:

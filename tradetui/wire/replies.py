@@ -16,6 +16,8 @@ SUCCESS: Final = "00000"
 
 # The longest page, 500 bills, is a fifth of a megabyte; what is this long is no answer to any of these requests.
 LONGEST_BODY: Final = 8 * 1024 * 1024
+_LATEST_MS: Final = 4_102_444_800_000
+"""No time of a reply after the year 2100 is believed."""
 
 R = TypeVar("R", bound=Record)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -99,7 +101,9 @@ def read_envelope(body: bytes) -> Envelope:
     msg = value.get("msg")
     if msg is None or msg == "":
         msg = value.get("message")
-    return Envelope(str(code), msg if isinstance(msg, str) else "", _whole(value.get("requestTime")), value.get("data"))
+    return Envelope(
+        str(code), msg if isinstance(msg, str) else "", _milliseconds(value.get("requestTime")), value.get("data")
+    )
 
 
 def read_reply(endpoint: Endpoint, body: bytes) -> Reply[Any]:
@@ -172,14 +176,13 @@ def _text(value: Any) -> str | None:
     return str(value)
 
 
-def _whole(value: Any) -> int | None:
-    if isinstance(value, bool):
+def _milliseconds(value: Any) -> int | None:
+    """A reply's time; None where it is none, of whatever size the number is."""
+    if isinstance(value, str) and len(value) <= 20 and value.strip().isascii() and value.strip().isdigit():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit() and len(value) <= 20:
-        return int(value)
-    return None
+    return value if 0 <= value <= _LATEST_MS else None
 
 
 def _masked(kind: type[Record], row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradetui.exchange.areas.asking import Area, Reader, Time, Writer, request_of
+from tradetui.exchange.errors import OutcomeUnknown
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.futures import (
     AccountSettings,
@@ -250,10 +251,18 @@ class FuturesTrading(FuturesReading):
         """Reverse a position (endpoint 5): a `ReversalRequest`, or its fields. Sent at most once.
 
         `before_send` is awaited with the request's time stamp (ms) when only the sending is left to do; if it raises,
-        nothing is sent. Raises `NotSent`, `Rejected` (and its like), or `OutcomeUnknown`.
+        nothing is sent. Raises `NotSent`, `Rejected` (and its like), or `OutcomeUnknown`: also where the reply names
+        another `clientOid` than the request, since it is then no reply to it. One that names none is.
         """
         asked = request_of(ReversalRequest, request, fields)
-        return await self._write(endpoint("futures.reverse"), asked, before_send=before_send)
+        reply: Reply[ReversalResult] = await self._write(endpoint("futures.reverse"), asked, before_send=before_send)
+        if asked.client_oid and any((row.client_oid or asked.client_oid) != asked.client_oid for row in reply.rows):
+            raise OutcomeUnknown(
+                "the reply is about an order of another clientOid",
+                endpoint="futures.reverse",
+                remedy="Look at positions, pending orders and fills before doing anything again.",
+            )
+        return reply
 
 
 def newest_first(orders: Sequence[Ordered]) -> tuple[Ordered, ...]:
