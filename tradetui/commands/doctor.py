@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from tradetui.commands.console import stdout
+from tradetui.commands.data_directory import close_data_dir, closed_sentence
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
 from tradetui.desk.identity import AccountIdentity
@@ -38,8 +39,16 @@ class Check:
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, flags_of(args))
+    private = _data_directory(loaded)
     account = identity_of(loaded)
-    checks = [_configuration(loaded), *_keys(loaded), _theme(loaded), _account(account), _journal(loaded, account)]
+    checks = [
+        _configuration(loaded),
+        private,
+        *_keys(loaded),
+        _theme(loaded),
+        _account(account),
+        _journal(loaded, account),
+    ]
     checks.append(_terminal())
     checks += asyncio.run(_online(loaded))
     output = stdout()
@@ -58,6 +67,14 @@ def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
     return Check("configuration", True, f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
+
+
+def _data_directory(loaded: LoadedProfile) -> Check:
+    closed = close_data_dir(loaded)
+    found = closed_sentence(loaded, closed) or (
+        f"{loaded.data_dir}, only you can look into it" if loaded.data_dir.exists() else f"none yet; {loaded.data_dir}"
+    )
+    return Check("data directory", not closed.left, found)
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tradetui.commands.console import needs_terminal
+from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import USAGE
 from tradetui.profiles.loading import Flags, LoadedProfile, load, profile_names
 
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         data_dir=args.data_dir,
         read_only=args.read_only or args.command == "monitor",
     )
-    loaded = load(os.environ, flags)
+    loaded = load_privately(os.environ, flags)
     if not needs_terminal():
         return USAGE
     from tradetui.commands import screen_state
@@ -68,7 +69,11 @@ def profile_choices(first: LoadedProfile, flags: Flags) -> list[ProfileChoice]:
 
 
 def _open_desk(name: str, first: LoadedProfile, flags: Flags, made: Callable[[str], None]) -> Desk:
+    from tradetui.commands.data_directory import close_data_dir
     from tradetui.commands.session import open_desk
 
-    loaded = first if name == first.name else load(first.environ, replace(flags, profile=name, base_url=None))
+    loaded = first
+    if name != first.name:
+        loaded = load(first.environ, replace(flags, profile=name, base_url=None))
+        close_data_dir(loaded)
     return open_desk(loaded, flags, made)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from tradetui.commands.console import say, stdout
+from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import flags_of, identity_of, journal_file
 from tradetui.desk.journal import ENDED, Intent, Journal, State
 from tradetui.desk.sqlite_file import FileUnusable, set_aside_before
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.loading import load
 from tradetui.wire.json_text import dump
 
 EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
@@ -30,7 +30,7 @@ NOT_ENDED = (
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled."""
-    loaded = load(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, flags_of(args))
     account = identity_of(loaded)
     file = journal_file(loaded, account)
     intents: list[Intent] = []

@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from tradetui.commands.console import stdout
+from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.session import desk_settings, flags_of, open_reader
 from tradetui.desk.columns import number
@@ -16,7 +17,7 @@ from tradetui.desk.evidence import Evidence
 from tradetui.desk.guards import MONITOR, Situation, why_not
 from tradetui.desk.preview import Preview, Target
 from tradetui.exchange.clock import SystemClock
-from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.profiles.loading import LoadedProfile
 from tradetui.wire.json_text import dump
 from tradetui.wire.requests import InvalidRequest
 from tradetui.wire.vocabulary import Side
@@ -24,7 +25,7 @@ from tradetui.wire.vocabulary import Side
 
 def run(args: argparse.Namespace) -> int:
     """Read, plan, and print what would be sent and held afterwards."""
-    loaded = load(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, flags_of(args))
     target = Target(
         args.symbol.strip().upper(),
         None if args.product_type is None else desk_settings(loaded).product_types[0],

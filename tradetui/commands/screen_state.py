@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tradetui.storage.private_directory import make_private_directory
+
 FILE = "state.toml"
 _HEADING = "# Written by tradetui: theme, columns and order chosen on the screen. Delete it to forget them.\n\n"
 
@@ -30,7 +32,7 @@ def write(data_dir: Path, told: Mapping[str, Any]) -> None:
     """Replace the file whole; raises OSError."""
     import tomli_w
 
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_directory(data_dir)
     descriptor, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=data_dir)
     try:
         with open(descriptor, "w", encoding="utf-8") as stream:

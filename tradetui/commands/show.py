@@ -11,6 +11,7 @@ from typing import Any
 
 from tradetui.commands import endpoints_table
 from tradetui.commands.console import say, show_progress, stderr_is_terminal, stdout
+from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.failures import report
 from tradetui.commands.flags import CommandParser, global_flags_into
@@ -18,7 +19,7 @@ from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.commands.session import flags_of, open_reader
 from tradetui.exchange.client import ExchangeReader
-from tradetui.profiles.loading import LoadedProfile, load
+from tradetui.profiles.loading import LoadedProfile
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.records import Record
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     for name in ("config", "profile", "base_url", "product_type", "data_dir", "read_only"):
         if getattr(asked, name, None) is not None:
             setattr(args, name, getattr(asked, name))
-    loaded = load(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, flags_of(args))
     return asyncio.run(_show(asked, loaded))
 
 

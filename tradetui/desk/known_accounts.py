@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.storage.private_directory import make_private_directory
 
 FILE = "known.json"
 
@@ -36,7 +37,7 @@ class KnownAccounts:
         known, name = self._read(), _name(base_url, environment, key_stand_in)
         if known.get(name) == uid:
             return
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(self._file.parent)
         descriptor, written = tempfile.mkstemp(prefix=f".{FILE}.", dir=self._file.parent)
         with open(descriptor, "w", encoding="utf-8") as stream:
             json.dump({**known, name: uid}, stream, indent=1, sort_keys=True)

@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tradetui.storage.private_directory import make_private_directory
+
 Migration = str | Callable[[sqlite3.Connection], None]
 """SQL, or a function that is called within the transaction, which leads from one version to the next."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
@@ -46,7 +48,7 @@ def open_file(
             "Set data_dir to a directory on this machine",
         )
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(file.parent)
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         os.close(descriptor)
     except OSError as problem:

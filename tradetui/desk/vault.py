@@ -19,6 +19,8 @@ from typing import Any, Final, Protocol
 import tomli_w
 from pydantic import SecretStr
 
+from tradetui.storage.private_directory import make_private_directory
+
 HEADING: Final = "# An API key given out to tradetui. Keep it, and its mode 0600: the exchange tells the secret once.\n"
 LONGEST_NAME: Final = 32
 _SECRETS: Final = ("api_key", "secret", "passphrase")
@@ -283,7 +285,7 @@ class _Folder:
     def write_new(self, name: str, text: str) -> None:
         """Write under a name that nothing has; raises FileExistsError."""
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(self._folder)
         except OSError as problem:
             raise self._unusable(problem) from None
         try:

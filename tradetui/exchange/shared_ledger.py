@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 
 from tradetui.exchange.allowance import COOLING_S, LOST_S, Allowance, kept_for_persons
+from tradetui.storage.private_directory import make_private_directory
 
 SCHEMA_VERSION = 1
 NS = 1_000_000_000
@@ -87,7 +88,7 @@ class Ledger:
         self._owner = owner
         self._has_ended = has_ended
         self._random = random
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(path.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._base = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         try:

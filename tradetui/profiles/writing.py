@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
+from tradetui.storage.private_directory import make_private_directory
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _EXAMPLES: Mapping[str, Any] = {
@@ -91,7 +92,7 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
         ConfigurationError: the file exists already, or cannot be written.
     """
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_directory(file.parent)
     except OSError as problem:
         raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
     try:

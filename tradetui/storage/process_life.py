@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from tradetui.storage.private_directory import make_private_directory
+
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
 ALIVE_DIR: Final = "alive"
@@ -24,7 +26,7 @@ class ProcessLife:
     def __init__(self, directory: Path, nonce: str) -> None:
         """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
         for folder in (directory.parent, directory):  # the mode is the last one's only
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(folder)
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,0 +1,74 @@
+"""The data directory of a session is closed to others, and what was found open is said."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Point
+from tradetui.cli import main
+from tradetui.commands.data_directory import OWN_NAMES, VAULT_DIRECTORIES
+from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.session import open_desk
+from tradetui.desk.desk import VAULT_DIR
+from tradetui.profiles.loading import Flags, load
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_vault_is_where_it_is_looked_for() -> None:
+    assert VAULT_DIRECTORIES == (VAULT_DIR,)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+async def test_all_that_a_session_keeps_is_private(point: Point, tmp_path: Path, umask: int) -> None:
+    point(TRADETUI_READ_ONLY="0")
+    before = os.umask(umask)
+    try:
+        desk = open_desk(load(os.environ, Flags()))
+        published = asyncio.Event()
+        desk.subscribe(lambda _: published.set())
+        desk.start()
+        while desk.archive is None:
+            await asyncio.wait_for(published.wait(), 60)
+            published.clear()
+        await desk.stop()
+    finally:
+        os.umask(before)
+    data = tmp_path / "data"
+    assert {entry.name for entry in data.iterdir()} <= set(OWN_NAMES)
+    for path in (data, *data.rglob("*"), tmp_path / "run", *(tmp_path / "run").rglob("*")):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert not mode & 0o077, path
+        assert not path.is_dir() or mode == 0o700, path
+
+
+@pytest.mark.parametrize("command", ["journal", "preview BTCUSDT --side buy", "show accounts"])
+def test_a_wider_one_is_narrowed_and_said_once(point: Point, tmp_path: Path, capsys: Capture, command: str) -> None:
+    point()
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    data.chmod(0o755)
+    main(command.split())
+    assert f"{data} was open to others (mode 0755); now only you" in capsys.readouterr().err
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    main(command.split())
+    assert "was open" not in capsys.readouterr().err
+
+
+def test_doctor_has_a_line_of_it(point: Point, tmp_path: Path, capsys: Capture) -> None:
+    point()
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o750)
+    assert main(["doctor"]) == DONE
+    assert f"ok    data directory   {data} was open to others (mode 0750)" in capsys.readouterr().out
+    (data / "letter.txt").write_text("")
+    data.chmod(0o755)
+    assert main(["doctor"]) == ATTENTION
+    assert f"FAIL  data directory   data_dir {data} is open to others" in capsys.readouterr().out
+    assert stat.S_IMODE(data.stat().st_mode) == 0o755

@@ -1,0 +1,49 @@
+"""The data directory belongs to its owner alone: what is found open to others is closed, and that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tradetui.commands.console import say
+from tradetui.commands.screen_state import FILE as STATE_FILE
+from tradetui.profiles import places
+from tradetui.profiles.loading import Flags, LoadedProfile, load
+from tradetui.storage.private_directory import Closed, close_to_others
+
+OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
+"""Everything that is kept directly in the data directory."""
+VAULT_DIRECTORIES: Final = ("vault",)
+"""Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
+
+
+def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
+    """Load the profile and close its data directory to others; raises ConfigurationError."""
+    loaded = load(environ, flags)
+    if sentence := closed_sentence(loaded, close_data_dir(loaded)):
+        say(f"tradetui: {sentence}")
+    return loaded
+
+
+def close_data_dir(loaded: LoadedProfile) -> Closed:
+    """Take the permissions of others from the data directory and from what is kept in it."""
+    is_default = loaded.data_dir == places.data_dir({})
+    return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=VAULT_DIRECTORIES)
+
+
+def closed_sentence(loaded: LoadedProfile, closed: Closed) -> str:
+    """What was found open to others and what became of it; empty where nothing was."""
+    sentences = []
+    if closed.narrowed:
+        (path, mode), *others = closed.narrowed
+        more = f" and {len(others)} more in it" if others else ""
+        sentences.append(f"{path}{more} was open to others (mode {mode:04o}); now only you can look into it.")
+    for path in closed.left[:1]:
+        if path == loaded.data_dir:
+            sentences.append(
+                f"data_dir {path} is open to others and not closed, because it is not yours alone or holds other "
+                "files too. Set data_dir to a directory of its own, or run: chmod 700 on it."
+            )
+        else:
+            sentences.append(f"{path} is open to others and cannot be changed. Make its owner you, or remove it.")
+    return " ".join(sentences)

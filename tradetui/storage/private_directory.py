@@ -1,0 +1,91 @@
+"""Directories that only their owner can look into, whatever the umask, and existing wider ones closed to others."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_OWNER_ONLY: Final = 0o700
+_OTHERS: Final = 0o077
+
+
+def make_private_directory(directory: Path) -> None:
+    """Make a directory with its missing parents, each of mode 0700; those that exist stay as they are.
+
+    Raises:
+        OSError: one of them cannot be made, or is no directory.
+    """
+    for path in (*reversed(directory.parents), directory):
+        if path.is_dir():
+            continue
+        try:
+            path.mkdir(mode=_OWNER_ONLY)
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+        else:
+            path.chmod(_OWNER_ONLY)  # a strict umask takes the owner's own permissions too
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What was open to others: `narrowed` with the mode it had, `left` where the mode cannot or must not be changed."""
+
+    narrowed: tuple[tuple[Path, int], ...] = ()
+    left: tuple[Path, ...] = ()
+
+
+def close_to_others(
+    directory: Path, own_names: Collection[str], *, is_ours: bool, checked_by_reader: Collection[str] = ()
+) -> Closed:
+    """Take the permissions of others from a directory and from what is kept under `own_names` in it.
+
+    The directory itself is left alone where it holds anything else, such as a home directory, unless it `is_ours`
+    for certain. Links are never followed below it. Nothing happens where there is no directory. Files in directories
+    named in `checked_by_reader` are left too: their reader refuses what others may have read.
+    """
+    narrowed: list[tuple[Path, int]] = []
+    left: list[Path] = []
+    try:
+        entries = [] if not directory.is_dir() else sorted(directory.iterdir())
+        own = [entry for entry in entries if _is_own(entry.name, own_names)]
+        paths = [
+            *([directory] if directory.is_dir() else []),
+            *(path for entry in own for path in _tree(entry, checked_by_reader)),
+        ]
+    except OSError:
+        return Closed((), (directory,))
+    for path in paths:
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if not mode & _OTHERS:
+                continue
+            if path == directory and not is_ours and len(own) < len(entries):
+                left.append(path)
+                continue
+            path.chmod(mode & ~_OTHERS)
+        except FileNotFoundError:  # another process has just replaced it
+            continue
+        except OSError:
+            left.append(path)
+        else:
+            narrowed.append((path, mode))
+    return Closed(tuple(narrowed), tuple(left))
+
+
+def _is_own(name: str, own_names: Collection[str]) -> bool:
+    # A file that is being replaced stands beside it as `.state.toml.abc123` meanwhile.
+    return name in own_names or any(name.startswith(f".{own}.") for own in own_names)
+
+
+def _tree(top: Path, checked_by_reader: Collection[str]) -> Iterator[Path]:
+    if top.is_symlink():
+        return
+    yield top
+    if top.is_dir():
+        for entry in sorted(top.iterdir()):
+            if top.name not in checked_by_reader:
+                yield from _tree(entry, checked_by_reader)
