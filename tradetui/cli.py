@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tradetui import __version__
 from tradetui.commands.console import GuardedStderr
+from tradetui.commands.core_dump import forbid_core_dumps
 from tradetui.commands.exit_codes import DONE, INTERRUPTED
 from tradetui.commands.flags import CommandParser, global_flags_into, path_of
 
@@ -39,6 +40,7 @@ def _run(arguments: list[str]) -> int:
     # What validates replies and keys is ours alone: a plugin that somebody else installed would see them, and looking
     # for one reads the metadata of everything installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    forbid_core_dumps()
     try:
         # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.
         gc.disable()

@@ -22,6 +22,7 @@ from tradetui.ui.own_keys import own_keys
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.start import StartScreen
 from tradetui.ui.settings import UiSettings
+from tradetui.ui.textual_log import silence_textual_log
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class TradeApp(App[None], inherit_bindings=False):
     ]
 
     def __init__(self, settings: UiSettings) -> None:
+        silence_textual_log()
         # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
         # colours are chosen.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
