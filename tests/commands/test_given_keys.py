@@ -118,10 +118,17 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
 
     async def work() -> None:
         from tradetui.exchange.transport.http import HttpTransport
-        from tradetui.exchange.transport.transport import HttpRequest, TransportError, TransportErrorKind
+        from tradetui.exchange.transport.transport import (
+            BeforeFirstByte,
+            HttpRequest,
+            TransportError,
+            TransportErrorKind,
+        )
 
-        async def lost(self: HttpTransport, request: HttpRequest) -> Any:
-            answer = await send(self, request)
+        async def lost(
+            self: HttpTransport, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None
+        ) -> Any:
+            answer = await send(self, request, before_first_byte)
             if request.writes:
                 raise TransportError(TransportErrorKind.BROKEN, "the connection was closed before answering", sent=True)
             return answer

@@ -107,9 +107,9 @@ def test_positions_that_cannot_be_read_are_told(
     point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, rows: list[Any], code: int, said: str
 ) -> None:
     from tradetui.exchange.transport.http import HttpTransport
-    from tradetui.exchange.transport.transport import HttpRequest, HttpResponse
+    from tradetui.exchange.transport.transport import BeforeFirstByte, HttpRequest, HttpResponse
 
-    async def positions(self: HttpTransport, request: HttpRequest) -> HttpResponse:
+    async def positions(self: HttpTransport, request: HttpRequest, _: BeforeFirstByte | None) -> HttpResponse:
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": rows}).encode()
         return HttpResponse(200, {"content-type": "application/json"}, body)
 

@@ -11,6 +11,7 @@ import pytest
 from tests.desk.simulation import Simulation
 from tradetui.desk.health import LinkState
 from tradetui.exchange.transport.transport import (
+    BeforeFirstByte,
     HttpRequest,
     HttpResponse,
     Transport,
@@ -69,11 +70,11 @@ class Sky:
         self.only = ""
         self.inner = inner
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
         if self.weather is not None and self.only in request.target:
             await asyncio.sleep(0.05)
             return self.weather(request)
-        return await self.inner.send(request)
+        return await self.inner.send(request, before_first_byte)
 
     async def aclose(self) -> None:
         await self.inner.aclose()

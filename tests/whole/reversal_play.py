@@ -32,6 +32,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, ReadOnly
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import (
+    BeforeFirstByte,
     HttpRequest,
     HttpResponse,
     Transport,
@@ -90,12 +91,16 @@ class Watched:
         self._play = play
         self._terminal = terminal
 
-    async def send(self, http_request: HttpRequest) -> HttpResponse:
-        if self._terminal.dead:
-            raise TransportError(TransportErrorKind.CONNECT, "this program is dead", sent=False)
-        if http_request.writes:
-            self._play.departs(self._terminal, json.loads(http_request.body))
-        return await self._inner.send(http_request)
+    async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
+        async def watched() -> None:
+            if before_first_byte is not None:
+                await before_first_byte()
+            if self._terminal.dead:
+                raise TransportError(TransportErrorKind.CONNECT, "this program is dead", sent=False)
+            if request.writes:
+                self._play.departs(self._terminal, json.loads(request.body))
+
+        return await self._inner.send(request, watched)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -43,10 +43,11 @@ def sent_before_it_is_written(patch: Patch) -> None:
 def post_retried(patch: Patch) -> None:
     right = Calls._send
 
-    async def wrong(self: Calls, transport: Any, permit: Any, http_request: Any, endpoint: Any, stamp_ms: int) -> Any:
-        answer = await right(self, transport, permit, http_request, endpoint, stamp_ms)
-        if answer.failure is not None and endpoint.writes:
-            answer = await right(self, transport, permit, http_request, endpoint, stamp_ms)
+    async def wrong(self: Calls, *arguments: Any) -> Any:
+        *call, before_send = arguments
+        answer = await right(self, *call, before_send)
+        if answer.failure is not None and before_send is not None:
+            answer = await right(self, *call, None)
         return answer
 
     patch.setattr(Calls, "_send", wrong)

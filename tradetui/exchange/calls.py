@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
-"""Awaited with the request's time stamp (ms) after the permit, before the first byte; if it raises, nothing is sent."""
+"""Awaited with the request's time stamp (ms) just before its first byte; if it raises, nothing is sent."""
 Connect: TypeAlias = Callable[[], Awaitable[Transport]]
 
 _PATIENCE_S = 5.0
@@ -166,32 +166,48 @@ class Calls:
         try:
             try:
                 http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
-                if before_send is not None:
-                    await before_send(stamp_ms)
             except BaseException:
                 permit.unused()
                 raise
-            return await self._send(transport, permit, http_request, endpoint, stamp_ms)
+            return await self._send(transport, permit, http_request, endpoint, stamp_ms, before_send)
         finally:
             slots.release()
 
     async def _send(
-        self, transport: Transport, permit: Permit, http_request: HttpRequest, endpoint: Endpoint, stamp_ms: int
+        self,
+        transport: Transport,
+        permit: Permit,
+        http_request: HttpRequest,
+        endpoint: Endpoint,
+        stamp_ms: int,
+        before_send: BeforeSend | None,
     ) -> Answer:
         begun = self._clock.monotonic()
+        departed = False
+
+        async def before_first_byte() -> None:
+            nonlocal begun, departed
+            if before_send is not None:
+                await before_send(stamp_ms)
+            begun = self._clock.monotonic()
+            departed = True
+
         try:
-            http_response = await transport.send(http_request)
+            http_response = await transport.send(http_request, before_first_byte)
         except TransportError as failure:
-            if failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
-                permit.replied()  # what was under way on a connection that has ended cannot arrive any more
-            elif failure.sent:
-                permit.lost()
-            else:
+            if not failure.sent:
                 permit.unused()
+            elif failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
+                permit.replied()  # what was under way on a connection that has ended cannot arrive any more
+            else:
+                permit.lost()
             _log.info("%s: %s", endpoint.name, failure)
             return Answer(stamp_ms, failure=failure)
         except BaseException:
-            permit.lost()
+            if departed:
+                permit.lost()
+            else:
+                permit.unused()
             raise
         round_trip = self._clock.monotonic() - begun
         answer = opened(stamp_ms, http_response)

@@ -10,6 +10,7 @@ from tradetui.exchange.errors import (
     Busy,
     EndpointMissing,
     ExchangeError,
+    NotSent,
     OutcomeUnknown,
     PermissionRefused,
     RateLimited,
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""
+_BEFORE_TRYING_AGAIN = {
+    TransportErrorKind.CONNECT: "Check the network and base_url, then try again.",
+    TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+}
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
@@ -100,8 +105,11 @@ def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeEr
 
 
 def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
-    """What a write came to: its result, a readable refusal, or `OutcomeUnknown` for everything else."""
+    """What a write came to: its result, a readable refusal, `NotSent`, or `OutcomeUnknown` for everything else."""
     envelope = answer.envelope
+    if answer.failure is not None and not answer.failure.sent:
+        remedy = _BEFORE_TRYING_AGAIN.get(answer.failure.kind, "Try again; if this lasts, restart and keep the log.")
+        return NotSent(str(answer.failure), endpoint=endpoint.name, remedy=remedy)
     if answer.failure is not None:
         return _unknown(endpoint, answer, str(answer.failure))
     if envelope is None:

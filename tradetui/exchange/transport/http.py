@@ -1,26 +1,30 @@
-"""Carries requests over the network. Only this file and `sockets` import httpcore, so that changing it is small."""
+"""The transport over the network. Only this file imports httpx, and nothing loads it before the first call needs it.
+
+What httpx and httpcore log holds whole addresses, so it is kept from the handlers of whoever runs this program.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import socket
 import ssl
-import sys
-import zlib
+import struct
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
+from functools import cache, lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, TypeAlias
 
-import certifi
-import httpcore
+import httpx
 
-from tradetui.exchange.sockets import Sockets
 from tradetui.exchange.transport.base_url import Origin
 from tradetui.exchange.transport.transport import (
     MAX_BODY_BYTES,
     MAX_CONCURRENT_READS,
     MAX_CONCURRENT_WRITES,
+    BeforeFirstByte,
     HttpRequest,
     HttpResponse,
     Timeouts,
@@ -29,32 +33,41 @@ from tradetui.exchange.transport.transport import (
     refuse_write,
 )
 
-# httpcore looks for sniffio several times a call; where it is not installed each search costs 50 microseconds.
-if find_spec("sniffio") is None:
-    sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
-
-# Loaded with the first call otherwise, which would hold up the event loop.
-for _name in ("anyio", "anyio._backends._asyncio"):
-    with suppress(ImportError):
-        import_module(_name)
+HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
+"""Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""
 
 _log = logging.getLogger(__name__)
+for _library in ("httpx", "httpcore"):
+    logging.getLogger(_library).propagate = False
+
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FIELD_VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
+"""What RFC 9110 allows, without the bytes beyond ASCII."""
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+"""SO_LINGER, on, zero seconds: closing drops what the kernel has not sent and resets the connection."""
+_NOT_HTTP = "the request cannot be written as HTTP"
+_NOT_DECODED = "the response cannot be unpacked"
 
 
 @cache
 def shared_tls() -> ssl.SSLContext:
-    """Build the one TLS context of this process: certificates verified, TLS 1.2 at least. About 20 ms, off the loop."""
-    return ssl.create_default_context(cafile=certifi.where())
+    """Build the one TLS context of this process, which verifies certificates. It takes 20 ms, so not on the loop."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 class HttpTransport:
-    """A transport over HTTP/1.1 with one set of connections to read and another to write.
+    """A transport over HTTP/1.1 with one httpx client to read and another to write.
 
-    Neither follows a redirect, asks the environment for a proxy or a password, or tries anything twice. The one that
-    writes keeps no idle connection, so that a connection the server has just closed is never written to.
+    Neither follows a redirect, keeps a cookie, asks the environment for a proxy or a password, or tries anything
+    twice. A client that has written is replaced, so that no write goes out on a connection that was used before and
+    that the server may just have closed.
 
     httpcore 1.0's connections do not survive a cancelled request. Callers therefore wait for tasks that they cannot
-    cancel; where a call has to be cut off all the same, its whole set of connections is replaced.
+    cancel; where a call has to be cut off all the same, its whole client is replaced.
+
+    `httpx_transport_factory` gives httpx's own transport in place of the one made here, for a proxy for example; it
+    then answers for certificates and for trying nothing twice. Raises ValueError for a TLS context that verifies
+    neither certificate nor host name.
     """
 
     def __init__(
@@ -64,56 +77,85 @@ class HttpTransport:
         timeouts: Timeouts | None = None,
         read_only: bool = False,
         tls: ssl.SSLContext | None = None,
+        httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
         if tls is not None and (tls.verify_mode is not ssl.CERT_REQUIRED or not tls.check_hostname):
             raise ValueError("certificates and host names are always verified")
+        if tls is not None and httpx_transport_factory is not None:
+            raise ValueError("give the TLS context to the transport that the factory makes")
         self.read_only = read_only
         self._timeouts = timeouts or Timeouts()
         self._origin = origin
-        self._host = origin.url.partition("://")[2].encode("ascii")
-        # Over http nothing is encrypted.
-        self._tls = tls or (shared_tls() if origin.scheme == "https" else None)
-        self._connections = {False: _Connections(self._tls, writes=False)}
+        self._host = origin.url.partition("://")[2]
+        # Over http nothing is encrypted, and loading the certificates takes 20 ms.
+        self._tls = tls or (shared_tls() if origin.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._httpx_transport_factory = httpx_transport_factory
+        self._clients = {False: self._new_client(writes=False)}
         if not read_only:
-            self._connections[True] = _Connections(self._tls, writes=True)
+            self._clients[True] = self._new_client(writes=True)
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send once and read the answer to its end; raises `TransportError`."""
+    async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
+        """Send once and read the response to its end; see `Transport.send`."""
         if self.read_only:
             refuse_write(request)
-        connections = self._connections[request.writes]
+        client = self._clients[request.writes]
         failure: TransportError
-        connections.in_use += 1
+        client.calls += 1
         try:
-            async with asyncio.timeout(self._timeouts.total(writes=request.writes)):
-                return await self._exchange(connections.pool, request)
+            async with asyncio.timeout(self._timeouts.total(writes=request.writes)) as deadline:
+                departure = _Departure(request, before_first_byte, deadline)
+                return await self._exchange(client, request, departure)
         except TransportError as known:
             failure = known
-        except TimeoutError:
-            self._replace(connections)
-            failure = TransportError(TransportErrorKind.TIME_OUT, "the answer did not end in time", sent=True)
         except asyncio.CancelledError:
-            self._replace(connections)
+            self._replace(client)
             raise
-        except httpcore.PoolTimeout:
-            _log.error("the connections were used up; they are replaced")
-            self._replace(connections)
-            failure = TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
         except Exception as raised:
-            failure = _failure_of(raised)
+            if raised is departure.refusal:
+                raise
+            if isinstance(raised, (TimeoutError, httpx.PoolTimeout)):
+                self._replace(client)
+            failure = _failure_of(raised, sent=departure.sent)
         finally:
-            connections.in_use -= 1
-            if connections.retired and not connections.in_use:
-                await connections.pool.aclose()
+            if request.writes:
+                self._replace(client)
+            client.calls -= 1
+            if client.replaced and not client.calls:
+                await client.httpx.aclose()
         failure.__cause__ = failure.__context__ = None  # the library's own errors hold the request and its headers
         raise failure
 
     async def aclose(self) -> None:
         """Drop every connection."""
-        for connections in self._connections.values():
-            await connections.pool.aclose()
+        for client in self._clients.values():
+            await client.httpx.aclose()
 
-    async def _exchange(self, pool: httpcore.AsyncConnectionPool, request: HttpRequest) -> HttpResponse:
+    async def _exchange(self, client: _Client, request: HttpRequest, departure: _Departure) -> HttpResponse:
+        httpx_request = self._httpx_request(request, departure)
+        if not client.traces:
+            await departure.leave()
+        response = await client.httpx.send(httpx_request, stream=True)
+        try:
+            encodings = response.headers.get_list("content-encoding", split_commas=True)
+            if [encoding.lower() for encoding in encodings] not in ([], ["identity"], ["gzip"]):
+                raise TransportError(TransportErrorKind.UNREADABLE, _NOT_DECODED, sent=True)
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > MAX_BODY_BYTES:
+                    raise TransportError(TransportErrorKind.UNREADABLE, "the response is larger than 8 MiB", sent=True)
+        finally:
+            await response.aclose()
+        return HttpResponse(response.status_code, dict(response.headers.items()), bytes(body))
+
+    def _httpx_request(self, request: HttpRequest, departure: _Departure) -> httpx.Request:
+        """Build what goes on the wire: nothing but these headers, and the target as it was signed."""
+        fields = {"Host": self._host, "Accept": "application/json", "Accept-Encoding": "gzip", **request.headers}
+        if request.writes:
+            fields["Content-Length"] = str(len(request.body))
+        well_formed = all(_FIELD_NAME.fullmatch(name) and _FIELD_VALUE.fullmatch(fields[name]) for name in fields)
+        if not well_formed or not _FIELD_VALUE.fullmatch(request.target) or " " in request.target:
+            raise TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
         times = self._timeouts
         timeouts = {
             "connect": times.connect,
@@ -121,110 +163,129 @@ class HttpTransport:
             "write": times.write,
             "pool": times.pool,
         }
-        async with pool.stream(
+        return httpx.Request(
             request.method,
-            self._url(request.target),
-            headers=self._headers(request),
-            content=request.body if request.writes else None,
-            extensions={"timeout": timeouts},
-        ) as response:
-            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-            body = _Body(headers.get("content-encoding", ""))
-            async for part in response.aiter_stream():
-                body.take(part)
-        return HttpResponse(response.status, headers, body.whole())
+            _url(self._origin, request.target),
+            headers=fields,
+            stream=departure.body,
+            extensions={"timeout": timeouts, "target": request.target.encode("ascii"), "trace": departure.trace},
+        )
 
-    def _url(self, target: str) -> httpcore.URL:
-        origin = self._origin
-        return httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target)
-
-    def _headers(self, request: HttpRequest) -> list[tuple[bytes, bytes]]:
-        given = {"Accept": "application/json", "Accept-Encoding": "gzip", **request.headers}
-        try:
-            own = [(name.encode("ascii"), value.encode("ascii")) for name, value in given.items()]
-        except UnicodeEncodeError:
-            raise TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False) from None
-        return [(b"Host", self._host), *own]
-
-    def _replace(self, connections: _Connections) -> None:
-        """Put fresh connections in the place of these, which are dropped when their last call has ended."""
-        if self._connections[connections.writes] is connections:
-            self._connections[connections.writes] = _Connections(self._tls, writes=connections.writes)
-        connections.retired = True
-
-
-class _Connections:
-    """One set of connections, how many calls use it, and whether a fresh one has taken its place."""
-
-    def __init__(self, tls: ssl.SSLContext | None, *, writes: bool) -> None:
-        self.writes = writes
-        self.in_use = 0
-        self.retired = False
-        self.pool = httpcore.AsyncConnectionPool(
-            ssl_context=tls,
+    def _new_client(self, *, writes: bool) -> _Client:
+        if self._httpx_transport_factory is not None:
+            return _Client(self._httpx_transport_factory(), writes=writes)
+        limits = httpx.Limits(
             max_connections=MAX_CONCURRENT_WRITES if writes else MAX_CONCURRENT_READS,
             max_keepalive_connections=0 if writes else 8,
             keepalive_expiry=30,
-            http1=True,
-            http2=False,
-            retries=0,
-            network_backend=Sockets(),
+        )
+        transport = httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, http2=False, limits=limits, retries=0)
+        return _Client(transport, writes=writes)
+
+    def _replace(self, client: _Client) -> None:
+        """Put a new client in the place of this one, which is closed when its last call has ended."""
+        if self._clients[client.writes] is client:
+            self._clients[client.writes] = self._new_client(writes=client.writes)
+        client.replaced = True
+
+
+class _Client:
+    """One httpx client, how many calls use it, and whether a new one has taken its place."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport, *, writes: bool) -> None:
+        self.writes = writes
+        self.calls = 0
+        self.replaced = False
+        # Other transports, and those derived from httpx's own, may tell nothing of what they do.
+        self.traces = type(transport) is httpx.AsyncHTTPTransport
+        refuse_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        self.httpx = httpx.AsyncClient(
+            transport=transport, cookies=refuse_cookies, trust_env=False, follow_redirects=False
         )
 
 
-class _Body:
-    """The body of an answer as it comes in, unpacked where it was packed; raises `TransportError`."""
+class _Departure:
+    """The moment before a request's first byte, known from what httpcore traces and never from an exception's class.
 
-    def __init__(self, encoding: str) -> None:
-        self._received = bytearray()
-        self._packed = None
-        match encoding.strip().lower():
-            case "gzip" | "x-gzip":
-                self._packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            case "" | "identity":
-                pass
-            case _:
-                raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True)
+    A CONNECT to a proxy is traced with the same names; only the request with our own body is the exchange's.
+    """
 
-    def take(self, part: bytes) -> None:
-        """Another part."""
-        if self._packed is not None:
+    def __init__(
+        self, request: HttpRequest, before_first_byte: BeforeFirstByte | None, deadline: asyncio.Timeout
+    ) -> None:
+        self.body = httpx.ByteStream(request.body)
+        self.sent = False
+        self.refusal: BaseException | None = None
+        self._writes = request.writes
+        self._before_first_byte = before_first_byte
+        self._deadline = deadline
+        self._socket: Any = None
+
+    async def leave(self) -> None:
+        """Await what is to be done before the first byte; where it raises, nothing is sent."""
+        if self._before_first_byte is not None:
+            # It has limits of its own: cut off here, it would be half done, and nobody would know which half.
+            when = self._deadline.when()
+            assert when is not None
+            time = asyncio.get_running_loop().time
+            left_s = when - time()
+            self._deadline.reschedule(None)
             try:
-                part = self._packed.decompress(part, MAX_BODY_BYTES + 1)
-            except zlib.error:
-                raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True) from None
-        self._received += part
-        if len(self._received) > MAX_BODY_BYTES:
-            raise TransportError(TransportErrorKind.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+                await self._before_first_byte()
+            except BaseException as refusal:
+                self.refusal = refusal
+                raise
+            self._deadline.reschedule(time() + left_s)
+        self.sent = True
 
-    def whole(self) -> bytes:
-        """All of it, when the last part was taken."""
-        if self._packed is not None and self._received and not self._packed.eof:
-            raise TransportError(TransportErrorKind.UNREADABLE, _NOT_UNPACKED, sent=True)
-        return bytes(self._received)
+    async def trace(self, event: str, detail: Mapping[str, Any]) -> None:
+        """Take one of httpcore's trace events; it goes on when this returns, and not at all when this raises."""
+        if event.endswith(".send_request_headers.started"):
+            if detail["request"].stream is self.body:
+                await self.leave()
+        elif event.endswith(".connect_tcp.complete"):
+            self._socket = detail["return_value"].get_extra_info("socket")
+        elif self._writes and self.sent and self._socket is not None and event.endswith(".failed"):
+            # The connection is closed next. What has not left this machine is not to arrive when nobody waits for it.
+            with suppress(OSError):
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
 
 
-_NOT_HTTP = "the request cannot be written as HTTP"
-_NOT_UNPACKED = "the answer cannot be unpacked"
+@lru_cache(maxsize=128)
+def _url(origin: Origin, target: str) -> httpx.URL:
+    return httpx.URL(origin.url + target)
 
 
-def _failure_of(raised: Exception) -> TransportError:
-    """Say what went wrong in a sentence that holds nothing of the request."""
+def _failure_of(raised: Exception, *, sent: bool) -> TransportError:
+    """Name what went wrong in a sentence that holds nothing of the request."""
+    if sent:
+        match raised:
+            case TimeoutError():
+                return TransportError(TransportErrorKind.TIME_OUT, "the response did not end in time", sent=True)
+            case httpx.TimeoutException():
+                return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
+            case httpx.DecodingError():
+                return TransportError(TransportErrorKind.UNREADABLE, _NOT_DECODED, sent=True)
+            case httpx.TransportError() | OSError():
+                message = "the connection was closed before the answer was complete"
+                return TransportError(TransportErrorKind.BROKEN, message, sent=True)
+        return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
+    if _caused_by_tls(raised):
+        message = "the connection is not secure, its certificate was refused"
+        return TransportError(TransportErrorKind.TLS, message, sent=False)
     match raised:
-        case httpcore.ConnectTimeout():
+        case httpx.PoolTimeout():
+            _log.error("the connections were used up; they are replaced")
+            return TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
+        case TimeoutError() | httpx.TimeoutException():
             return TransportError(TransportErrorKind.CONNECT, "no connection in time", sent=False)
-        case httpcore.ConnectError():
-            if "SSL" in str(raised) or "certificate" in str(raised).lower():
-                return TransportError(
-                    TransportErrorKind.TLS, "the connection is not secure, its certificate was refused", sent=False
-                )
-            return TransportError(TransportErrorKind.CONNECT, "no connection (refused, or no such host)", sent=False)
-        case httpcore.TimeoutException():
-            return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
-        case httpcore.LocalProtocolError():
+        case httpx.InvalidURL() | httpx.LocalProtocolError():
             return TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
-        case httpcore.NetworkError() | httpcore.ProtocolError() | OSError():
-            return TransportError(
-                TransportErrorKind.BROKEN, "the connection was closed before the answer was complete", sent=True
-            )
-    return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
+    return TransportError(TransportErrorKind.CONNECT, "no connection (refused, or no such host)", sent=False)
+
+
+def _caused_by_tls(raised: BaseException) -> bool:
+    cause: BaseException | None = raised
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from tradetui.exchange.transport.transport import (
     MAX_BODY_BYTES,
+    BeforeFirstByte,
     HttpRequest,
     HttpResponse,
     Timeouts,
@@ -36,10 +37,12 @@ class InProcessTransport:
         self._timeouts = timeouts or Timeouts()
         self._running: set[asyncio.Task[None]] = set()
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        """Call the application once; raises `TransportError`."""
+    async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
+        """Call the application once; see `Transport.send`."""
         if self.read_only:
             refuse_write(request)
+        if before_first_byte is not None:
+            await before_first_byte()
         exchange = _Exchange(request.body)
         task = asyncio.create_task(self._serve(_scope(request), exchange))
         self._running.add(task)

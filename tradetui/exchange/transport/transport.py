@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tradetui.exchange.errors import ReadOnly
 
@@ -14,6 +14,10 @@ MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_CONCURRENT_READS = 16
 MAX_CONCURRENT_WRITES = 4
 """Requests under way at the same time, each on a connection of its own."""
+
+
+BeforeFirstByte: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited once, when a connection stands and only sending is left to do; if it raises, nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,19 @@ class TransportError(Exception):
 
 
 class Transport(Protocol):
-    """Carries one request at a time to its end; raises `TransportError`. It never sends anything twice."""
+    """Sends requests and reads their responses. It never sends anything twice."""
 
     read_only: bool
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send and wait for the whole answer, within the time-outs."""
+    async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
+        """Send once and read the whole response, within the time-outs, which `before_first_byte` does not count for.
+
+        Raises:
+            TransportError: no whole response came; its `sent` says whether the request may have arrived.
+            ReadOnly: a write, on a transport built to read only.
+
+        What `before_first_byte` raises is raised as it is, and nothing was sent.
+        """
         ...
 
     async def aclose(self) -> None:
