@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -50,7 +50,7 @@ def textual_in_loop_time() -> Iterator[None]:
 class Stage:
     """An application on a sandbox of its own; `sandbox` is there once a desk is open.
 
-    `permissions` are those of every key, where they are given.
+    `permissions` are those of every key, where they are given; `before` prepares the exchange before anything connects.
     """
 
     def __init__(
@@ -63,12 +63,14 @@ class Stage:
         data_dir: Path | None = None,
         account_admin: bool = True,
         make_profile: MakeProfile | None = None,
+        before: Callable[[Sandbox], None] | None = None,
         **settings: object,
     ) -> None:
         self.clock = LoopClock(START_MS)
         self.seed = seed
         self.permissions = permissions
         self.admin = {"data_dir": data_dir, "account_admin": account_admin, "make_profile": make_profile}
+        self.before = before
         self.built: Sandbox | None = None
         names = ("hedge", "one-way", "coin", "broker", "managed", "unified", "copy-old", "copy-new", "at-limits")
         self.app = TradeApp(
@@ -100,6 +102,8 @@ class Stage:
             if self.permissions is not None:
                 keys = self.built.world.keys
                 keys[:] = [replace(key, permissions=self.permissions) for key in keys]
+            if self.before is not None:
+                self.before(self.built)
         return open_demo_desk(
             self.built,
             name,

@@ -98,6 +98,11 @@ class TradeApp(App[None], inherit_bindings=False):
         """What is painted before the main screen, which then is always the lowest, is imported."""
         return StartScreen(self.settings)
 
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """What is on the screen as SVG; the spaces that a text begins with are kept by every renderer."""
+        drawn = super().export_screenshot(title=title, simplify=simplify)
+        return drawn.replace("<text ", '<text xml:space="preserve" ')
+
     @property
     def main(self) -> MainScreen:
         """The main screen."""

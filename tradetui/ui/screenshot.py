@@ -34,7 +34,7 @@ async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequ
         if keys:
             await asyncio.sleep(SETTLE_S)
         await pilot.pause()
-        return screen_text(app) if as_text else screen_svg(app)
+        return screen_text(app) if as_text else app.export_screenshot(simplify=True)
 
 
 def is_key(name: str) -> bool:
@@ -42,13 +42,6 @@ def is_key(name: str) -> bool:
     if name.startswith("wait:"):
         return name[5:].isdecimal()
     return is_key_name(name)
-
-
-def screen_svg(app: App[Any]) -> str:
-    """What is on the screen as SVG."""
-    drawn = app.export_screenshot(title="tradetui", simplify=True)
-    # Some renderers drop the spaces that a text begins with unless they are told not to.
-    return drawn.replace("<text ", '<text xml:space="preserve" ')
 
 
 def screen_text(app: App[Any]) -> str:

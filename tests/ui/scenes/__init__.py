@@ -1,0 +1,18 @@
+"""Every picture of the program, by name. Add one as an entry of `SCENES` in the file of its subject here.
+
+An entry says the picture's size, the words that make it that scene, what happens in it (`plays` has what several
+do), and the account where it is not the first. `tests/ui/test_pictures.py` holds each to its snapshot:
+
+    pytest tests/ui/test_pictures.py                       compares, and reports differences in snapshot_report.html
+    pytest tests/ui/test_pictures.py --snapshot-update     draws all anew, and deletes those of scenes that are gone
+    python -m tests.ui.scenes                              writes `screenshots/` from the scenes that are published
+
+Look at what changed before committing it.
+"""
+
+from __future__ import annotations
+
+from tests.ui.scenes import creation, lookup, main_screen, reversal
+from tests.ui.scenes.scene import Scene
+
+SCENES: dict[str, Scene] = main_screen.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES

@@ -1,0 +1,114 @@
+"""Creating sub-accounts and API keys: forms, reviews and results."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.scenes.scene import Scene
+from tests.ui.virtual import Stage
+from tradetui.ui.creating.opening import GIVEN_KEYS, TITLES, choices
+
+SIZE = (110, 44)
+_ROW = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "grid desk", "permList": "read"}
+
+
+def _fill(stage: Stage, row: int, **values: str) -> None:
+    for field, text in values.items():
+        stage.app.screen.query_one(f"#box-{row}-{field}", Input).value = text
+
+
+async def _open(stage: Stage, pilot: Pilot[None], name: str) -> None:
+    stage.sandbox.world.still = True
+    await pilot.press("N")
+    await pilot.pause()
+    assert stage.desk.creation is not None
+    await pilot.press(*["down"] * choices(stage.desk.creation).index(name), "enter")
+    await asyncio.sleep(0.3)
+    await pilot.pause()
+
+
+async def _form(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-subaccounts"])
+    _fill(stage, 0, **_ROW, ipList="203.0.113.7")
+    _fill(stage, 1, subAccountName="beta", passphrase="short", permList="read withdraw")
+    await pilot.pause()
+
+
+async def _review(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-subaccounts"])
+    _fill(stage, 0, **_ROW, ipList="203.0.113.7")
+    _fill(stage, 1, **{**_ROW, "subAccountName": "betatwos", "permList": "read contract_trade"})
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await pilot.pause()
+
+
+async def _send(stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press("tab", "enter")
+    await asyncio.sleep(3)
+    await pilot.pause()
+
+
+async def _result(stage: Stage, pilot: Pilot[None]) -> None:
+    await _review(stage, pilot)
+    await _send(stage, pilot)
+
+
+async def _unknown(stage: Stage, pilot: Pilot[None]) -> None:
+    await _review(stage, pilot)
+    stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
+    await _send(stage, pilot)
+
+
+async def _broker(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-broker-subaccount"])
+    _fill(stage, 0, subaccountName="desk4@broker.example", label="desk 4")
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await _send(stage, pilot)
+
+
+async def _copy_form(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-copy-key"])
+    await pilot.press(*"short")
+    await pilot.pause()
+
+
+async def _copy_refused(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-copy-key"])
+    _fill(stage, 0, passphrase="Passphrase1")
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await _send(stage, pilot)
+
+
+async def _no_keys(stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, GIVEN_KEYS)
+
+
+_FORM = ("Create sub-accounts with API keys", "Name: 8 English letters. Give exactly 8", "still needed: note")
+_REVIEW = ("Sent once, exactly so; passphrases are covered here:", '"passphrase": "***"', "Create 2")
+_RESULT = ("2 of 2 created with a key", "✓ alphaone     created", "secret        ••••••••••••")
+
+SCENES = {
+    "create-form": Scene(SIZE, _FORM, _form),
+    "create-form-80x24": Scene((80, 24), _FORM, _form),
+    "create-review": Scene(SIZE, _REVIEW, _review),
+    "create-review-80x24": Scene((80, 24), _REVIEW, _review),
+    "create-result": Scene(SIZE, _RESULT, _result),
+    "create-result-80x24": Scene((80, 24), _RESULT, _result),
+    "create-unknown": Scene(
+        SIZE, ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown
+    ),
+    "create-broker-result": Scene(SIZE, ("✓ desk4@broker.example created: uid",), _broker, account="broker"),
+    "create-copy-form": Scene(
+        SIZE, ("Create the copy-trading key", "Choose 8 to 32 of a-z"), _copy_form, account="copy-new"
+    ),
+    "create-copy-refused": Scene(
+        SIZE, ("Refused: nothing was created", "(code 31902)"), _copy_refused, account="at-limits"
+    ),
+    "keys-none": Scene(SIZE, ("No key was given out to tradetui for this account yet.",), _no_keys),
+}

@@ -1,0 +1,149 @@
+"""Each lookup in every state, and its form."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.desk.listing_stage import ACCOUNTS
+from tests.ui.scenes.scene import Scene
+from tests.ui.virtual import Stage
+from tradetui.desk.listing_kinds import LISTINGS
+
+KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
+SIZE, NARROW = (100, 28), (60, 20)
+_WIDE_RANGE = {"startTime": "30d", "endTime": "0d"}
+_EMPTY_RANGE = {"startTime": "89d", "endTime": "89d"}
+FULL: Mapping[str, Mapping[str, str]] = {
+    "spot-fills": {},
+    "spot-bills": {},
+    "convert": {},
+    "transfers": _WIDE_RANGE,
+    "email": {"subUid": "4200000002"},
+}
+"""The query of each kind that has rows."""
+REFUSED = {"email": {"subUid": "1"}}
+"""A query the exchange refuses; the other kinds fail because the exchange is busy."""
+WRONG: Mapping[str, Mapping[str, str]] = {
+    "spot-fills": {"symbol": "BTCUSDT", "startTime": "1d", "endTime": "2d"},
+    "spot-bills": {"groupType": "gift", "startTime": "100d", "endTime": "0d"},
+    "convert": {"startTime": "soon"},
+    "transfers": {"startTime": "30d", "endTime": "", "type": "withdrawl"},
+    "email": {"subUid": ""},
+}
+"""A form of each kind with mistakes in it."""
+
+
+async def _open(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press(KEYS[table])
+    await _wait(pilot)
+
+
+async def _ask(stage: Stage, pilot: Pilot[None], texts: Mapping[str, str]) -> None:
+    """Fill in the form, which may be open already, and submit it."""
+    if not stage.app.screen.query(Input):
+        await pilot.press("f")
+        await pilot.pause()
+    for box in stage.app.screen.query(Input):
+        box.value = texts.get((box.id or "").removeprefix("field-"), "")
+    await pilot.pause()
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+async def _wait(pilot: Pilot[None], seconds: float = 1.0) -> None:
+    await asyncio.sleep(seconds)
+    await pilot.pause()
+
+
+async def _full(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(table, stage, pilot)
+    await _ask(stage, pilot, FULL[table])
+    await _wait(pilot, 3)
+
+
+async def _empty(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(table, stage, pilot)
+    if stage.app.screen.query(Input):
+        # A kind with a required field has no empty result: this is the screen before its first query.
+        await pilot.press("escape")
+    else:
+        await _ask(stage, pilot, _EMPTY_RANGE)
+    await _wait(pilot, 3)
+
+
+async def _failed(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(table, stage, pilot)
+    if table not in REFUSED:
+        stage.sandbox.faults.next("5xx", endpoint=LISTINGS[table].endpoint_name, times=2)
+    await _ask(stage, pilot, REFUSED.get(table, FULL[table]))
+    await _wait(pilot, 3)
+
+
+async def _loading(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(table, stage, pilot)
+    stage.sandbox.faults.next("delay", endpoint=LISTINGS[table].endpoint_name)
+    await _ask(stage, pilot, FULL[table])
+
+
+async def _form(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+    await _open(table, stage, pilot)
+    if not stage.app.screen.query(Input):
+        await pilot.press("f")
+        await pilot.pause()
+    for name, text in WRONG[table].items():
+        stage.app.screen.query_one(f"#field-{name}", Input).value = text
+    await pilot.press("tab")
+    await _wait(pilot)
+
+
+FULL_SHOWS: Mapping[str, tuple[str, ...]] = {
+    "spot-fills": ("6 Spot fills 100", "Totals of what is loaded"),
+    "spot-bills": ("7 Spot bills 500", "Totals of what is loaded"),
+    "convert": ("8 Convert history 100", "Totals of what is loaded"),
+    "transfers": ("9 Sub-account transfers 124", "Totals of what is loaded"),
+    "email": ("0 Sub-account e-mail 1", "desk2@broker.example"),
+}
+EMPTY_SHOWS = {
+    "spot-fills": ("No spot fill that this asks for.",),
+    "spot-bills": ("No movement of the spot account that this asks for.",),
+    "convert": ("Nothing was converted in this time.",),
+    "transfers": ("No deposit or withdrawal in this time.",),
+    "email": ("Nothing is asked for yet.",),
+}
+BUSY = ("The exchange is busy or under maintenance: HTTP status 502", "failed, u tries again")
+FAILED_SHOWS = {table: BUSY for table in LISTINGS} | {"email": ("subUid does not belong to this broker (40066)",)}
+LOADING_SHOWS = {table: ("0 rows · reading …",) for table in LISTINGS}
+FORM_SHOWS = {
+    "spot-fills": ("To be mended first: startTime.",),
+    "spot-bills": ("To be mended first: groupType, endTime.",),
+    "convert": ("To be mended first: startTime.",),
+    "transfers": ("To be mended first: endTime.",),
+    "email": ("To be mended first: subUid.",),
+}
+
+
+def _of_every_kind(
+    state: str,
+    shows: Mapping[str, tuple[str, ...]],
+    play: Callable[[str, Stage, Pilot[None]], Awaitable[None]],
+    size: tuple[int, int] = SIZE,
+) -> dict[str, Scene]:
+    return {
+        f"{table}-{state}": Scene(size, shows[table], partial(play, table), account=ACCOUNTS[table])
+        for table in LISTINGS
+    }
+
+
+SCENES = {
+    **_of_every_kind("full", FULL_SHOWS, _full),
+    **_of_every_kind("narrow", FULL_SHOWS, _full, NARROW),
+    **_of_every_kind("empty", EMPTY_SHOWS, _empty),
+    **_of_every_kind("failed", FAILED_SHOWS, _failed),
+    **_of_every_kind("loading", LOADING_SHOWS, _loading),
+    **_of_every_kind("form", FORM_SHOWS, _form),
+}

@@ -1,0 +1,72 @@
+"""The main screen: its sizes, themes and states, and what opens over it for one row or for all."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.scenes.plays import press
+from tests.ui.scenes.scene import SIZE, Scene
+from tests.ui.virtual import Stage
+from tradetui.sandbox.app import Sandbox
+from tradetui.ui.themes import THEMES
+
+
+async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.faults.next("dropped-before", times=1_000_000)
+    await asyncio.sleep(40)
+    await pilot.pause()
+
+
+def _answer_late(sandbox: Sandbox) -> None:
+    sandbox.faults.next("delay", times=1_000)
+
+
+async def _themed(name: str, stage: Stage, pilot: Pilot[None]) -> None:
+    stage.app.choose_theme(name)
+    await asyncio.sleep(0.5)
+    assert stage.app.theme == name
+
+
+async def _export(stage: Stage, pilot: Pilot[None]) -> None:
+    await press("3", "e")(stage, pilot)
+    stage.app.screen.query_one(Input).value = "orders.xlsx"
+    # Where the program runs is this machine's own.
+    stage.app.screen.query("Static").first().update("A file in /home/trader, or a path of its own; .csv or .json.")  # type: ignore[attr-defined]
+    await press("enter")(stage, pilot)
+
+
+_HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Pending orders 30", "4 Fills 400")
+"""What the main screen shows of the first account, eight seconds after the start."""
+
+SCENES = {
+    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Trigger history 320"), published=True),
+    "main-120x36": Scene((120, 36), _HOME, published=True),
+    "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
+    "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
+    "detail": Scene((120, 36), ("Pending orders: every field", "As received"), press("3", "enter"), published=True),
+    "help": Scene((120, 52), ("╭─ Help", "every key and what it does"), press("question_mark"), published=True),
+    "exchange-down": Scene((120, 36), ("✗ link down", "dead 40 s"), _exchange_down, published=True),
+    **{theme.name: Scene(SIZE, _HOME, partial(_themed, theme.name)) for theme in THEMES},
+    "columns": Scene(
+        SIZE,
+        ("Columns of pending orders", "□ Side ", " 5 wide"),
+        press("3", "c", "down", "plus", "space"),
+    ),
+    "export": Scene(SIZE, ("Export pending orders", "orders.xlsx", "must end in .csv or .json"), _export),
+    "screens": Scene(SIZE, ("╭─ Screens", "6 Spot fills", "N Create …"), press("o")),
+    "profiles": Scene(SIZE, ("╭─ Profile", "one-way", "copy-new"), press("P")),
+    "palette": Scene(SIZE, ("every key and what it does (? F1)",), press("ctrl+p")),
+    "filter": Scene(
+        SIZE, ("3 Pending orders 9/30 /btc", "─ filter pending orders"), press("3", "slash", "b", "t", "c")
+    ),
+    "filter-nothing": Scene(SIZE, ("3 Pending orders 0/30 /none",), press("3", "slash", *"none", "enter")),
+    "live-stops": Scene(SIZE, ("─ 5 Live stops 9", " live "), press("v"), after=14.0),
+    "paused": Scene(SIZE, ("PAUSED: rows stand still",), press("space")),
+    "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "S")),
+    "unlock": Scene(SIZE, ("LOCKED", "Unlock trading on SANDBOX hedge?"), press("L", "L")),
+    "starting": Scene(SIZE, ("SANDBOX   TRADE   hedge", "reading …"), before=_answer_late, after=0.0),
+}

@@ -1,0 +1,96 @@
+"""The reversal dialog: previews, what holds it back, how it ends, and the journal of what was sent."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.journalled import confirmed, reversed_once, unknown
+from tests.ui.scenes.plays import press, preview_reversal
+from tests.ui.scenes.scene import SIZE, Scene
+from tests.ui.virtual import Stage
+
+
+async def _uncertain(stage: Stage, pilot: Pilot[None]) -> None:
+    await preview_reversal(stage, pilot)
+    stage.app.screen.query_one("#size", Input).focus()
+    await pilot.press("0", "full_stop", "0", "5", "enter")
+    await asyncio.sleep(2)
+
+
+async def _outcome(stage: Stage, pilot: Pilot[None]) -> None:
+    await preview_reversal(stage, pilot)
+    stage.sandbox.faults.next("closed-only")
+    await confirmed(stage, pilot)
+    await asyncio.sleep(20)
+
+
+async def _scrolled(stage: Stage, pilot: Pilot[None]) -> None:
+    await preview_reversal(stage, pilot)
+    await press("pagedown", "pagedown")(stage, pilot)
+
+
+async def _locked(stage: Stage, pilot: Pilot[None]) -> None:
+    await pilot.press("L")
+    await asyncio.sleep(8)  # until the message that trading is locked has gone from the corner
+    await preview_reversal(stage, pilot)
+
+
+async def _unread(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.faults.next("5xx", endpoint="futures.positions", times=1_000)
+    await preview_reversal(stage, pilot)
+    await asyncio.sleep(15)
+
+
+async def _journal(stage: Stage, pilot: Pilot[None]) -> None:
+    await reversed_once(stage, pilot)
+    await press("enter", "J")(stage, pilot)
+
+
+async def _intent(stage: Stage, pilot: Pilot[None]) -> None:
+    await _journal(stage, pilot)
+    await press("enter")(stage, pilot)
+
+
+async def _release(stage: Stage, pilot: Pilot[None]) -> None:
+    await unknown(stage, pilot)
+    await press("J")(stage, pilot)
+    await press("x")(stage, pilot)
+
+
+_HEDGE = ("held now          LONG", " and SHORT ", "held afterwards   SHORT")
+"""What is held and what would be, in the preview of the first account."""
+
+SCENES = {
+    "reversal-hedge": Scene((120, 52), (*_HEDGE, "hedge_mode", "stays"), preview_reversal, published=True),
+    "reversal-one-way": Scene(
+        (120, 52),
+        ("held now          LONG", "held afterwards   SHORT", "one_way_mode"),
+        preview_reversal,
+        account="one-way",
+        published=True,
+    ),
+    "reversal-uncertain": Scene(
+        (120, 56),
+        ("one of the two; the outcome will say which", "Type BTCUSD to confirm."),
+        _uncertain,
+        account="one-way",
+        published=True,
+    ),
+    "reversal-outcome": Scene(
+        (120, 36), ("Settled: closed only", "This is not what was previewed"), _outcome, published=True
+    ),
+    "which-symbol": Scene(SIZE, ("Reverse which symbol?", "BTCUSDT"), press("4", "R")),
+    "reversal-80x24": Scene(
+        (80, 24), (*_HEDGE, "There is more below: Page Down shows it, then confirm."), preview_reversal
+    ),
+    "reversal-80x24-end": Scene((80, 24), ("leave the position closed",), _scrolled),
+    "reversal-locked": Scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
+    "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
+    "journal": Scene(SIZE, ("─ Journal 1", "settled      Reverse BTCUSD", "reversed"), _journal),
+    "journal-empty": Scene(SIZE, ("Nothing was ever sent for this account from this machine.",), press("J")),
+    "intent": Scene(SIZE, ("─ Intent tt-", "outcome         reversed"), _intent),
+    "release": Scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
+}

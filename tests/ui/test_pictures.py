@@ -1,0 +1,29 @@
+"""Every scene looks as it is kept, and `screenshots/` holds the published ones; see `tests/ui/scenes`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.ui.scenes import SCENES
+from tests.ui.scenes.__main__ import FOLDER
+
+SNAPSHOTS = Path(__file__).parent / "__snapshots__" / Path(__file__).stem
+PUBLISHED = [name for name, scene in SCENES.items() if scene.published]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_picture(name: str, snap_compare: Callable[..., bool]) -> None:
+    assert SCENES[name].taken_by(snap_compare)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_screenshot_is_the_snapshot_of_its_scene(name: str) -> None:
+    snapshot = (SNAPSHOTS / f"test_picture[{name}].svg").read_bytes()
+    assert (FOLDER / f"{name}.svg").read_bytes() == snapshot, "write them anew: python -m tests.ui.scenes"
+
+
+def test_screenshots_holds_published_scenes_alone() -> None:
+    assert {file.name for file in FOLDER.iterdir()} == {f"{name}.svg" for name in PUBLISHED}
