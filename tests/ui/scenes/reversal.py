@@ -74,7 +74,7 @@ SCENES = {
     ),
     "reversal-uncertain": Scene(
         (120, 56),
-        ("one of the two; the outcome will say which", "Type BTCUSD to confirm."),
+        ("one of the two; the outcome will say which", "Type BTCUSD "),
         _uncertain,
         account="one-way",
         published=True,
