@@ -14,10 +14,19 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from heapq import heappop, heappush
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
-from tradetui.exchange.allowance import COOLING_S, LOST_S, Allowance, kept_for_persons, permits
+from tradetui.exchange.address_quota import (
+    DEFAULT_ADDRESS_SHARE,
+    AddressCalls,
+    AddressMeter,
+    AddressQuota,
+    AddressUsage,
+    address_used_up,
+)
+from tradetui.exchange.allowance import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons, permits
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent, RateLimited
 
@@ -28,6 +37,8 @@ PATIENCE_S = 10.0
 """A pause longer than this is an error at once instead of a wait."""
 _ROUNDING_S = 1e-6
 _SHORTEST_WAIT_S = 2e-4
+ADDRESS_POLL_S = 1.0
+"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
 
 
 class Lane(StrEnum):
@@ -82,6 +93,10 @@ class Budget(Protocol):
         """What every endpoint used so far looks like now, by catalogue name."""
         ...
 
+    def address_usage(self) -> AddressUsage:
+        """Calls a minute at this exchange's address, by whom the budget counts, as last seen."""
+        ...
+
     async def aclose(self) -> None:
         """Stop; those still waiting get `NotSent`."""
 
@@ -119,6 +134,7 @@ class LocalBudget:
         self,
         *,
         share: float = 1.0,
+        address_share: float = DEFAULT_ADDRESS_SHARE,
         account_kind: str | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
@@ -129,6 +145,7 @@ class LocalBudget:
         self._clock = clock or SystemClock()
         self._random = random or Random()
         self._pools: dict[str, _Pool] = {}
+        self._address = _LocalAddress(AddressQuota.of_share(address_share))
 
     @property
     def account_kind(self) -> str | None:
@@ -147,9 +164,9 @@ class LocalBudget:
         pool = self._pools.get(endpoint.name)
         if pool is None:
             limit = permits(endpoint, self._share, self._account_kind)
-            pool = _Pool(endpoint, Allowance(limit, random=self._random), self._clock)
+            pool = _Pool(endpoint, Allowance(limit, random=self._random), self._clock, self._address)
             self._pools[endpoint.name] = pool
-        return await pool.acquire(lane)
+        return await pool.acquire(lane, hold_s)
 
     def permit(self, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
         """Hold a permit for the length of a block."""
@@ -159,54 +176,81 @@ class LocalBudget:
         """Every endpoint's use, by catalogue name."""
         return {name: pool.usage() for name, pool in self._pools.items()}
 
+    def address_usage(self) -> AddressUsage:
+        """Calls of this process in the last minute, as of the last one."""
+        return self._address.meter.usage(self._clock.monotonic())
+
     async def aclose(self) -> None:
         """Stop handing out; those still waiting get `NotSent`."""
         for pool in self._pools.values():
             pool.close()
 
 
+class _LocalAddress:
+    """The calls of this process by network address, over all its endpoints."""
+
+    def __init__(self, quota: AddressQuota) -> None:
+        self.calls = AddressCalls(quota)
+        self.meter = AddressMeter(quota)
+
+
+class _Waiter:
+    __slots__ = ("future", "hold_s")
+
+    def __init__(self, hold_s: float) -> None:
+        self.future: asyncio.Future[_LocalPermit] = asyncio.get_running_loop().create_future()
+        self.hold_s = hold_s
+
+
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
-    def __init__(self, endpoint: Endpoint, allowance: Allowance, clock: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, allowance: Allowance, clock: Clock, address: _LocalAddress) -> None:
         self.endpoint = endpoint
         self.allowance = allowance
         self.clock = clock
+        self.address = address
         self.out = 0
         self.grants = 0
         self.cooling: list[float] = []
-        self._waiting: dict[Lane, deque[asyncio.Future[_LocalPermit]]] = {Lane.PERSON: deque(), Lane.FEED: deque()}
+        self._waiting: dict[Lane, deque[_Waiter]] = {Lane.PERSON: deque(), Lane.FEED: deque()}
         self._timer: asyncio.TimerHandle | None = None
 
-    async def acquire(self, lane: Lane) -> Permit:
+    async def acquire(self, lane: Lane, hold_s: float) -> Permit:
         now = self.clock.monotonic()
         if (pause := self.allowance.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
-        if self._first(lane) is None and self._room(lane, now):
-            return self._grant(now)
-        waiter: asyncio.Future[_LocalPermit] = asyncio.get_running_loop().create_future()
+        if self._first(lane) is None and isinstance(granted := self._grant(lane, now, hold_s), _LocalPermit):
+            return granted
+        waiter = _Waiter(hold_s)
         self._waiting[lane].append(waiter)
-        self._arm(now)
+        self.hand_out()
         try:
-            return await waiter
+            return await waiter.future
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                waiter.result().unused()
+            done = waiter.future
+            if done.done() and not done.cancelled() and done.exception() is None:
+                done.result().unused()
             raise
 
     def hand_out(self) -> None:
         """Give permits to those in front, persons first, and set the timer for the rest."""
         now = self.clock.monotonic()
+        address_opens = inf
         for lane, queue in self._waiting.items():
             while (waiter := self._first(lane)) is not None:
                 if (pause := self.allowance.paused_until - now) > PATIENCE_S:
-                    waiter.set_exception(paused(self.endpoint, pause))
-                elif self._room(lane, now):
-                    waiter.set_result(self._grant(now))
+                    waiter.future.set_exception(paused(self.endpoint, pause))
+                elif isinstance(granted := self._grant(lane, now, waiter.hold_s), _LocalPermit):
+                    waiter.future.set_result(granted)
+                elif granted is not None and lane is Lane.PERSON and granted - now > PATIENCE_S:
+                    error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
+                    waiter.future.set_exception(error)
                 else:
+                    address_opens = min(address_opens, inf if granted is None else granted)
                     break
                 queue.popleft()
-        self._arm(now)
+        self._arm(now, address_opens)
 
     def usage(self) -> Usage:
         now = self.clock.monotonic()
@@ -222,12 +266,12 @@ class _Pool:
         for queue in self._waiting.values():
             while queue:
                 waiter = queue.popleft()
-                if not waiter.done():
-                    waiter.set_exception(NotSent("the program is closing", endpoint=self.endpoint.name))
+                if not waiter.future.done():
+                    waiter.future.set_exception(NotSent("the program is closing", endpoint=self.endpoint.name))
 
-    def _first(self, lane: Lane) -> asyncio.Future[_LocalPermit] | None:
+    def _first(self, lane: Lane) -> _Waiter | None:
         queue = self._waiting[lane]
-        while queue and queue[0].done():
+        while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
 
@@ -243,28 +287,39 @@ class _Pool:
         free = allowed - self.out - len(self.cooling)
         return free > (kept_for_persons(allowed) if lane is Lane.FEED else 0)
 
-    def _grant(self, now: float) -> _LocalPermit:
+    def _grant(self, lane: Lane, now: float, hold_s: float) -> _LocalPermit | float | None:
+        """A permit, or None where the endpoint has none now, or when the address may have one again."""
+        if not self._room(lane, now):
+            return None
+        feed = lane is Lane.FEED
+        claim = self.address.calls.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
+        self.address.meter.note(claim, feed=feed, now=now)
+        if claim.counts_until is None:
+            return claim.begins
         self.out += 1
         self.grants += 1
-        return _LocalPermit(self, now)
+        return _LocalPermit(self, now, claim.counts_until)
 
-    def _arm(self, now: float) -> None:
+    def _arm(self, now: float, address_opens: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._first(Lane.PERSON) is None and self._first(Lane.FEED) is None:
             return
         moments = [self.allowance.next_change(now), *self.cooling[:1]]
+        if address_opens < inf:
+            moments.append(min(address_opens, now + ADDRESS_POLL_S))
         if (soonest := min(moments)) < float("inf"):
             delay = max(soonest - now, _SHORTEST_WAIT_S)  # a timer may fire a rounding early: no spinning
             self._timer = asyncio.get_running_loop().call_later(delay, self.hand_out)
 
 
 class _LocalPermit:
-    __slots__ = ("_explained", "_granted_at", "_pool")
+    __slots__ = ("_counts_until", "_explained", "_granted_at", "_pool")
 
-    def __init__(self, pool: _Pool, now: float) -> None:
+    def __init__(self, pool: _Pool, now: float, counts_until: int) -> None:
         self._pool: _Pool | None = pool
+        self._counts_until = counts_until
         self._granted_at = now
         # Grants since, plus these, are all that the exchange can have counted of ours in one second.
         self._explained = pool.out + len(pool.cooling) - pool.grants
@@ -275,27 +330,29 @@ class _LocalPermit:
         now = pool.clock.monotonic()
         if remaining is not None and remaining < pool.allowance.limit - (self._explained + pool.grants):
             pool.allowance.halve(now, self._granted_at)
-        self._end(now + COOLING_S)
+        self._end(now + COOLING_S, now)
 
     def refused(self, retry_after: float | None = None) -> None:
         if (pool := self._pool) is None:
             return
         now = pool.clock.monotonic()
         pool.allowance.refuse(now, self._granted_at, retry_after)
-        self._end(now + COOLING_S)
+        self._end(now + COOLING_S, now)
 
     def lost(self) -> None:
         if (pool := self._pool) is not None:
-            self._end(pool.clock.monotonic() + LOST_S)
+            now = pool.clock.monotonic()
+            self._end(now + LOST_S, now + LATE_S)
 
     def unused(self) -> None:
-        self._end(None)
+        self._end(None, None)
 
-    def _end(self, back_at: float | None) -> None:
+    def _end(self, back_at: float | None, arrived_by: float | None) -> None:
         if (pool := self._pool) is None:
             return
         self._pool = None
         pool.out -= 1
+        pool.address.calls.ended(self._counts_until, arrived_by)
         if back_at is not None:
             heappush(pool.cooling, back_at)
         pool.hand_out()
@@ -333,6 +390,10 @@ class NoBudget:
     def usage(self) -> Mapping[str, Usage]:
         """Nothing is counted."""
         return {}
+
+    def address_usage(self) -> AddressUsage:
+        """Nothing is counted."""
+        return AddressUsage()
 
     async def aclose(self) -> None:
         """Nothing to stop."""

@@ -22,8 +22,16 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tradetui.exchange.address_quota import (
+    DEFAULT_ADDRESS_SHARE,
+    AddressMeter,
+    AddressQuota,
+    AddressUsage,
+    address_used_up,
+)
+from tradetui.exchange.address_rows import AddressTerms, CountedCall
 from tradetui.exchange.allowance import permits
-from tradetui.exchange.budget import PATIENCE_S, Lane, LocalBudget, Permit, Usage, paused, permit
+from tradetui.exchange.budget import ADDRESS_POLL_S, PATIENCE_S, Lane, LocalBudget, Permit, Usage, paused, permit
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent
 from tradetui.exchange.shared_ledger import Claim, Ledger, LedgerTooNew, passes
@@ -44,9 +52,11 @@ OPENING_S = 5.0
 class SharedBudget:
     """Permits of one account, shared with every process that uses the same directory.
 
-    `account` names the account (base URL, environment, UID) and may be set again when it is learned; `host` is whose
-    per-address limits are shared. `inline` does the file's work on the spot, for virtual time. When the file cannot
-    be used the budget says so once in the log and counts for this process alone; `shared` then is False.
+    `account` names the account (base URL, environment, UID) and may be set again when it is learned; `host` is the
+    exchange's address, in one spelling, whose limits by network address are shared, and `address_share` (0 to 1) the
+    part of all its calls that the user's processes may make together. `inline` does the file's work on the spot, for
+    virtual time. When the file cannot be used the budget says so once in the log and counts for this process alone;
+    `shared` then is False.
     """
 
     def __init__(
@@ -56,6 +66,7 @@ class SharedBudget:
         *,
         host: str = "",
         share: float = 1.0,
+        address_share: float = DEFAULT_ADDRESS_SHARE,
         account_kind: str | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
@@ -67,6 +78,9 @@ class SharedBudget:
         self._directory = directory
         self._host = host
         self._share = share
+        self._address_share = address_share
+        self.address_quota = AddressQuota.of_share(address_share)
+        self.address_meter = AddressMeter(self.address_quota)
         self._clock = clock or SystemClock()
         self._random = random or Random()
         self._inline = inline
@@ -103,6 +117,12 @@ class SharedBudget:
             return self._local.usage()
         return {name: pool.usage() for name, pool in self._pools.items()}
 
+    def address_usage(self) -> AddressUsage:
+        """Calls of the user's processes at this exchange in the last minute, as last seen in the file."""
+        if self._local is not None:
+            return self._local.address_usage()
+        return self.address_meter.usage(self._clock.monotonic())
+
     async def aclose(self) -> None:
         """Stop handing out and let the file go."""
         if self._closed:
@@ -124,6 +144,10 @@ class SharedBudget:
         """Under which key an endpoint is counted, and this process's permits of it."""
         whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self.account
         return f"{whose}|{endpoint.name}", permits(endpoint, self._share, self.account_kind)
+
+    def address_terms(self, endpoint: Endpoint, lane: Lane) -> AddressTerms:
+        """Under which address a call is counted, and as what."""
+        return AddressTerms(self._host, self.address_quota, lane is Lane.FEED, endpoint.writes)
 
     @property
     def clock(self) -> Clock:
@@ -173,7 +197,11 @@ class SharedBudget:
             _log.warning("the shared budget cannot be used (%s): other processes are not seen", failure)
             self.shared = False
             self._local = LocalBudget(
-                share=self._share, account_kind=self.account_kind, clock=self._clock, random=self._random
+                share=self._share,
+                address_share=self._address_share,
+                account_kind=self.account_kind,
+                clock=self._clock,
+                random=self._random,
             )
         return self._local
 
@@ -298,8 +326,14 @@ class _SharedPool:
             key, limit = self.budget.terms(self.endpoint)
             self._nudge.clear()
             now = clock.monotonic()
+            address = self.budget.address_terms(self.endpoint, lane)
             claim_it = partial(
-                self.budget.ledger().claim, key, limit, feed=lane is Lane.FEED, now=now, hold_s=waiter.hold_s
+                self.budget.ledger().claim,
+                *(key, limit),
+                feed=address.feed,
+                now=now,
+                hold_s=waiter.hold_s,
+                address=address,
             )
             try:
                 claim = await self.budget.run(claim_it)
@@ -312,20 +346,32 @@ class _SharedPool:
                 await self._go_local(failure)
                 return
             self._seen = claim
+            if claim.address is not None:
+                self.budget.address_meter.note(claim.address, feed=address.feed, now=now)
             if claim.use is None:
                 pause = claim.paused_until - clock.monotonic()
                 if pause > PATIENCE_S:
                     self._fail(paused(self.endpoint, pause))
                     continue
-                await self._sleep_until(claim.look_again, wakes=True)
+                if claim.address is not None and not address.feed and claim.look_again - now > PATIENCE_S:
+                    waiting = claim.look_again - now
+                    self._fail_first(lane, address_used_up(self.endpoint, address.quota, waiting))
+                    continue
+                soonest = claim.look_again if claim.address is None else min(claim.look_again, now + ADDRESS_POLL_S)
+                await self._sleep_until(soonest)
                 continue
-            taken = _SharedPermit(self, claim.use, key, limit, max(now, claim.begins), claim.explained)
+            counted = None
+            if claim.address is not None and claim.address.counts_until is not None:
+                counted = CountedCall(address.address, claim.address.counts_until)
+            taken = _SharedPermit(self, claim.use, key, limit, max(now, claim.begins), claim.explained, counted)
             try:
-                await self._sleep_until(claim.begins, wakes=False)
+                await self._sleep_until_turn(claim.begins, lane)
             except asyncio.CancelledError:
                 taken.unused()
                 raise
-            if (next_one := self._pop(lane)) is None:
+            if lane is Lane.FEED and clock.monotonic() < claim.begins:
+                taken.unused()  # a person came, who goes first
+            elif (next_one := self._pop(lane)) is None:
                 taken.unused()
             else:
                 next_one.future.set_result(taken)
@@ -339,12 +385,21 @@ class _SharedPool:
                     task = asyncio.ensure_future(local.acquire(self.endpoint, lane, hold_s=waiter.hold_s))
                     task.add_done_callback(partial(_pass_on, waiter.future))
 
-    async def _sleep_until(self, moment: float, *, wakes: bool) -> None:
-        delay = max(0.0, moment - self.budget.clock.monotonic())
-        if not wakes:
-            if delay:
+    async def _sleep_until_turn(self, moment: float, lane: Lane) -> None:
+        """Wait for a permit that is taken already; a feed's wait ends early when a person comes."""
+        clock = self.budget.clock
+        if lane is Lane.PERSON:
+            if (delay := moment - clock.monotonic()) > 0:
                 await asyncio.sleep(delay)
             return
+        while clock.monotonic() < moment:
+            self._nudge.clear()
+            if (first := self._first()) is None or first[0] is Lane.PERSON:
+                return
+            await self._sleep_until(moment)
+
+    async def _sleep_until(self, moment: float) -> None:
+        delay = max(0.0, moment - self.budget.clock.monotonic())
         with suppress(TimeoutError):
             async with asyncio.timeout(max(delay, 0.001)):
                 await self._nudge.wait()
@@ -364,6 +419,10 @@ class _SharedPool:
             if not waiter.future.done():
                 return waiter
         return None
+
+    def _fail_first(self, lane: Lane, error: Exception) -> None:
+        if (waiter := self._pop(lane)) is not None:
+            waiter.future.set_exception(error)
 
     def _fail(self, error: Exception) -> None:
         for queue in self._waiting.values():
@@ -386,15 +445,25 @@ def _pass_on(waiting: asyncio.Future[Permit], done: asyncio.Future[Permit]) -> N
 
 
 class _SharedPermit:
-    __slots__ = ("_explained", "_granted", "_key", "_limit", "_open", "_pool", "_use")
+    __slots__ = ("_counted", "_explained", "_granted", "_key", "_limit", "_open", "_pool", "_use")
 
-    def __init__(self, pool: _SharedPool, use: int, key: str, limit: int, granted: float, explained: int) -> None:
+    def __init__(
+        self,
+        pool: _SharedPool,
+        use: int,
+        key: str,
+        limit: int,
+        granted: float,
+        explained: int,
+        counted: CountedCall | None,
+    ) -> None:
         self._pool = pool
         self._use = use
         self._key = key
         self._limit = limit
         self._granted = granted
         self._explained = explained
+        self._counted = counted
         self._open = True
 
     def replied(self, remaining: int | None = None) -> None:
@@ -402,7 +471,9 @@ class _SharedPermit:
             ledger, now = self._ledger_now()
             self._pool.settle(
                 partial(
-                    ledger.replied, self._use, self._key, self._limit, now, self._granted, remaining, self._explained
+                    ledger.replied,
+                    *(self._use, self._key, self._limit, now, self._granted, remaining, self._explained),
+                    counted=self._counted,
                 )
             )
 
@@ -410,17 +481,21 @@ class _SharedPermit:
         if self._ends():
             ledger, now = self._ledger_now()
             self._pool.settle(
-                partial(ledger.refused, self._use, self._key, self._limit, now, self._granted, retry_after)
+                partial(
+                    ledger.refused,
+                    *(self._use, self._key, self._limit, now, self._granted, retry_after),
+                    counted=self._counted,
+                )
             )
 
     def lost(self) -> None:
         if self._ends():
             ledger, now = self._ledger_now()
-            self._pool.settle(partial(ledger.lost, self._use, now))
+            self._pool.settle(partial(ledger.lost, self._use, now, counted=self._counted))
 
     def unused(self) -> None:
         if self._ends():
-            self._pool.settle(partial(self._pool.budget.ledger().unused, self._use))
+            self._pool.settle(partial(self._pool.budget.ledger().unused, self._use, counted=self._counted))
 
     def _ends(self) -> bool:
         was, self._open = self._open, False

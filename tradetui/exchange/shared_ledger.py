@@ -16,10 +16,12 @@ from math import inf
 from pathlib import Path
 from random import Random
 
-from tradetui.exchange.allowance import COOLING_S, LOST_S, Allowance, kept_for_persons
+from tradetui.exchange.address_quota import AddressClaim
+from tradetui.exchange.address_rows import ADDRESS_SCHEMA, ADDRESS_TABLES, AddressRows, AddressTerms, CountedCall
+from tradetui.exchange.allowance import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons
 from tradetui.storage.private_directory import make_private_directory
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 NS = 1_000_000_000
 
 HEAD_START_S = 0.3
@@ -62,7 +64,10 @@ class LedgerTooNew(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim came to: a use that begins at `begins` (s), or nothing before `look_again` (s)."""
+    """What a claim came to: a use that begins at `begins` (s), or nothing before `look_again` (s).
+
+    `address` is what the claim on the address came to, None where the endpoint itself had no permit.
+    """
 
     use: int | None
     begins: float
@@ -72,6 +77,7 @@ class Claim:
     allowed: int
     halved: bool
     paused_until: float
+    address: AddressClaim | None = None
 
 
 class Ledger:
@@ -91,6 +97,7 @@ class Ledger:
         make_private_directory(path.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._base = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        self._addresses = AddressRows(self._base)
         try:
             self._base.execute("pragma journal_mode = wal")
             self._base.execute("pragma synchronous = off")  # nothing here outlives a boot
@@ -112,10 +119,16 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file."""
-        self._base.close()
+        try:
+            with self._transaction():
+                self._addresses.write_ended()
+        finally:
+            self._base.close()
 
-    def claim(self, key: str, limit: int, *, feed: bool, now: float, hold_s: float) -> Claim:
-        """Take a permit that is free, or reserve for a person one whose return is known."""
+    def claim(
+        self, key: str, limit: int, *, feed: bool, now: float, hold_s: float, address: AddressTerms | None = None
+    ) -> Claim:
+        """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
         with self._transaction():
             moment = round(now * NS)
             self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
@@ -126,8 +139,14 @@ class Ledger:
             if begins is None and self._end_dead(rows, now):
                 rows = self._rows(key)
                 begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
-            use = None
+            use, address_claim = None, None
             ends = tuple(row[0] / NS for row in rows)
+            if begins is not None and address is not None:
+                address_claim = self._addresses.claim(address, now=now, begins=begins, hold_s=hold_s)
+                if address_claim.counts_until is None:
+                    begins, look_again = None, address_claim.begins
+                else:
+                    begins = address_claim.begins
             if begins is not None:
                 use = self._base.execute(
                     "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
@@ -145,14 +164,24 @@ class Ledger:
                 allowed,
                 allowance.withheld > 0,
                 allowance.paused_until,
+                address_claim,
             )
 
     def replied(
-        self, use: int, key: str, limit: int, now: float, granted: float, remaining: int | None, explained: int
+        self,
+        use: int,
+        key: str,
+        limit: int,
+        now: float,
+        granted: float,
+        remaining: int | None,
+        explained: int,
+        counted: CountedCall | None = None,
     ) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
         with self._transaction():
             self._end(use, now + COOLING_S)
+            self._end_at_address(counted, now)
             if remaining is None:
                 return
             allowance, grants = self._pool(key, limit)
@@ -160,23 +189,36 @@ class Ledger:
                 allowance.halve(now, granted)
                 self._keep(key, allowance, grants)
 
-    def refused(self, use: int, key: str, limit: int, now: float, granted: float, pause: float | None) -> None:
+    def refused(
+        self,
+        use: int,
+        key: str,
+        limit: int,
+        now: float,
+        granted: float,
+        pause: float | None,
+        counted: CountedCall | None = None,
+    ) -> None:
         """A 429 came: everybody's permits of this endpoint are halved."""
         with self._transaction():
             self._end(use, now + COOLING_S)
+            self._end_at_address(counted, now)
             allowance, grants = self._pool(key, limit)
             allowance.refuse(now, granted, pause)
             self._keep(key, allowance, grants)
 
-    def lost(self, use: int, now: float) -> None:
+    def lost(self, use: int, now: float, counted: CountedCall | None = None) -> None:
         """The call was given up."""
         with self._transaction():
             self._end(use, now + LOST_S)
+            self._end_at_address(counted, now + LATE_S)
 
-    def unused(self, use: int) -> None:
+    def unused(self, use: int, counted: CountedCall | None = None) -> None:
         """Nothing was sent."""
         with self._transaction():
             self._base.execute("delete from uses where id = ?", (use,))
+            if counted is not None:
+                self._addresses.unused(counted)
 
     def _when(
         self, rows: list[tuple[int, int, str]], allowance: Allowance, allowed: int, *, feed: bool, now: float
@@ -217,6 +259,10 @@ class Ledger:
             )
         return bool(dead)
 
+    def _end_at_address(self, counted: CountedCall | None, at: float) -> None:
+        if counted is not None:
+            self._addresses.ended(counted, at)
+
     def _end(self, use: int, at: float) -> None:
         self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))
 
@@ -246,14 +292,19 @@ class Ledger:
         if version > SCHEMA_VERSION:
             raise LedgerTooNew(f"schema {version}")
         if version == 0:
-            for statement in _SCHEMA.split(";"):
-                self._base.execute(statement)
+            self._run(_SCHEMA)
+        if version < SCHEMA_VERSION:
+            self._run(ADDRESS_SCHEMA)
             self._base.execute(f"pragma user_version = {SCHEMA_VERSION}")
         row = self._base.execute("select id from boot").fetchone()
         if row is None or row[0] != boot:  # the clock has begun anew
-            for table in ("boot", "uses", "pools"):
+            for table in ("boot", "uses", "pools", *ADDRESS_TABLES):
                 self._base.execute(f"delete from {table}")
             self._base.execute("insert into boot values (?)", (boot,))
+
+    def _run(self, statements: str) -> None:
+        for statement in statements.split(";"):
+            self._base.execute(statement)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from tradetui.wire import broker, convert, copytrading, futures, public, spot, subaccounts
+from tradetui.wire.rate_limits import RateLimit
 from tradetui.wire.records import Record
 from tradetui.wire.requests import Request, page_limit
 from tradetui.wire.time_rules import Ends, Missing, TimeRule
@@ -26,15 +27,6 @@ class RowLaw(StrEnum):
     WHOLE = "whole"  # every page each time: what is absent is gone
     MUTABLE = "mutable"  # rows may change: re-read the window in which they can, update by id
     SINGLE = "single"  # one call tells all
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimit:
-    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
-
-    per_second: int
-    copy_trader: int | None = None
-    scope: Literal["uid", "ip"] = "uid"
 
 
 @dataclass(frozen=True, slots=True)
