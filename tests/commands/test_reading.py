@@ -237,8 +237,9 @@ def test_doctor_and_journal(point: Point, capsys: Capture) -> None:
     point()
     assert main(["doctor", "--json"]) in (DONE, ATTENTION)
     checks = {row["check"]: row for row in json.loads(capsys.readouterr().out)}
-    for name in ("configuration", "account", "key", "clock", "permissions", "limits"):
+    for name in ("configuration", "account", "key", "clock", "permissions", "limits", "address"):
         assert checks[name]["ok"], checks[name]
+    assert "of 4,800 calls a minute" in checks["address"]["found"]
     assert main(["journal", "--json"]) == DONE
     assert json.loads(capsys.readouterr().out) == []
     point(TRADETUI_API_SECRET="wrong")

@@ -10,6 +10,7 @@ from tests.desk.scripted import Clock
 from tradetui.desk.feed import Feed
 from tradetui.desk.health import LinkState, health_of
 from tradetui.desk.snapshot import FeedError
+from tradetui.exchange.address_quota import AddressUsage
 from tradetui.exchange.budget import Usage
 
 
@@ -20,6 +21,7 @@ def link(**other: Any) -> Any:
         "clock_warns": False,
         "clock_offset_ms": 3,
         "usage": lambda: {"futures.fills": Usage(1, 5)},
+        "address_usage": AddressUsage,
     }
     return SimpleNamespace(**usual | other)
 
@@ -68,6 +70,10 @@ def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said():
     assert "2.3 s ahead of" in ahead.sentence
     behind = health_of(link(clock_warns=True, clock_offset_ms=2_300), feeds(), 10.0)
     assert "2.3 s behind" in behind.sentence
+    busy = health_of(link(address_usage=lambda: AddressUsage(4_500, 4_800, slowed=True)), feeds(), 10.0)
+    assert busy.state is LinkState.DEGRADED
+    assert "4,500 of its 4,800 calls a minute" in busy.sentence
+    assert "address_share" in busy.remedy
     halved = health_of(link(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)}), feeds(), 10.0)
     assert halved.state is LinkState.DEGRADED
     assert "budget_share" in halved.remedy

@@ -110,6 +110,8 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
     [
         ("budget_sahre = 0.5", "budget_sahre", "did you mean budget_share"),
         ("budget_share = 1.5", "budget_share", "less than or equal to 1"),
+        ("address_share = 0.001", "address_share", "greater than or equal to 0.01"),
+        ("address_share = 2", "address_share", "less than or equal to 1"),
         ('base_url = "http://exchange.example"', "base_url", "must be https"),
         ('base_url = "https://user:pass@exchange.example"', "base_url", "user name"),
         ('product_types = ["USDT"]', "product_types", "must be among"),

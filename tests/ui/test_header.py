@@ -22,7 +22,7 @@ async def test_badges_account_worth_and_link() -> None:
     async with stage.running((200, 60)):
         line = screen_text(stage.app).splitlines()[0]
         assert line.startswith("  SANDBOX   MONITOR   hedge · 41")
-        for word in ("equity ", "unrealised ", "margin ratio ", " ms", "clock ", "budget "):
+        for word in ("equity ", "unrealised ", "margin ratio ", " ms", "clock ", "budget ", "address "):
             assert word in line
         assert "—" not in line
 

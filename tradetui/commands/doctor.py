@@ -17,6 +17,7 @@ from tradetui.commands.session import flags_of, identity_of, journal_file, open_
 from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.journal import ENDED, Journal
 from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.exchange.address_quota import AddressUsage
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import ExchangeError
@@ -150,6 +151,7 @@ async def _online(loaded: LoadedProfile) -> list[Check]:
         checks.append(_clock(client))
         allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.link.usage().items()))
         checks.append(Check("limits", True, allowed))
+        checks.append(_address(client.link.address_usage()))
     return checks
 
 
@@ -177,6 +179,16 @@ async def _permissions(client: ExchangeReader) -> Check:
     if row is None:
         return Check("permissions", True, "the exchange does not tell them")
     return Check("permissions", True, f"uid {row.user_id}, {', '.join(map(str, row.authorities))}")
+
+
+def _address(usage: AddressUsage) -> Check:
+    counted = f"{usage.used:,} of {usage.allowed:,} calls a minute used by your processes together"
+    return Check(
+        "address",
+        not usage.slowed,
+        counted,
+        "End other programs of yours on this exchange, or raise address_share if nobody else calls from here.",
+    )
 
 
 def _clock(client: ExchangeReader) -> Check:

@@ -112,6 +112,7 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
             presumed_identity(loaded, credentials).name,
             host=profile.base_url,
             share=profile.budget_share,
+            address_share=profile.address_share,
             account_kind=_account_kind(loaded),
             clock=clock,
             random=random,

@@ -60,6 +60,13 @@ def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
             f"This machine's clock is {abs(offset) / 1000:.1f} s {way} the exchange's",
             "Set the clock; above 5 s nothing is sent.",
         )
+    address = link.address_usage()
+    if address.slowed:
+        return Health(
+            LinkState.DEGRADED,
+            f"This machine makes {address.used:,} of its {address.allowed:,} calls a minute; panels are read less often",
+            "End other sessions on this exchange; raise address_share if nobody else calls from this network address.",
+        )
     if any(usage.halved for usage in link.usage().values()):
         return Health(
             LinkState.DEGRADED,

@@ -11,6 +11,7 @@ from tradetui.exchange.clock import Clock, ServerClock
 from tradetui.exchange.errors import ExchangeError
 
 if TYPE_CHECKING:
+    from tradetui.exchange.address_quota import AddressUsage
     from tradetui.exchange.budget import Budget, Usage
 
 
@@ -55,6 +56,10 @@ class Link:
     def usage(self) -> Mapping[str, Usage]:
         """The budget's use by endpoint."""
         return self._budget.usage()
+
+    def address_usage(self) -> AddressUsage:
+        """Calls a minute that count at the network address."""
+        return self._budget.address_usage()
 
     def replied(self, round_trip_s: float) -> None:
         """Note an answer, whatever it says."""

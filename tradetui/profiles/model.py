@@ -116,6 +116,15 @@ class Profile(_Settings):
         float,
         Field(gt=0, le=1, description="share of each rate limit used; other programs share the account's UID"),
     ] = 0.5
+    address_share: Annotated[
+        float,
+        Field(
+            ge=0.01,
+            le=1,
+            description="share of the 6,000 calls a minute that the exchange allows a network address, for all your "
+            "processes together; lower it where other people or machines call from the same address",
+        ),
+    ] = 0.8
     max_reversal_size: Decimal | None = Field(
         default=None, gt=0, description="the largest size a reversal may have, in the contract's base coin"
     )

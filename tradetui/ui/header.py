@@ -32,6 +32,8 @@ _STATES: Final = {
     "refused": ("✗ refused ", "bold $error"),
     "down": ("✗ link down ", "bold $error"),
 }
+_ADDRESS_PARTS: Final = 2
+"""Label and figure of the network address, the last of the link's parts and the first to go where room is short."""
 _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
 
@@ -77,6 +79,7 @@ class HeaderBar(Widget):
             link.clock_warns,
             link.clock_blocks,
             halved,
+            link.address_usage().slowed,
             link.latency_ms is None,
             alarm,
             *known,
@@ -116,7 +119,7 @@ class HeaderBar(Widget):
 def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]:
     """Left and right parts with what is left of the width between; where there is no room the link's state stays."""
     taken = sum(cell_len(text) for text, _ in left)
-    for shown in (right, right[:2], right[:1]):
+    for shown in (right, right[:-_ADDRESS_PARTS], right[:2], right[:1]):
         room = width - taken - sum(cell_len(text) for text, _ in shown)
         if shown and room > 0:
             return [*left, (" " * room, ""), *shown]
@@ -165,7 +168,7 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
 
 
 def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
-    """Link, latency, clock offset and the fullest budget."""
+    """Link, latency, clock offset, the fullest budget of an endpoint, and that of the network address."""
     from tradetui.desk.columns import UNKNOWN
 
     link = desk.link
@@ -173,6 +176,7 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
     offset = link.clock_offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
     alarm = link.clock_warns or link.clock_blocks
+    address = link.address_usage()
     fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
     return (
         _STATES.get(str(desk.health.state), _STATES["degraded"]),
@@ -181,4 +185,6 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
         (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),
         ("  budget ", "$quiet"),
         (f"{min(fullest, 1):.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
+        ("  address ", "$quiet"),
+        (f"{address.share:.0%}{' slowed' if address.slowed else ''}", "bold $warn" if address.slowed else "$quiet"),
     )
