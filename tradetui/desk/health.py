@@ -64,7 +64,7 @@ def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
     if address.slowed:
         return Health(
             LinkState.DEGRADED,
-            f"This machine makes {address.used:,} of its {address.allowed:,} calls a minute; panels are read less often",
+            f"This machine makes {address.used:,} of its {address.allowed:,} calls a minute; panels update less often",
             "End other sessions on this exchange; raise address_share if nobody else calls from this network address.",
         )
     if any(usage.halved for usage in link.usage().values()):
