@@ -163,7 +163,7 @@ def test_every_uncertainty_is_said() -> None:
         (
             plan(Net(Decimal(10)), size="3"),
             "BTCUSDT LONG",
-            "Reverse BTCUSDT LONG 10 into LONG 4 or SHORT 10",
+            "Reverse BTCUSDT LONG 3 of 10 into LONG 4 or SHORT 10",
             "",
         ),
         (

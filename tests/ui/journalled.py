@@ -53,4 +53,5 @@ async def confirmed(stage: Stage, pilot: Pilot[None]) -> None:
     await asyncio.sleep(0.2)
     await pilot.pause()
     stage.app.screen.query_one("#confirm", Button).focus()
+    await pilot.pause()
     await pilot.press("enter")

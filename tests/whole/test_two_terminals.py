@@ -31,7 +31,7 @@ account_kind = "ordinary"
 max_reversal_value = 100000000
 """
 PAGE_DOWN = b"\x1b[6~"
-ENDS = ("Settled:", "Nothing was sent", "Not done", "An earlier reversal", "no long position", "no short position")
+ENDS = ("Settled:", "NOT SENT", "Not done", "An earlier reversal", "no long position", "no short position")
 
 
 class Screen(Terminal):
@@ -62,12 +62,21 @@ def until(screens: list[Screen], holds: Callable[[Screen], bool], what: str, sec
 
 def armed(screen: Screen) -> bool:
     text = screen.text.lower()
-    return "held afterwards" in text and not any(words in text for words in ("arming", "reading", "nothing was sent"))
+    return "held afterwards" in text and not any(words in text for words in ("arming", "reading", "not sent"))
 
 
 def confirmable(screen: Screen) -> bool:
     text = screen.text.lower()
     return "assumed" in text and not any(words in text for words in ("arming", "reading …", "more below"))
+
+
+def confirm_has_focus(screen: Screen) -> bool:
+    """Whether the button that confirms is drawn as the one that Enter presses."""
+    for line in reversed(range(screen.rows)):
+        column = screen.drawn.display[line].find("Reverse BTCUSDT")
+        if column >= 0:
+            return screen.drawn.buffer[line][column].reverse
+    return False
 
 
 @contextmanager
@@ -127,7 +136,11 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
         screen.send(PAGE_DOWN * 3)
     until(screens, confirmable, "the end of the preview")
     for screen in screens:
-        screen.send(b"\t\r")
+        screen.send(b"\t")
+    # Enter that comes before the focus was painted presses nothing.
+    until(screens, confirm_has_focus, "the focus of the button")
+    for screen in screens:
+        screen.send(b"\r")
     until(screens, lambda screen: any(words in screen.text for words in ENDS), "an end")
     ends = [next(words for words in ENDS if words in screen.text) for screen in screens]
     assert exchange.posts == posts + 1, f"{exchange.posts - posts} POSTs: {ends}"
@@ -144,7 +157,7 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
 def close(screens: list[Screen]) -> None:
     """Acknowledge: it takes a moment until the button may be pressed."""
     end = time.monotonic() + 20
-    while any("Acknowledge" in screen.text or "Nothing was sent" in screen.text for screen in screens):
+    while any("Acknowledge" in screen.text or "NOT SENT" in screen.text for screen in screens):
         assert time.monotonic() < end, "a dialog stays open:\n" + "\n".join(screen.text for screen in screens)
         for screen in screens:
             if "Acknowledge" in screen.text:

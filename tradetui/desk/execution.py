@@ -165,9 +165,11 @@ class Execution:
             side = Side.BUY if position.is_long else Side.SELL
         return Target(position.symbol, position.product_type, side)
 
-    def target_named(self, symbol: str) -> Target:
-        """A target by symbol alone."""
-        return Target(symbol.strip().upper())
+    def target_named(self, name: str) -> Target:
+        """A target by its symbol, or by symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
+        symbol, _, leg = " ".join(name.upper().split()).partition(" ")
+        sides = {"LONG": Side.BUY, "SHORT": Side.SELL}
+        return Target(symbol, side=sides[leg]) if leg in sides else Target(f"{symbol} {leg}".strip())
 
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""

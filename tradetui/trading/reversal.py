@@ -118,7 +118,7 @@ class ReversalPlan:
     @property
     def title(self) -> str:
         """The action in words, for the button and the journal: `Reverse BTCUSDT SHORT 3 of 20 into LONG 8`."""
-        closed = max(result.closed for result in self.results)
+        closed = self.results[0].closed
         size = plain(closed) if closed == self.held_size else f"{plain(closed)} of {plain(self.held_size)}"
         into = " or ".join(self._other_side_of(result) for result in self.results)
         return f"Reverse {self.subject} {size} into {into}"

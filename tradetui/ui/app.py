@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -18,6 +19,8 @@ from textual.screen import Screen
 from tradetui.ui.bindings import bindings
 from tradetui.ui.choices import ScreenChoices, TableChoice
 from tradetui.ui.crash import crash_report
+from tradetui.ui.key_order import KeyOrder, TypedInput
+from tradetui.ui.keys import BINDINGS, shown_keys
 from tradetui.ui.own_keys import own_keys
 from tradetui.ui.safe import tell
 from tradetui.ui.screens.start import StartScreen
@@ -35,6 +38,24 @@ if TYPE_CHECKING:
 
 CRASHED = 1
 STARTED_S = 3.0
+
+
+@runtime_checkable
+class FollowsDesk(Protocol):
+    """A dialog that says what may be done now, which the desk may change at any time."""
+
+    def desk_changed(self) -> None:
+        """The desk has published something."""
+        ...
+
+
+@runtime_checkable
+class SeesEveryKey(Protocol):
+    """A screen that sees every key before whatever has the focus."""
+
+    def before_key(self, event: TypedInput) -> bool:
+        """Whether the key goes on to what has the focus."""
+        ...
 
 
 def _palette() -> type[Provider]:
@@ -84,6 +105,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._main: MainScreen | None = None
         self._main_stands = asyncio.Event()
         self.listing: ListingScreen | None = None
+        self.key_order = KeyOrder(self, self._hand_over)
 
     def _begin_with(self, name: str) -> None:
         """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
@@ -128,6 +150,24 @@ class TradeApp(App[None], inherit_bindings=False):
         self.app_resume_signal.subscribe(self, self._paint_all)
         for words in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
             tell(self, words, severity="warning", seconds=10)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif not (
+            self.key_order.busy
+            and isinstance(event, events.Key)
+            and await self._check_bindings(event.key, priority=True)
+        ):
+            await self.key_order.add(event)
+
+    async def _hand_over(self, event: TypedInput) -> None:
+        """Give the key to the screen, which may drop it, and then to whatever has the focus."""
+        screen = self.screen
+        if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
+            return
+        await super().on_event(event)
 
     async def begin(self) -> None:
         """Open the desk, and meanwhile show the main screen that is to show its rows."""
@@ -177,6 +217,8 @@ class TradeApp(App[None], inherit_bindings=False):
     def _published(self, feed: Feed | None) -> None:
         if self.is_running:
             self.main.published(feed)
+            if isinstance(self.screen, FollowsDesk):
+                self.screen.desk_changed()
             if self.listing is not None:
                 self.listing.ticked()
 
@@ -194,6 +236,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """The desk ends with the screen."""
+        self.key_order.stop()
         await self._close_desk()
 
     # Screens
@@ -278,6 +321,39 @@ class TradeApp(App[None], inherit_bindings=False):
             tell(self, "There is nothing to lock: nothing can be sent.", severity="warning")
             return
         self.run_worker(self._lock(execution), exit_on_error=False)
+
+    def lock_or_unlock(self) -> None:
+        """Lock trading at once; unlocking asks first, on top of whatever is open."""
+        desk = self.desk
+        if desk is None or desk.execution is None or not desk.execution.locked:
+            self.action_lock_at_once()
+            return
+        from tradetui.ui.dialogs.confirm import ConfirmDialog
+
+        execution = desk.execution
+
+        def unlock(yes: bool | None) -> None:
+            if yes:
+                execution.unlock()
+                self.main.published(None)
+
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        self.push_screen(ConfirmDialog("Unlock trading", question, "Unlock"), unlock)
+
+    def is_key_of(self, binding: str, key: str) -> bool:
+        """Whether a key is one of a binding's, as the profile has them."""
+        keys = self.settings.keys.get(binding) or next(each.keys for each in BINDINGS if each.id == binding)
+        return key in {name.strip() for name in keys.split(",")}
+
+    def with_own_keys(self, reason: str) -> str:
+        """The reason, naming the key that unlocks as the profile has it."""
+        from tradetui.desk.guards import LOCKED
+
+        return (
+            f"Trading is locked; {shown_keys(self.settings.keys.get('lock', 'L'))} unlocks it."
+            if reason == LOCKED
+            else reason
+        )
 
     async def _lock(self, execution: Execution) -> None:
         written = execution.lock()

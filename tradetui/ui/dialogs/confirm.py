@@ -11,7 +11,8 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from tradetui.ui.safe import plain
+from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.safe import plain, tell
 
 
 class ConfirmDialog(ModalScreen[bool]):
@@ -31,11 +32,15 @@ class ConfirmDialog(ModalScreen[bool]):
             box.border_title = plain(self._heading)
             yield Static(plain(self._question), markup=False)
             with Horizontal(classes="buttons"):
-                yield Button("Cancel", id="cancel")
-                yield Button(self._action, id="confirm", variant="error")
+                yield DeliberateButton("Cancel", id="cancel")
+                yield DeliberateButton(self._action, id="confirm", variant="error")
 
     def action_cancel(self) -> None:
         self.dismiss(False)
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        tell(self.app, TOO_SOON, severity="warning")
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -6,59 +6,54 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.dialogs.reversal_lines import outcome_lines, preview_lines
 from tradetui.ui.safe import plain, tell
 from tradetui.wire.scrub import scrub
+from tradetui.wire.vocabulary import Side
 
 if TYPE_CHECKING:
-    from tradetui.desk.execution import Execution
-    from tradetui.desk.following import Progress
-    from tradetui.desk.preview import Preview, Target
+    from tradetui.desk.execution import Execution, NotConfirmed
+    from tradetui.desk.following import Progress, Sent
+    from tradetui.desk.preview import Change, Preview, Target
     from tradetui.ui.app import TradeApp
+    from tradetui.ui.key_order import TypedInput
 
 READING_S = 1.0
+BACK_S = 0.5
+"""After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
 BESIDE_TITLE = 26
 """Cells of the line of buttons that are not the confirm button's words."""
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 ROOMY_HEIGHT = 56
+DROPPED = "What was typed before it was ready was dropped: type it again."
 
 
-class SymbolDialog(ModalScreen[str | None]):
-    """Asks which symbol is meant."""
+class Phase(Enum):
+    """How far the dialog is. Nothing can be confirmed but in ARMED; from SENDING on nothing can be taken back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
-
-    def __init__(self) -> None:
-        super().__init__(classes="dialog")
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Reverse which symbol?"
-            yield Input(placeholder="BTCUSDT")
-
-    @on(Input.Submitted)
-    def _given(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip().upper() or None)
-
-
-LEAVE = "Esc leaves it: it goes on being looked for, the symbol stays locked, and J shows it."
+    READING = auto()
+    ARMED = auto()
+    SENDING = auto()
+    OVER = auto()
 
 
 class ReversalDialog(ModalScreen[None]):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
     Account, inputs, reason and buttons stand still; what lies between them scrolls where it does not fit, and
-    nothing can be confirmed before all of it was on the screen.
+    nothing can be confirmed before all of it was on the screen. Esc leaves it in every phase.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,6 +62,7 @@ class ReversalDialog(ModalScreen[None]):
         ("up", "scroll_by(-1)", "Up"),
         ("pagedown", "scroll_pages(1)", "Page down"),
         ("pageup", "scroll_pages(-1)", "Page up"),
+        Binding("L", "lock", "Lock or unlock", id="lock"),
     ]
     VERTICAL_BREAKPOINTS = [
         (0, "-short"),
@@ -80,34 +76,45 @@ class ReversalDialog(ModalScreen[None]):
         self._read_anew = read_anew
         self._execution = execution
         self._target = target
+        self._phase = Phase.READING
         self._preview: Preview | None = None
-        self._armed = False
-        self._sending = False
-        self._doubtful = False
-        self._over = False
+        self._looked_at: Preview | None = None
+        """What was on the screen, armed, when a key was pressed last: changes are told against it."""
+        self._ready = False
+        """Whether it was armed once: keys from before are dropped."""
+        self._not_sent = ""
+        self._dropped = False
+        self._too_soon = False
         self._read_whole = False
         self._note = ""
+        self._reading = ""
+        """What reading is doing, or why it failed; empty once it is done."""
+        self._focus_before: str | None = None
 
     def compose(self) -> ComposeResult:
         style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
         with Vertical() as box:
-            box.border_title = plain(f"Reverse {self._target.symbol}")
+            box.border_title = plain(f"Reverse {self._subject}")
             yield Static(plain(self._account), id="account", classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
             size_words = "size: the whole position; type a number and Enter for a part of it"
             # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
-            yield Input(id="size", placeholder=size_words, select_on_focus=False)
-            yield Input(id="typed", placeholder=f"type {self._target.symbol} to confirm", select_on_focus=False)
+            yield Input(id="size", placeholder=size_words, select_on_focus=False, disabled=True)
+            yield Input(id="typed", select_on_focus=False, disabled=True)
+            yield Static("", id="notice", markup=False)
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
-                yield Button("Cancel", id="cancel")
-                yield Button("Reverse", id="confirm", variant="error", disabled=True)
+                yield DeliberateButton("Cancel", id="cancel")
+                yield DeliberateButton("Reverse", id="confirm", variant="error", disabled=True)
 
     def on_mount(self) -> None:
-        self.query_one("#typed", Input).display = False
+        self._show_fields()
         self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
-        self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
+        self._begin_reading()
+
+    def _begin_reading(self, fresh: Preview | None = None) -> None:
+        self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
 
     @property
     def _account(self) -> str:
@@ -115,8 +122,82 @@ class ReversalDialog(ModalScreen[None]):
         return f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}"
 
     @property
+    def _subject(self) -> str:
+        """Symbol and leg, as far as they are known."""
+        if self._preview is not None:
+            return self._preview.subject
+        legs = {Side.BUY: " LONG", Side.SELL: " SHORT"}
+        return self._target.symbol + (legs[self._target.side] if self._target.side is not None else "")
+
+    @property
     def _scroll(self) -> VerticalScroll:
         return self.query_one(VerticalScroll)
+
+    @property
+    def _must_type(self) -> bool:
+        from tradetui.desk.guards import must_type
+
+        return self._preview is not None and must_type(self._preview, self._execution.settings)
+
+    # Keys
+
+    def before_key(self, event: TypedInput) -> bool:
+        """Drop what is typed before there is something to type it for; a key at an armed preview means it was read."""
+        self._too_soon = False
+        if self._phase is Phase.ARMED:
+            self._looked_at, self._not_sent, self._dropped = self._preview, "", False
+            self.call_later(self._tell)
+        if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
+            return True
+        self._dropped = True
+        self.call_later(self._tell)
+        return False
+
+    def _is_text(self, event: TypedInput) -> bool:
+        """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
+        if self._execution.locked:
+            return False
+        return isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
+
+    def on_key(self, event: events.Key) -> None:
+        """Text while a button has the focus goes to the typed word where one is asked for, else to the size."""
+        if event.character is None or not event.is_printable or not self._takes_text:
+            return
+        if not self._must_type and self._trade_app.is_key_of("lock", event.key):
+            return
+        event.stop()
+        self._type(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Text pasted while a button has the focus."""
+        if self._takes_text and (lines := event.text.split("\n")):
+            event.stop()
+            self._type(" ".join(lines[0].split()))
+
+    @property
+    def _takes_text(self) -> bool:
+        return self._phase in (Phase.READING, Phase.ARMED) and self._ready and not self._execution.locked
+
+    def _type(self, text: str) -> None:
+        field = self.query_one("#typed" if self._must_type else "#size", Input)
+        self.set_focus(field)
+        field.insert_text_at_cursor(text)
+
+    @property
+    def _trade_app(self) -> TradeApp:
+        return cast("TradeApp", self.app)
+
+    def action_lock(self) -> None:
+        """Lock at once; unlocking asks first, and then the dialog is as it was."""
+        self._trade_app.lock_or_unlock()
+
+    def desk_changed(self) -> None:
+        """The desk has published something: the lock may be another one."""
+        self._tell()
+
+    def on_screen_resume(self) -> None:
+        """What was in front is gone; it may have unlocked trading."""
+        self.call_later(self._tell)
 
     def action_scroll_by(self, lines: int) -> None:
         """Scroll what does not fit."""
@@ -129,151 +210,197 @@ class ReversalDialog(ModalScreen[None]):
     def _scrolled(self) -> None:
         if self._preview is not None and self._at_end():
             self._read_whole = True
-        self._tell_reasons()
+        self._tell()
 
     def _at_end(self) -> bool:
         return self._scroll.scroll_y >= self._scroll.max_scroll_y
 
-    def on_key(self, event: events.Key) -> None:
-        """What is typed while a button has the focus goes where it belongs: a size, or the symbol."""
-        character = event.character
-        size, typed = self.query_one("#size", Input), self.query_one("#typed", Input)
-        if character == "L" and not typed.display:
-            event.stop()
-            cast("TradeApp", self.app).action_lock_at_once()
-            return
-        if character is None or not character.isprintable() or character == " " or self._sending or self._over:
-            return
-        event.stop()
-        if isinstance(self.focused, Input):
-            # It was on its way to a button while others after it went into the field: their order is lost.
-            with self.prevent(Input.Changed):
-                size.value = typed.value = ""
-            self._disarm("That was typed faster than it could be followed: type it again.")
-            return
-        # Whatever is typed is kept, so that what is no size is refused rather than read as another one.
-        box = typed if typed.display and character not in "0123456789." else size
-        self.set_focus(box)
-        box.insert_text_at_cursor(character)
-
     def on_resize(self) -> None:
-        self.call_after_refresh(self._tell_reasons)
+        self.call_after_refresh(self._tell)
 
     # Filling in
 
-    async def _keep_fresh(self, note: str = "") -> None:
-        """Read, arm half a second later, and read again when the preview has expired."""
+    async def _keep_fresh(self, fresh: Preview | None) -> None:
+        """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
         from tradetui.desk.preview import ARMS_S, EXPIRES_S
 
-        while not self._sending and not self._over:
-            self._disarm(f"{note} Reading …".strip())
+        while self._phase in (Phase.READING, Phase.ARMED):
+            self._disarm(f"{self._note} Reading …".strip())
             try:
-                preview = await self._execution.preview(self._target)
+                preview = fresh or await self._execution.preview(self._target)
             except Exception as problem:
                 self._disarm(f"It cannot be read: {problem}")
                 await asyncio.sleep(EXPIRES_S / 5)
                 continue
-            self._note = note and f"{note} It was read again: look at it and confirm again."
+            fresh = None
+            if self._note:
+                self._note += " It was read again: look at it and confirm again."
             self._show(preview)
             await asyncio.sleep(ARMS_S)
             self._arm()
             await asyncio.sleep(EXPIRES_S - ARMS_S)
-            note = f"The preview was older than {EXPIRES_S:.0f} s."
+            self._note = f"The preview was older than {EXPIRES_S:.0f} s."
 
     def _show(self, preview: Preview) -> None:
-        from tradetui.desk.guards import must_type
-        from tradetui.desk.preview import changes
-
-        if self._preview is None or changes(self._preview, preview):
-            self._read_whole = False
-            self._scroll.scroll_home(animate=False)
-        self._preview = preview
+        """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
+        if self._preview is not None and self._preview.plan is not None:
+            self._read_whole = self._read_whole and len(preview.resting) <= len(self._preview.resting)
+        self._preview, self._reading = preview, ""
+        self._looked_at = self._looked_at or preview
         self._target = preview.target
+        self.query_one(Vertical).border_title = plain(f"Reverse {self._subject}")
         self.query_one("#account", Static).update(plain(self._account))
-        self.query_one("#body", Static).update(Content("\n").join(preview_lines(preview)))
-        self.query_one("#typed", Input).display = must_type(preview, self._execution.settings)
+        lines = preview_lines(preview, self._changed())
+        self.query_one("#body", Static).update(Content("\n").join(lines))
+        self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
         if preview.plan is not None:
             self._name_button(preview.plan.title)
-        self._tell_reasons()
+        self._tell()
+
+    def _changed(self) -> tuple[Change, ...]:
+        """What is not as it was when the trader looked."""
+        from tradetui.desk.preview import changes
+
+        if self._preview is None or self._looked_at is None or self._preview is self._looked_at:
+            return ()
+        return changes(self._looked_at, self._preview)
 
     def _name_button(self, title: str) -> None:
         """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
         room = self._scroll.size.width - BESIDE_TITLE
-        button, words = self.query_one("#confirm", Button), plain(title if len(title) <= room else "Reverse").plain
-        button.label = words
-        button.styles.width = max(16, len(words) + 4)
+        button, words = self.query_one("#confirm", Button), plain(title).plain
+        button.label = words if len(words) <= room else plain(f"Reverse {self._subject}").plain
+        button.styles.width = max(16, len(str(button.label)) + 4)
 
     def _arm(self) -> None:
-        self._armed = True
+        self._phase, self._ready = Phase.ARMED, True
         if self._at_end():
             self._read_whole = True
-        self._tell_reasons()
+        self._tell()
         if self.focused is None:
-            # An Enter meant for what was shown before must not find a button at once.
-            self.set_timer(READING_S, self._give_focus_back)
+            self.set_timer(BACK_S, self._give_focus_back)
 
     def _give_focus_back(self) -> None:
-        if self.focused is None and self.is_attached:
-            self.query_one("#cancel").focus()
+        if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
+            return
+        before = self.query_one(f"#{self._focus_before or 'cancel'}")
+        self.set_focus(before if before.focusable else self.query_one("#cancel"))
 
     def _disarm(self, reason: str) -> None:
-        self._armed = False
-        self._let_go_of_confirm()
-        self.query_one("#confirm", Button).disabled = True
-        self.query_one("#reason", Static).update(plain(reason))
+        self._phase = Phase.READING
+        self._reading = reason
+        self._tell()
 
     def _let_go_of_confirm(self) -> None:
         """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
         if self.query_one("#confirm", Button).has_focus:
+            self._focus_before = "confirm"
             self.set_focus(None)
 
-    def _tell_reasons(self) -> None:
-        if self._sending or self._over or self._preview is None or not self.is_attached:
+    # What is said
+
+    def _tell(self) -> None:
+        """Bring fields, notice, reason and the confirm button up to date."""
+        if self._phase in (Phase.SENDING, Phase.OVER) or not self.is_attached:
             return
-        typed = self.query_one("#typed", Input).value
-        reasons = (*self._execution.why_not(self._preview, typed), *self._not_seen())
-        enabled = self._armed and not reasons
-        if not enabled:
+        self._show_fields()
+        self._update("#notice", self._notice())
+        reasons = self._reasons()
+        armed = self._phase is Phase.ARMED
+        if not armed or reasons:
             self._let_go_of_confirm()
-        self.query_one("#confirm", Button).disabled = not enabled
-        words = "\n".join(reasons) if reasons else self._note if self._armed else "arming …"
-        self.query_one("#reason", Static).update(plain(words))
+        self.query_one("#confirm", Button).disabled = not armed or bool(reasons)
+        words = "\n".join(map(self._trade_app.with_own_keys, reasons)) or (self._note if armed else "arming …")
+        self._update("#reason", plain(words))
+
+    def _reasons(self) -> tuple[str, ...]:
+        """Every reason why it cannot be confirmed now."""
+        from tradetui.desk.guards import LOCKED
+
+        if self._preview is None or self._reading:
+            return (self._reading, *([LOCKED] if self._execution.locked else []))
+        if problem := self._size_problem():
+            return (problem,)
+        typed = self.query_one("#typed", Input).value
+        return (*self._execution.why_not(self._preview, typed), *self._not_seen())
+
+    def _update(self, name: str, words: Content) -> None:
+        line = self.query_one(name, Static)
+        if line.content != words:
+            line.update(words)
+        line.display = bool(words.plain) or name == "#reason"
+
+    def _notice(self) -> Content:
+        """What must not be overlooked: why nothing was sent, what has changed, what was not taken."""
+        changed = self._changed()
+        lines = []
+        if changed:
+            told = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            lines.append(f"NOT SENT. {told}" if self._not_sent else told)
+        elif self._not_sent:
+            lines.append(f"NOT SENT. {self._not_sent}")
+        if self._dropped:
+            lines.append(DROPPED)
+        if self._too_soon:
+            lines.append(TOO_SOON)
+        return Content.styled("\n".join(map(scrub, lines)), "bold $error")
 
     def _not_seen(self) -> tuple[str, ...]:
         """Why it has not all been on the screen yet."""
         width, height = self.size
         if width < LEAST_WIDTH or height < LEAST_HEIGHT:
             return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
-        if self._armed and not self._read_whole:
+        if self._phase is Phase.ARMED and not self._read_whole:
             return ("There is more below: Page Down shows it, then confirm.",)
         return ()
 
-    @on(Input.Changed, "#size")
-    def _size_changing(self) -> None:
-        if not self._sending and not self._over:
-            self._disarm("Enter takes the size.")
+    # Fields
+
+    def _show_fields(self) -> None:
+        """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
+        size, typed = self.query_one("#size", Input), self.query_one("#typed", Input)
+        shown = not self._execution.locked and self._phase in (Phase.READING, Phase.ARMED)
+        focused = self.focused
+        if not shown and isinstance(focused, Input):
+            self._focus_before = focused.id
+            self.set_focus(self.query_one("#cancel"))
+        come_back = shown and not size.display and self._focus_before in ("size", "typed")
+        size.display, typed.display = shown, shown and self._must_type
+        size.disabled = typed.disabled = not self._ready
+        if come_back and self._focus_before is not None:
+            field, self._focus_before = self.query_one(f"#{self._focus_before}", Input), None
+            if field.focusable:
+                self.set_focus(field)
+
+    def _size_problem(self) -> str:
+        """Why the size that was typed is not the one that was planned with; empty where it is."""
+        text = self.query_one("#size", Input).value.strip()
+        size = _size(text)
+        if text and size is None:
+            return f"{text} is no size: give a number above zero, or nothing for the whole position."
+        return "" if size == self._target.size else "Enter takes the size."
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._tell()
 
     @on(Input.Submitted, "#size")
     def _size_taken(self, event: Input.Submitted) -> None:
         """Plan again with another size; nothing typed is the whole position."""
         text = event.value.strip()
-        size: Decimal | None = None
-        if text:
-            try:
-                size = Decimal(text)
-            except InvalidOperation:
-                size = Decimal(0)
-            if not size.is_finite() or size <= 0:
-                self._disarm(f"{text} is no size: give a number above zero, or nothing for the whole position.")
-                return
+        size = _size(text)
+        if text and size is None:
+            return
+        if size == self._target.size:
+            self.query_one("#cancel").focus()
+            return
         self._target = replace(self._target, size=size)
-        self._preview = None
+        self._preview = self._looked_at = None
+        self._read_whole = False
+        self._note = ""
+        self._scroll.scroll_home(animate=False)
         self.query_one("#cancel").focus()
-        self.run_worker(self._keep_fresh(), exclusive=True, group="preview", exit_on_error=False)
-
-    @on(Input.Changed, "#typed")
-    def _typed(self) -> None:
-        self._tell_reasons()
+        self._begin_reading()
 
     @on(Input.Submitted, "#typed")
     def _typed_enter(self) -> None:
@@ -282,12 +409,22 @@ class ReversalDialog(ModalScreen[None]):
     # Choosing
 
     def action_cancel(self) -> None:
-        """Close; while it is being sent there is nothing to cancel any more, only an unknown outcome may be left."""
-        if self._sending and not self._doubtful:
-            self.query_one("#reason", Static).update(plain("It is being sent; what becomes of it is shown here."))
-            return
-        self._over = True
+        """Leave. What is on its way to the exchange goes on behind it, and that is said."""
+        if self._phase is Phase.SENDING and self._preview is not None and self._preview.plan is not None:
+            tell(
+                self.app,
+                f"{self._preview.plan.title}: this is not taken back. It goes on behind, {self._target.symbol} stays "
+                "locked until it is known what became of it, and that is told here; J shows it.",
+                severity="warning",
+                seconds=30,
+            )
+        self._phase = Phase.OVER
         self.dismiss(None)
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self._too_soon = True
+        self._tell()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
@@ -297,85 +434,94 @@ class ReversalDialog(ModalScreen[None]):
             self.action_cancel()
 
     def _confirm(self) -> None:
-        if self._sending or not self._armed or self._preview is None:
+        if self._phase is not Phase.ARMED or self._preview is None or self._reasons():
             return
-        self._sending = True
         self.workers.cancel_group(self, "preview")
-        self._disarm("It is read again and sent …")
+        self._let_go_of_confirm()
+        self._phase = Phase.SENDING
+        self._update("#reason", plain("It is read again and sent …"))
+        self.query_one("#confirm", Button).disabled = True
+        self._looked_at = self._preview
         self.query_one("#cancel", Button).disabled = True
+        for name in ("#typed", "#size"):
+            self.query_one(name, Input).disabled = True
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
-        self.app.run_worker(self._send(self._preview), group="sending", exit_on_error=False)
+        typed = self.query_one("#typed", Input).value
+        self.app.run_worker(self._send(self._preview, typed), group="sending", exit_on_error=False)
 
-    async def _send(self, shown: Preview) -> None:
+    async def _send(self, shown: Preview, typed: str) -> None:
+        """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
         from tradetui.desk.execution import NotConfirmed
+        from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 
         try:
-            sent = await self._execution.confirm(shown, self.query_one("#typed", Input).value)
+            sent = await self._execution.confirm(shown, typed)
+            await self._follow(shown, sent)
         except NotConfirmed as refused:
-            self._not_sent(" ".join(refused.reasons), refused.preview)
-            return
+            self._not_confirmed(shown, refused)
         except Exception as problem:
-            self._ended(Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
+            refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
+            if refused_or_not_sent and not self._is_open(shown):
+                self._ended(shown, Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
+            else:
+                self._ended(shown, _not_known(shown, f"{type(problem).__name__}: {problem}"))
+
+    def _is_open(self, shown: Preview) -> bool:
+        """Whether the journal has an intent on this symbol that has not ended."""
+        from tradetui.desk.execution import lock_key
+
+        product_type = shown.target.product_type
+        return product_type is not None and (
+            self._execution.intents.open_on(lock_key(product_type, shown.target.symbol)) is not None
+        )
+
+    def _not_confirmed(self, shown: Preview, refused: NotConfirmed) -> None:
+        """Show it again instead of sending it; focus, scroll and typing are as they were."""
+        why = " ".join(refused.reasons)
+        if not self.is_attached:
+            tell(self.app, f"Reverse {shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
             return
-        async for progress in self._execution.follow(sent):
-            self._follow(shown, progress)
-
-    def _not_sent(self, why: str, preview: Preview | None) -> None:
-        """Show it again instead of sending it."""
-        self._sending = False
+        self._not_sent, self._note = why, ""
+        self._phase = Phase.READING
         self.query_one("#cancel", Button).disabled = False
-        self.query_one("#cancel").focus()
-        if preview is not None:
-            self._show(preview)
-        self._disarm(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
-        self.run_worker(self._keep_fresh_later(), exclusive=True, group="preview", exit_on_error=False)
-
-    async def _keep_fresh_later(self) -> None:
-        from tradetui.desk.preview import EXPIRES_S
-
-        await asyncio.sleep(EXPIRES_S / 4)
-        await self._keep_fresh("Nothing was sent before.")
+        self._show_fields()
+        self._begin_reading(refused.preview if refused.preview is not shown else None)
 
     # Afterwards
 
-    def _follow(self, shown: Preview, progress: Progress) -> None:
-        assert shown.plan is not None
-        if not self.is_attached:
-            self._tell_left(shown.plan.title, progress)
-            return
+    async def _follow(self, shown: Preview, sent: Sent) -> None:
+        progress = sent.progress
+        async for progress in self._execution.follow(sent):
+            self._show_progress(shown, progress)
         if progress.outcome is None:
-            state = str(progress.state)
-            words = Content.assemble((f"{state}  ", "bold $accent"), scrub(progress.words))
-            if state == "unknown" and "not settled" in progress.words:
-                self._ended(Content.styled(scrub(progress.words), "bold $error"))
-                return
-            if state == "unknown":
-                self._doubtful = True
-                words = Content.assemble(words, ("\n" + LEAVE, "$quiet"))
-            self.query_one("#reason", Static).update(words)
-            return
-        if str(progress.outcome) != "reversed":
-            self.app.bell()
-        self._ended(Content("\n").join(outcome_lines(shown.plan, progress)))
+            self._ended(shown, _not_known(shown, progress.words))
 
-    def _tell_left(self, title: str, progress: Progress) -> None:
-        """How it ended, to somebody who did not wait for it here."""
-        if progress.outcome is None:
-            return
+    def _show_progress(self, shown: Preview, progress: Progress) -> None:
+        assert shown.plan is not None
+        if progress.outcome is not None:
+            self._ended(shown, Content("\n").join(outcome_lines(shown.plan, progress)), progress)
+        elif self.is_attached:
+            words = Content.assemble(
+                (f"{progress.state}  ", "bold $accent"), scrub(progress.words), (f"\n{_leave(shown)}", "$quiet")
+            )
+            self._update("#reason", words)
+
+    def _ended(self, shown: Preview, body: Content, progress: Progress | None = None) -> None:
+        """Show how it ended, or tell somebody who did not wait for it here."""
+        good = progress is not None and str(progress.outcome) == "reversed"
         self._read_anew()
-        good = str(progress.outcome) == "reversed"
         if not good:
             self.app.bell()
-        words = f"{title}: {progress.words}"
-        tell(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
-
-    def _ended(self, body: Content) -> None:
-        self._sending, self._over = False, True
-        self._read_anew()
         if not self.is_attached:
+            title = shown.plan.title if shown.plan is not None else shown.subject
+            words = f"{title}: {progress.words}" if progress is not None else f"{title}: {body.plain}"
+            tell(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
             return
+        self._phase = Phase.OVER
         self.query_one("#body", Static).update(body)
-        self.query_one("#reason", Static).update("")
+        self._scroll.scroll_home(animate=False)
+        self._update("#notice", Content(""))
+        self._update("#reason", Content(""))
         for name in ("#typed", "#size"):
             self.query_one(name, Input).display = False
         self.query_one("#confirm", Button).display = False
@@ -389,3 +535,25 @@ class ReversalDialog(ModalScreen[None]):
         button = self.query_one("#cancel", Button)
         button.disabled = False
         button.focus()
+
+
+def _size(text: str) -> Decimal | None:
+    """A size above zero; None where the text is none."""
+    try:
+        size = Decimal(text)
+    except InvalidOperation:
+        return None
+    return size if size.is_finite() and size > 0 else None
+
+
+def _leave(shown: Preview) -> str:
+    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
+
+
+def _not_known(shown: Preview, why: str) -> Content:
+    """It may have been done: what is certain, and what goes on."""
+    symbol = shown.target.symbol
+    return Content.assemble(
+        (scrub(f"It is not known what became of it: {why}"), "bold $error"),
+        scrub(f"\n\nIt goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+    )

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
 from tradetui.desk.columns import UNKNOWN, number
+from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.money import plain as plain_size
+from tradetui.ui.safe import plain
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.following import Progress
-    from tradetui.desk.preview import Preview
+    from tradetui.desk.preview import Change, ChangedFact, Preview
     from tradetui.trading.holdings import Holdings
     from tradetui.trading.resting_orders import Resting
     from tradetui.trading.reversal import ReversalPlan
 
 LABEL, LONGEST = 18, 8
+NOW, CHANGE, AFTERWARDS = 14, 13, 18
+"""Cells of the columns of the table of legs."""
+CHANGED: Final = "bold $error"
 
 
 def line(label: str, words: str, style: str = "") -> Content:
@@ -25,43 +32,107 @@ def line(label: str, words: str, style: str = "") -> Content:
     return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
 
 
-def preview_lines(preview: Preview) -> Iterable[Content]:
-    """Everything the preview knows; what is held now and afterwards first."""
+def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[Content]:
+    """Everything the preview knows; what is reversed and what is held afterwards first, what has changed marked."""
+    from tradetui.desk.preview import ChangedFact
+
     plan = preview.plan
+    marks = _Marks(changed)
     if plan is not None:
-        yield line("held now", str(plan.before), "bold")
-        for result in plan.results:
-            yield line("held afterwards", str(result.after), "bold $accent")
+        yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
+        yield plain(_action(plan))
+        yield Content("")
+        yield from _leg_lines(plan, marks)
         if plan.uncertain:
             yield line("", "one of the two; the outcome will say which", "$warn")
         if preview.unproven:
             yield line("NOT PROVEN", preview.unproven, "bold $warn")
         yield Content("")
-    yield from _position_lines(preview)
+    yield from _position_lines(preview, marks)
     if plan is None:
         return
     yield Content("")
-    for name, value in plan.request_fields().items():
-        yield line(f"sent {name}", str(value))
-    yield line("size", "WHOLE POSITION" if plan.wish.size is None else str(plan.wish.size))
-    yield Content("")
     for figure in preview.figures:
         value = UNKNOWN if figure.value is None else number(figure.value, places=6)
-        yield line(figure.name, f"{value} {figure.coin}  ({figure.basis})")
+        estimate = line(figure.name, f"{value} {figure.coin}  ({figure.basis})")
+        yield marks.on(estimate, ChangedFact.NOTIONAL) if figure.name == "notional" else estimate
     if preview.margin_short:
-        yield line("margin", "SHORT: the exchange may open less, or leave it closed", "bold $error")
-    yield from resting_lines(preview.resting)
+        short = line("margin", "SHORT: the exchange may open less, or leave it closed", "bold $error")
+        yield marks.on(short, ChangedFact.MARGIN)
+    yield from resting_lines(preview.resting, marks)
+    for change in changed:
+        if change.fact is ChangedFact.ORDER and change.now == "gone":
+            yield Content.assemble(line("order", change.before), (" ◂ gone", CHANGED))
     if not preview.stops_known:
         yield line("live stops", "cannot be read on this exchange; look at them yourself", "$warn")
     yield Content("")
     for words in plan.assumptions:
         yield line("assumed", words, "$quiet")
+    yield Content("")
+    for name, value in plan.request_fields().items():
+        sent = plan.side_meaning if name == "side" else str(value)
+        yield marks.on(line(f"sent {name}", sent), ChangedFact.REQUEST, name)
+    yield line("size", "WHOLE POSITION" if plan.wish.size is None else str(plan.wish.size))
 
 
-def _position_lines(preview: Preview) -> Iterable[Content]:
+class _Marks:
+    """Marks the rows whose values are not those that were looked at before."""
+
+    def __init__(self, changed: Sequence[Change]) -> None:
+        self._before = {(change.fact, change.row): change.before for change in changed}
+
+    def on(self, row: Content, fact: ChangedFact, name: str = "") -> Content:
+        """The row, with what stood there before where it has changed."""
+        before = self._before.get((fact, name))
+        return row if before is None else Content.assemble(row, (f" ◂ was {scrub(before)}", CHANGED))
+
+
+def _action(plan: ReversalPlan) -> str:
+    """The two market orders in a sentence."""
+    result = plan.results[0]
+    closed, size = plain_size(result.closed), plain_size(plan.held_size)
+    if plan.uncertain:
+        return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
+    close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
+    part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
+    opened = plain_size(result.opened)
+    return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
+
+
+def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
+    """Each leg now and afterwards; in one-way mode the one position, with both results where two are possible."""
+    from tradetui.desk.preview import ChangedFact
+
+    yield line("", f"{'held now':>{NOW}}{'change':>{CHANGE}}{'held afterwards':>{AFTERWARDS}}", "$quiet")
+    before = plan.before
+    for place, result in enumerate(plan.results):
+        after = result.after
+        if isinstance(before, Legs) and isinstance(after, Legs):
+            for leg, size, then in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
+                reversed_leg = leg == plan.leg
+                fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
+                words = _sizes(plain_size(size), then - size, plain_size(then))
+                yield marks.on(line(leg, words, "bold" if reversed_leg else "bold $accent"), fact)
+            net, then_net = before.long - before.short, after.long - after.short
+            yield line("net", _sizes(number(net, signed=True), then_net - net, number(then_net, signed=True)), "$quiet")
+        elif isinstance(before, Net) and isinstance(after, Net):
+            now = str(before) if not place else ""
+            row = line(
+                "position" if not place else "or", _sizes(now, after.net - before.net, str(after)), "bold $accent"
+            )
+            yield marks.on(row, ChangedFact.SIZE) if not place else row
+
+
+def _sizes(now: str, change: Decimal, afterwards: str) -> str:
+    return f"{now:>{NOW}}{number(change, signed=True):>{CHANGE}}{afterwards:>{AFTERWARDS}}"
+
+
+def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
+    from tradetui.desk.preview import ChangedFact
+
     position = preview.position
     margin = UNKNOWN if position is None else f"{position.margin_mode or UNKNOWN}, {position.leverage or UNKNOWN}x"
-    yield line("mode", f"{preview.mode or UNKNOWN} ({preview.mode_from})")
+    yield marks.on(line("mode", f"{preview.mode or UNKNOWN} ({preview.mode_from})"), ChangedFact.MODE)
     yield line("margin, leverage", margin)
     if position is not None:
         entry = number(position.entry, at_most=LONGEST)
@@ -70,12 +141,15 @@ def _position_lines(preview: Preview) -> Iterable[Content]:
             yield line("locked", f"{number(position.locked)} held by close orders")
 
 
-def resting_lines(resting: Iterable[Resting]) -> Iterable[Content]:
+def resting_lines(resting: Iterable[Resting], marks: _Marks | None = None) -> Iterable[Content]:
     """The symbol's orders and live stops, those that now go the wrong way in the colour of a warning."""
-    for number_, order in enumerate(resting):
-        if not number_:
+    from tradetui.desk.preview import ChangedFact
+
+    for place, order in enumerate(resting):
+        if not place:
             yield Content("")
-        yield line("order", f"{order.words}  {order.effect}", "$warn" if order.wrong_way else "")
+        row = line("order", f"{order.words}  {order.effect}", "$warn" if order.wrong_way else "")
+        yield row if marks is None else marks.on(row, ChangedFact.ORDER, order.order_id)
 
 
 def outcome_lines(plan: ReversalPlan, progress: Progress) -> Iterable[Content]:

@@ -25,7 +25,8 @@ class MainScreen(RowActions):
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
-        from tradetui.ui.dialogs.reversal import ReversalDialog, SymbolDialog
+        from tradetui.ui.dialogs.reversal import ReversalDialog
+        from tradetui.ui.dialogs.symbol import SymbolDialog
 
         execution, read_anew = self.desk.execution, self.desk.poll_now
         record = self.table.cursor_record if self.focused_panel == "positions" else None
@@ -41,18 +42,5 @@ class MainScreen(RowActions):
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""
-        if not self.able("lock") or self.desk is None or self.desk.execution is None:
-            return
-        desk, execution = self.desk, self.desk.execution
-        if not execution.locked:
-            cast("TradeApp", self.app).action_lock_at_once()
-            return
-        from tradetui.ui.dialogs.confirm import ConfirmDialog
-
-        def unlock(yes: bool | None) -> None:
-            if yes:
-                execution.unlock()
-                self.published(None)
-
-        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        self.app.push_screen(ConfirmDialog("Unlock trading", question, "Unlock"), unlock)
+        if self.able("lock"):
+            cast("TradeApp", self.app).lock_or_unlock()

@@ -1,0 +1,117 @@
+"""Keys that arrive together reach the application one by one: each after all that the one before it set off is done.
+
+Textual hands each key to whatever has the focus at that moment, while the key before may still be on its way to the
+handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, are then lost or
+change their order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from textual import events
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.dom import DOMNode
+
+TypedInput: TypeAlias = events.Key | events.Paste
+BURST_GAP_S: Final = 0.03
+"""Keys that follow each other faster than this were not pressed one after the other by a person who looked."""
+LONGEST_S: Final = 1.0
+"""A handler that takes longer does not keep the keys after it waiting."""
+ROUNDS: Final = 3
+"""Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
+MOST_ROUNDS: Final = 12
+
+
+class KeyOrder:
+    """The keys that wait for their turn; `current` is the one being handled, `gap_s` the seconds since the one before.
+
+    Times are those at which a key was read from the terminal, by the clock of Textual's messages.
+    """
+
+    def __init__(self, app: App[Any], dispatch: Callable[[TypedInput], Awaitable[None]]) -> None:
+        """`dispatch` hands one key to the application; it runs in the application's own message pump."""
+        self.current: TypedInput | None = None
+        self.gap_s = float("inf")
+        self._app = app
+        self._dispatch = dispatch
+        self._waiting: deque[tuple[TypedInput, float]] = deque()
+        self._read_at = float("-inf")
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def in_burst(self) -> bool:
+        """Whether the key being handled came together with the one before it."""
+        return self.gap_s < BURST_GAP_S
+
+    @property
+    def busy(self) -> bool:
+        """Whether a key is still being handled."""
+        return self._task is not None and not self._task.done()
+
+    async def add(self, event: TypedInput) -> None:
+        """Handle the key now, or once its turn has come."""
+        gap_s, self._read_at = event.time - self._read_at, event.time
+        if self.busy:
+            self._waiting.append((event, gap_s))
+            return
+        await self._begin(event, gap_s)
+        self._task = asyncio.create_task(self._finish())
+
+    def stop(self) -> None:
+        """Forget the keys that wait: the application ends."""
+        self._waiting.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _begin(self, event: TypedInput, gap_s: float) -> None:
+        self.current, self.gap_s = event, gap_s
+        await self._dispatch(event)
+
+    async def _finish(self) -> None:
+        """Wait until the key has done all it does, then take the next one."""
+        await self._handled()
+        while self._waiting:
+            await self._through(self._app, partial(self._begin, *self._waiting.popleft()))
+            await self._handled()
+
+    async def _handled(self) -> None:
+        try:
+            async with asyncio.timeout(LONGEST_S):
+                quiet = 0
+                for _ in range(MOST_ROUNDS):
+                    before = self._focus()
+                    for node in before:
+                        await self._through(node)
+                    quiet = quiet + 1 if self._focus() == before else 0
+                    if quiet == ROUNDS:
+                        return
+        except TimeoutError:
+            return
+
+    def _focus(self) -> list[DOMNode]:
+        """What a key passes through now: whatever has the focus, and all around it out to the application."""
+        if not self._app.is_running or not self._app.screen_stack:
+            return []
+        return list((self._app.focused or self._app.screen).ancestors_with_self)
+
+    @staticmethod
+    async def _through(node: DOMNode, work: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Wait until a node has handled every message that it has now, and then this work."""
+        passed = asyncio.Event()
+
+        async def at_its_turn() -> None:
+            try:
+                if work is not None:
+                    await work()
+            finally:
+                passed.set()
+
+        if node.call_later(at_its_turn):
+            await passed.wait()
