@@ -375,31 +375,6 @@ def test_required_parameters_of_a_write(document: Document, number: int) -> None
             assert code == "00000", row["Parameter"]
 
 
-@pytest.mark.parametrize("number", BY_NUMBER)
-def test_every_field_of_a_reply_is_there(document: Document, number: int) -> None:
-    caller = Caller()
-    caller.hold("hedge", long="1")
-    account, given = {
-        1: ("copy-new", COPY),
-        2: ("hedge", [VIRTUAL]),
-        4: ("broker", WEEK),
-        5: ("hedge", REVERSAL),
-        6: ("hedge", PLAN),
-        8: ("broker", SUB),
-        9: ("hedge", WEEK),
-        10: ("broker", {"subUid": "4200000001"}),
-    }.get(number, ("hedge", {} if number in (3, 11) else USDT))
-    answer = call(caller, number, account, given)
-    rows = answer.rows if isinstance(answer.data, list) or "endId" in answer.data else [answer.data]
-    found = {name for row in rows for name in row} - {"feeDetail"}
-    listed = {row["Field"] for table in document.resources[number].tables for row in table} - {"feeDetail"}
-    if number == 7:
-        listed = listed - {"unionTotalMargin"} | {"unionTotalMagin"}
-    assert found == listed
-    assert list(answer.body) == ["code", "message" if number == 11 else "msg", "requestTime", "data"]
-    assert set(document.envelope) == {"code", "msg", "requestTime", "data"}
-
-
 def test_limits_are_the_documents(document: Document) -> None:
     for number, text in document.limits.items():
         endpoint = BY_NUMBER[number]

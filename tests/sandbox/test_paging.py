@@ -47,6 +47,7 @@ class Shelf:
     def _rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[dict[str, Any]]:
         template: dict[str, Any] = {
             "planType": "normal_plan",
+            "planStatus": "executed",
             "status": "live",
             "type": "deposit",
             "businessType": "buy",

@@ -200,7 +200,8 @@ class Sandbox:
     ) -> Any:
         if endpoint.writes:
             assert key is not None
-            return write(self.world, key, endpoint.name, request.body, self.faults)
+            result = write(self.world, key, endpoint.name, request.body, self.faults)
+            return spoken(endpoint.name, result, self._live)
         asked = (key.uid if key else "", endpoint.name, request.query)
         if fault == "stale-reads" and asked in self._read_before:
             return self._read_before[asked]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
+from tradetui.sandbox.triggers import PROFIT_LOSS, TRAILING
 
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
 """Endpoints whose documented envelope says `message` where all others say `msg`."""
@@ -40,8 +41,34 @@ def _seconds(row: Mapping[str, Any], *names: str) -> dict[str, str]:
 
 
 def _documented_bill(row: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {name: value for name, value in row.items() if name != "balanceAfter"}
-    return plain | _seconds(row, "cTime")
+    return {name: value for name, value in row.items() if name != "balanceAfter"}
+
+
+def _documented_order(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "marginMode": "cross", "tradeSide": _open_or_close(row, closes=row["reduceOnly"] == "YES")}
+
+
+def _documented_trigger(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A trigger order with the fields that the document gives to its type and status, all of them text."""
+    absent = {"price"} if row["planType"] in TRAILING else {"callbackRatio"}
+    if row["planStatus"] != "executed":
+        absent.add("baseVolume")
+    shown = {name: "" if value is None else value for name, value in row.items() if name not in absent}
+    closes = row["planType"] in PROFIT_LOSS
+    return shown | {"marginMode": row["marginMode"] or "crossed", "tradeSide": _open_or_close(row, closes=closes)}
+
+
+def _open_or_close(row: Mapping[str, Any], *, closes: bool) -> str:
+    """The trade side in the words that the document has for orders; those of one-way mode it has for fills only."""
+    trade_side: str = row["tradeSide"]
+    return ("close" if closes else "open") if trade_side.endswith("_single") else trade_side
+
+
+def _live_trigger(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row["planStatus"] != "cancelled" or row["planType"] != "normal_plan":
+        return dict(row)
+    absent = ("executeOrderId", "executePrice", "priceAvg")
+    return {**{name: value for name, value in row.items() if name not in absent}, "feeDetail": None}
 
 
 def _live_bill(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +105,10 @@ _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] 
     "spot.fills": lambda row: {**row, **_seconds(row, "cTime", "uTime")},
     "spot.bills": _documented_bill,
     "futures.accounts": _documented_account,
-    "futures.pending_orders": lambda row: {**row, "marginMode": "cross"},
+    "futures.pending_orders": _documented_order,
+    "futures.triggers": _documented_trigger,
+    "futures.live_triggers": _documented_trigger,
+    "subaccounts.create_batch": lambda row: {**row, "subAccountName": row["subAccountName"].partition("@")[0]},
     "convert.history": lambda row: {**row, "fromCoinSize": f"{_NUMBER}{row['fromCoinSize']}{_NUMBER}"},
 }
 _LIVE: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
@@ -87,4 +117,5 @@ _LIVE: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "futures.accounts": _live_account,
     "futures.fills": _live_fill,
     "futures.pending_orders": _live_order,
+    "futures.triggers": _live_trigger,
 }

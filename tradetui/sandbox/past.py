@@ -118,7 +118,7 @@ def rest_order(
         leverage=book.leverage,
         created_ms=now_ms,
         changed_ms=now_ms,
-        enter_point=chance.choice(("web", "api", "android")),
+        enter_point=chance.choice(("WEB", "API", "ANDROID")),
         force=chance.choice(("gtc", "gtc", "post_only")),
         preset_take_profit=spec.price(price * (Decimal("1.08") if buys else Decimal("0.92")))
         if chance.random() < 0.3

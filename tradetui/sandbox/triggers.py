@@ -99,10 +99,6 @@ def ended(
             "priceAvg": text(price),
             "baseVolume": text(size) if size is not None else row["size"],
         }
-    if status == "cancelled" and row["planType"] == "normal_plan":
-        for name in ("executeOrderId", "executePrice", "priceAvg"):
-            del done[name]
-        done["feeDetail"] = None
     return done
 
 
