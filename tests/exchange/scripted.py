@@ -90,10 +90,18 @@ class Raw:
 
     base_url: str = ""
     requests: list[list[bytes]] = field(default_factory=list)
+    ends: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def count(self) -> int:
         return sum(len(connection) for connection in self.requests)
+
+    async def wait_for_ends(self, count: int) -> None:
+        """Wait until so many connections have ended."""
+        while self.ends < count:
+            self.ended.clear()
+            await self.ended.wait()
 
 
 @contextlib.asynccontextmanager
@@ -123,6 +131,8 @@ async def raw_server(
                 heads.append(head)
                 await answer(head + body, writer)
         writer.close()
+        raw.ends += 1
+        raw.ended.set()
 
     server = await asyncio.start_server(connection, "127.0.0.1", 0, ssl=tls)
     port = server.sockets[0].getsockname()[1]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import gzip
+import hmac
+import logging
 import os
 import ssl
 import time
@@ -12,11 +15,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.bench.cancel import measure
 from tests.exchange.certificates import certificate
-from tests.exchange.scripted import CREDENTIALS, START_MS, envelope, http, raw_server
+from tests.exchange.scripted import CREDENTIALS, SECRET, START_MS, envelope, http, raw_server
 from tradetui.exchange import (
     Credentials,
     ExchangeClient,
@@ -31,7 +35,7 @@ from tradetui.exchange import (
 from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
-from tradetui.exchange.transport.http import HttpTransport
+from tradetui.exchange.transport.http import HttpTransport, HttpxTransportFactory, shared_tls
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
     HttpRequest,
@@ -155,13 +159,58 @@ async def test_a_packed_answer_that_was_cut_off_is_not_read() -> None:
     assert isinstance(failure, UnreadableReply)
 
 
-async def test_the_host_is_named_as_in_the_address_and_a_get_has_no_body() -> None:
-    async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
+async def test_nothing_but_these_bytes_is_on_the_wire() -> None:
+    """Every byte of a read and of a write, as they were given: httpx adds no header and rewrites no target."""
+    received: list[bytes] = []
+
+    async def note(request: bytes, writer: asyncio.StreamWriter) -> None:
+        received.append(request)
+        writer.write(GOOD)
+
+    target = "/api/v2/x/./../y?a=%7E~%2f+*'(!)[]|^`{}\"<>\\&b=%zz&c="
+    async with raw_server(note) as server:
+        transport = HttpTransport(parse_base_url(server.base_url))
+        await transport.send(HttpRequest("GET", target, {"ACCESS-Sign": "a/b+c=", "locale": "en-US"}))
+        await transport.send(HttpRequest("POST", target, {"ACCESS-Sign": "d"}, b'{"a":1}'))
+        await transport.aclose()
+    host = server.base_url.removeprefix("http://")
+    head = f"{target} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nAccept-Encoding: gzip\r\n"
+    assert received == [
+        f"GET {head}ACCESS-Sign: a/b+c=\r\nlocale: en-US\r\n\r\n".encode(),
+        f'POST {head}ACCESS-Sign: d\r\nContent-Length: 7\r\n\r\n{{"a":1}}'.encode(),
+    ]
+
+
+async def test_what_is_on_the_wire_is_what_was_signed() -> None:
+    received: list[bytes] = []
+
+    async def note(request: bytes, writer: asyncio.StreamWriter) -> None:
+        received.append(request)
+        writer.write(http(envelope([{"apikey": "k", "secret": "s"}])) if request.startswith(b"POST") else GOOD)
+
+    async with raw_server(note) as server, writer_to(server.base_url) as client:
         await client.futures.accounts(product_type=USDT)
-    head = server.requests[0][0].lower()
-    assert f"\r\nhost: {server.base_url.removeprefix('http://')}\r\n".encode() in head
-    assert b"content-length" not in head
-    assert b"transfer-encoding" not in head
+        await client.copytrading.create_api_key(passphrase="Passphrase01")
+    for request in (request for request in received if b"ACCESS-SIGN" in request):
+        head, _, body = request.decode().partition("\r\n\r\n")
+        line, *lines = head.split("\r\n")
+        fields = dict(line.split(": ", 1) for line in lines)
+        method, target, _ = line.split(" ")
+        signed = f"{fields['ACCESS-TIMESTAMP']}{method}{target}{body}".encode()
+        assert fields["ACCESS-SIGN"] == base64.b64encode(hmac.digest(SECRET.encode(), signed, "sha256")).decode()
+    assert sum(request.startswith(b"POST") for request in received) == 1
+
+
+async def test_cookies_are_neither_kept_nor_sent() -> None:
+    cookie = GOOD.replace(b"\r\n", b"\r\nset-cookie: session=1; Path=/\r\n", 1)
+    async with raw_server(says(cookie)) as server:
+        transport = HttpTransport(parse_base_url(server.base_url))
+        for _ in range(2):
+            await transport.send(HttpRequest("GET", "/", {}))
+        assert not list(transport._clients[False].httpx.cookies.jar)
+        await transport.aclose()
+    assert server.count == 2
+    assert not any(b"cookie" in head.lower() for connection in server.requests for head in connection)
 
 
 async def test_a_header_that_http_cannot_carry_is_not_sent() -> None:
@@ -289,6 +338,8 @@ async def test_the_environments_proxies_and_passwords_are_ignored(
             monkeypatch.setenv(name, proxy.base_url)
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing"))
+        assert shared_tls.__wrapped__().get_ca_certs()
         (tmp_path / ".netrc").write_text("machine 127.0.0.1 login somebody password something\n")
         monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
         async with reader(server.base_url) as client:
@@ -320,17 +371,100 @@ async def test_a_post_is_sent_once_whatever_happens(answer: Answer) -> None:
     assert sum(head.startswith(b"POST") for head in heads) == 1
 
 
-async def test_every_write_has_a_connection_of_its_own() -> None:
+@pytest.mark.parametrize("factory", [None, httpx.AsyncHTTPTransport])
+async def test_every_write_has_a_connection_of_its_own_that_ends_with_it(
+    factory: HttpxTransportFactory | None,
+) -> None:
     done = http(envelope([{"apikey": "k", "secret": "s", "permissions": []}]))
+    async with raw_server(says(done)) as server:
+        transport = HttpTransport(parse_base_url(server.base_url), httpx_transport_factory=factory)
+        for count in range(1, 4):
+            await transport.send(HttpRequest("POST", "/", {}, b"{}"))
+            await asyncio.wait_for(server.wait_for_ends(count), 5)
+        assert [len(connection) for connection in server.requests] == [1, 1, 1]
+        await transport.aclose()
 
-    async def script(request: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(done if request.startswith(b"POST") else GOOD)
 
-    async with raw_server(script) as server, writer_to(server.base_url) as client:
-        for _ in range(3):
-            await client.copytrading.create_api_key(passphrase="Passphrase01")
-    posts = [len(connection) for connection in server.requests if connection and connection[0].startswith(b"POST")]
-    assert posts == [1, 1, 1]
+async def test_a_connection_that_fails_is_not_tried_twice() -> None:
+    connections = 0
+
+    async def drop(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        writer.close()
+
+    server = await asyncio.start_server(drop, "127.0.0.1", 0)
+    transport = HttpTransport(Origin("https", "127.0.0.1", server.sockets[0].getsockname()[1]))
+    for method in ("GET", "POST"):
+        with pytest.raises(TransportError) as failure:
+            await transport.send(HttpRequest(method, "/", {}))
+        assert not failure.value.sent
+    await transport.aclose()
+    server.close()
+    assert connections == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_call_that_is_cut_off_takes_its_client_with_it(method: str) -> None:
+    """Two calls share a client; it is replaced when the first is cut off, and closed when the second has ended."""
+    arrived = asyncio.Semaphore(0)
+    go_on = asyncio.Event()
+
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        arrived.release()
+        await go_on.wait()
+        writer.write(GOOD)
+
+    async with raw_server(answer) as server:
+        transport = HttpTransport(parse_base_url(server.base_url))
+        shared = transport._clients[method != "GET"]
+        cut_off, other = (asyncio.create_task(transport.send(HttpRequest(method, "/", {}))) for _ in range(2))
+        await arrived.acquire()
+        await arrived.acquire()
+        cut_off.cancel()
+        await asyncio.gather(cut_off, return_exceptions=True)
+        assert cut_off.cancelled()
+        assert transport._clients[method != "GET"] is not shared
+        assert not shared.httpx.is_closed
+        go_on.set()
+        assert (await other).status == 200
+        assert shared.httpx.is_closed
+        for _ in range(20):
+            assert (await transport.send(HttpRequest(method, "/", {}))).status == 200
+        await transport.aclose()
+
+
+async def test_a_library_users_transport_is_made_anew_for_every_client() -> None:
+    made: list[httpx.MockTransport] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"code": "00000", "msg": "", "requestTime": START_MS, "data": []})
+
+    def factory() -> httpx.AsyncBaseTransport:
+        made.append(httpx.MockTransport(handle))
+        return made[-1]
+
+    address = "https://api.example.com"
+    async with ExchangeReader(CREDENTIALS, address, httpx_transport_factory=factory) as client:
+        await client.futures.accounts(product_type=USDT)
+        await client.futures.accounts(product_type=USDT)
+    assert len(made) == 1
+    transport = HttpTransport(parse_base_url(address), httpx_transport_factory=factory)
+    await transport.send(HttpRequest("POST", "/", {}))
+    assert len(made) == 4  # one to read, one to write, and the next one to write
+    await transport.aclose()
+    with pytest.raises(ValueError, match="factory"):
+        HttpTransport(parse_base_url(address), tls=ssl.create_default_context(), httpx_transport_factory=factory)
+
+
+async def test_what_the_library_logs_reaches_no_handler(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("httpx", "httpcore"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
+        await client.futures.accounts(product_type=USDT)
+    assert {record.name.partition(".")[0] for record in caplog.records} <= {"tradetui", "asyncio"}
+    assert USDT not in caplog.text
 
 
 async def test_a_transport_built_to_read_refuses_everything_but_get() -> None:

@@ -27,10 +27,13 @@ from tradetui.wire.scrub import scrub
 from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_query, signed_headers
 
 if TYPE_CHECKING:
+    import ssl
+
     from tradetui.exchange.budget import Budget, Lane, Permit
     from tradetui.exchange.clock import Clock, ServerClock
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.link import Link
+    from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.signing import Signer
 
@@ -255,15 +258,26 @@ class Calls:
             _log.debug("a call ended with %s", type(failure).__name__)
 
 
-def network(origin: Origin, timeouts: Timeouts, *, read_only: bool, tls: object = None) -> Connect:
-    """Connect over HTTP; the library and the TLS context are loaded in a thread."""
+def network(
+    origin: Origin,
+    timeouts: Timeouts,
+    *,
+    read_only: bool,
+    tls: ssl.SSLContext | None = None,
+    httpx_transport_factory: HttpxTransportFactory | None = None,
+) -> Connect:
+    """Connect over HTTP; httpx and the TLS context are loaded in a thread."""
 
     def load() -> Transport:
-        from tradetui.exchange.transport.http import HttpTransport, shared_tls
+        from tradetui.exchange.transport.http import HttpTransport
 
-        if origin.scheme == "https" and tls is None:
-            shared_tls()
-        return HttpTransport(origin, timeouts=timeouts, read_only=read_only, tls=tls)  # type: ignore[arg-type]
+        return HttpTransport(
+            origin,
+            timeouts=timeouts,
+            read_only=read_only,
+            tls=tls,
+            httpx_transport_factory=httpx_transport_factory,
+        )
 
     async def connect() -> Transport:
         return await asyncio.to_thread(load)

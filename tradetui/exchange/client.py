@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncIterator
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tradetui.exchange import calls as calling
 from tradetui.exchange import paging
@@ -38,6 +38,9 @@ from tradetui.wire.catalogue import endpoint as catalogued
 from tradetui.wire.replies import Reply
 from tradetui.wire.requests import Request
 
+if TYPE_CHECKING:
+    from tradetui.exchange.transport.http import HttpxTransportFactory
+
 CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
 """Endpoints that make accounts or keys, by the catalogue's names."""
 DEFAULT_SHARE = 0.5
@@ -50,7 +53,9 @@ class ExchangeReader:
     `base_url` is https, or http on loopback. `environment` is "live" or "demo". `lane` says who waits: for a person
     a read that fails for a passing reason is tried once more. Clock, chance, budget and transport are arguments; the
     budget, which the client closes, counts this process alone and half of every limit unless another is given
-    (`SharedBudget` counts with all processes of the user).
+    (`SharedBudget` counts with all processes of the user). Over the network, `tls` verifies certificates in place of
+    the usual one, or `httpx_transport_factory` makes one of httpx's transports (through a proxy, for example) each
+    time it is called; the other end of `transport` is whatever it is.
     """
 
     _may_write = False
@@ -70,11 +75,18 @@ class ExchangeReader:
         timeouts: Timeouts | None = None,
         tls: ssl.SSLContext | None = None,
         transport: Transport | None = None,
+        httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
         read_only = not self._may_write
         timeouts = timeouts or Timeouts()
         if transport is None:
-            connect = calling.network(parse_base_url(base_url), timeouts, read_only=read_only, tls=tls)
+            connect = calling.network(
+                parse_base_url(base_url),
+                timeouts,
+                read_only=read_only,
+                tls=tls,
+                httpx_transport_factory=httpx_transport_factory,
+            )
         elif read_only and not transport.read_only:
             raise ValueError("a reader needs a transport that is read-only itself")
         else:

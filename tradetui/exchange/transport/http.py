@@ -270,9 +270,10 @@ def _failure_of(raised: Exception, *, sent: bool) -> TransportError:
                 message = "the connection was closed before the answer was complete"
                 return TransportError(TransportErrorKind.BROKEN, message, sent=True)
         return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
-    if _caused_by_tls(raised):
-        message = "the connection is not secure, its certificate was refused"
-        return TransportError(TransportErrorKind.TLS, message, sent=False)
+    if tls_error := _tls_cause(raised):
+        refused = isinstance(tls_error, ssl.SSLCertVerificationError)
+        why = "its certificate was refused" if refused else "the handshake failed"
+        return TransportError(TransportErrorKind.TLS, f"the connection is not secure, {why}", sent=False)
     match raised:
         case httpx.PoolTimeout():
             _log.error("the connections were used up; they are replaced")
@@ -284,8 +285,8 @@ def _failure_of(raised: Exception, *, sent: bool) -> TransportError:
     return TransportError(TransportErrorKind.CONNECT, "no connection (refused, or no such host)", sent=False)
 
 
-def _caused_by_tls(raised: BaseException) -> bool:
+def _tls_cause(raised: BaseException) -> ssl.SSLError | None:
     cause: BaseException | None = raised
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
-    return cause is not None
+    return cause
