@@ -94,6 +94,7 @@ def desk_on(base_url: str, server: dict[str, Any], folder: Path) -> Desk:
         "TRADETUI_PASSPHRASE": key["passphrase"],
         "TRADETUI_DATA_DIR": str(folder / "data"),
         "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+        "TRADETUI_STATE_DIR": str(folder / "state"),
     }
     return open_desk(load(environment, Flags()))
 

@@ -117,6 +117,7 @@ def read_all(server: dict[str, Any], share: float, pages: int) -> tuple[int, lis
             "TRADETUI_PASSPHRASE": server["passphrase"],
             "TRADETUI_DATA_DIR": f"{home}/data",
             "TRADETUI_RUNTIME_DIR": f"{home}/run",
+            "TRADETUI_STATE_DIR": f"{home}/state",
         }
         command = [sys.executable, "-m", "tradetui", "show", "spot-bills", "--all", "--json"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)

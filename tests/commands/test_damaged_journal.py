@@ -28,6 +28,6 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
     assert "damaged" in capsys.readouterr().err
     assert main(["journal"]) == USAGE
     said = capsys.readouterr().err
-    assert "journal.sqlite.damaged-1" in said and "move that file away" in said
+    assert "journal.sqlite.damaged-1" in said and "--accept-loss" in said
     file.with_name("journal.sqlite.damaged-1").rename(file.with_name("looked-at"))
     assert main(["journal"]) == DONE

@@ -115,6 +115,7 @@ class _Crash:
             "TRADETUI_API_SECRET": key.secret,
             "TRADETUI_PASSPHRASE": key.passphrase,
             "TRADETUI_DATA_DIR": str(self.folder / "data"),
+            "TRADETUI_STATE_DIR": str(self.folder / "state"),
         }
 
     def run(self) -> bool:

@@ -147,6 +147,8 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         base_url=profile.base_url,
         exchange_environment=profile.environment,
         data_dir=loaded.data_dir,
+        state_dir=loaded.state_dir,
+        runtime_dir=loaded.runtime_dir,
         read_only=loaded.read_only,
         start_locked=locked,
         intervals=profile.intervals.model_dump(),

@@ -17,10 +17,12 @@ from tradetui.desk.fill_history import FillHistory
 from tradetui.desk.fills_reader import FillsReader
 from tradetui.desk.health import Health, health_of
 from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.keeping import Keeping, account_dir
+from tradetui.desk.keeping import ACCOUNTS_DIR, Keeping, account_dir
 from tradetui.desk.listings import Listings
 from tradetui.desk.positions_reader import PositionsReader
 from tradetui.desk.readers import AccountsReader, OrdersReader
+from tradetui.desk.registered_journal import JournalLocation
+from tradetui.desk.registry import REGISTRY_FILE
 from tradetui.desk.scheduler import Scheduler
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.snapshot import Snapshot, indexed
@@ -30,6 +32,7 @@ from tradetui.exchange.budget import Lane
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.link import Link
+from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.wire.futures import FuturesAccount
 
 if TYPE_CHECKING:
@@ -220,7 +223,7 @@ class Desk:
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account)
         uid = account.uid if account.known else None
-        await execution.open_journal(account.name, folder and folder / JOURNAL_FILE, uid)
+        await execution.open_journal(account.name, journal_location(self.settings, account), uid)
         if self.creation is not None:
             await self.creation.open(account, folder and folder / VAULT_DIR)
 
@@ -233,6 +236,20 @@ class Desk:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
         accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, Tagged)]
         return totals_of([row for row in accounts if isinstance(row, FuturesAccount)])
+
+
+def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
+    """Where the journal of an account is, and every name under which it may have been kept before."""
+    if settings.data_dir is None:
+        return JournalLocation(None)
+    former = (settings.data_dir / ACCOUNTS_DIR / name for name in account.former_names(settings.key_stand_in))
+    return JournalLocation(
+        account_dir(settings.data_dir, account) / JOURNAL_FILE,
+        settings.state_dir and settings.state_dir / REGISTRY_FILE,
+        account.aliases(settings.key_stand_in),
+        tuple(folder / JOURNAL_FILE for folder in former if folder.is_dir()),
+        settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
+    )
 
 
 def totals_of(accounts: list[FuturesAccount]) -> Totals:

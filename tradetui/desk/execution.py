@@ -16,6 +16,7 @@ from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
 from tradetui.desk.preview import SENDING_S, Preview, Target, changes
+from tradetui.desk.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
@@ -62,16 +63,29 @@ class Execution:
         self._following = Following(client, self._evidence, self.intents, clock)
         self._contracts: dict[str, Contract | None] = {}
         self._busy: set[str] = set()
+        self._watching = False
         self._followed: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # The journal
 
-    async def open_journal(self, account: str, file: Path | None, uid: str | None = None) -> None:
+    async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
-        if await self.intents.open(account, file):
-            self._beside(self._take_up(at_least_ms=0))
+        if await self.intents.open(account, location):
+            self._begin_watching()
+
+    async def accept_loss(self) -> bool:
+        """Go on without what is lost of the journal, as the trader says; whether it can be used now."""
+        if not await self.intents.accept_loss():
+            return False
+        self._begin_watching()
+        return True
+
+    def _begin_watching(self) -> None:
+        self._beside(self._take_up(at_least_ms=0))
+        if not self._watching:
+            self._watching = True
             self._beside(self._watch())
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -101,8 +115,10 @@ class Execution:
         except (sqlite3.Error, Withheld):
             return  # the next look tells it
         for intent in intents:
-            age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
-            if intent.kind == KIND and intent.id not in self._followed and age_ms >= at_least_ms:
+            if intent.kind != KIND or intent.id in self._followed:
+                continue
+            still_s = self.intents.elapsed_s(intent.events[-1])
+            if still_s * 1000 >= at_least_ms or await self.intents.is_left_behind(intent):
                 self._beside(self._take_up_one(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
+from tradetui.desk.address import former_spellings, normalised_address
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
 from tradetui.wire.catalogue import endpoint
@@ -34,9 +35,24 @@ class AccountIdentity:
 
     @property
     def name(self) -> str:
-        """A name for files and rows that does not tell the key."""
-        text = f"{self.base_url}|{self.environment}|{self.uid}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """A name for files and rows that does not tell the key; the same however the address is written."""
+        return _name(normalised_address(self.base_url), self.environment, self.uid)
+
+    def aliases(self, key_stand_in: str) -> tuple[str, ...]:
+        """Every name under which this account may be known to a process: by its UID, and by the key in use."""
+        by_key = _name(normalised_address(self.base_url), self.environment, key_stand_in)
+        return tuple(dict.fromkeys((self.name, by_key) if key_stand_in else (self.name,)))
+
+    def former_names(self, key_stand_in: str) -> tuple[str, ...]:
+        """Other names that its directory may have: by the key, and by other spellings of the address."""
+        spellings = (normalised_address(self.base_url), *former_spellings(self.base_url))
+        uids = (self.uid, key_stand_in) if key_stand_in else (self.uid,)
+        names = dict.fromkeys(_name(spelling, self.environment, uid) for uid in uids for spelling in spellings)
+        return tuple(name for name in names if name != self.name)
+
+
+def _name(address: str, environment: str, uid: str) -> str:
+    return hashlib.sha256(f"{address}|{environment}|{uid}".encode()).hexdigest()[:16]
 
 
 def stand_in(api_key: str) -> str:

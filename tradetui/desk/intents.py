@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -11,13 +12,16 @@ from typing import Any
 
 from tradetui.desk.disk import Disk
 from tradetui.desk.journal import ENDED, AlreadyOpen, Event, Intent, Journal, Moment, State, WrongStep, elapsed_s
-from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.desk.journal_opening import accept_loss, open_journal
+from tradetui.desk.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
+from tradetui.desk.sqlite_file import FileLost, FileUnusable
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
+from tradetui.storage.process_life import ProcessLives
 
 WATCH_S = 0.7
-OTHERS_AT_WORK_MS = 30_000
-"""An intent this young may be another process's, in the middle of its own work."""
+_VERIFIED_WITH_EACH_LOOK = 50_000
+"""A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
 
 
 class Withheld(Exception):
@@ -47,7 +51,14 @@ class Intents:
         """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
         self.trouble: str | None = None if journal is not None else "whose account this is is not known yet"
         self.account = account
+        self.loss: FileLost | None = None
+        """What of the journal is lost; nothing is sent until `accept_loss`."""
+        self.notice = ""
+        """What is to be said once of a journal that is new, or was not registered; empty where there is nothing."""
         self._journal = journal
+        self._location: JournalLocation | None = None
+        self._lives: ProcessLives | None = None
+        self._elsewhere: dict[str, str] = {}
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -61,25 +72,63 @@ class Intents:
 
     # The journal
 
-    async def open(self, account: str, file: Path | None) -> bool:
+    async def open(self, account: str, location: JournalLocation | Path | None) -> bool:
         """Open the account's journal; whether it can be used, which `trouble` explains where it cannot."""
         self.account = account
+        if not isinstance(location, JournalLocation):
+            location = JournalLocation(location)
+        self._location = location
         try:
-            self._journal = await self._disk.run(Journal, file)
+            self._journal = await self._disk.run(self._open_file, location)
             # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
             self.trouble = "it is being checked"
             await self.look()
+            if self._journal is None:
+                return False
             await self._disk.run(self._journal.check)
         except FileUnusable as problem:
-            self._journal = None
-            self.trouble = f"{problem.reason}. {problem.remedy}"
+            self._unusable(problem)
+            return False
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unread(problem)
             return False
         self.trouble = None
+        self.notice = self._journal.notice if isinstance(self._journal, RegisteredJournal) else ""
         await self.look()
         return True
 
+    def _open_file(self, location: JournalLocation) -> Journal:
+        if self._lives is None and location.alive_dir is not None:
+            self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
+        return open_journal(location, self._lives)
+
+    def _unusable(self, problem: FileUnusable) -> None:
+        self._journal = None
+        self.trouble = f"{problem.reason}. {problem.remedy}"
+        if isinstance(problem, FileLost):
+            self.loss = problem
+
+    async def accept_loss(self) -> bool:
+        """Go on without what is lost: the trader's own deliberate step. Trading is locked then.
+
+        Gives whether the journal can be used now, which `trouble` explains where it cannot.
+        """
+        if self.loss is None or self._location is None:
+            return self.trouble is None
+        try:
+            await self._disk.run(accept_loss, self._location, Moment.now(self._clock), self._lives)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self.trouble = str(problem)
+            return False
+        self.loss = None
+        self._open = {}
+        self._elsewhere = {}
+        return await self.open(self.account, self._location)
+
     def close(self) -> None:
-        """Let the disk go once what was begun is written."""
+        """Let the disk go once what was begun is written, and let other processes see that this one is over."""
+        if self._lives is not None:
+            self._lives.close()
         self._disk.close()
 
     async def look(self) -> None:
@@ -90,9 +139,10 @@ class Intents:
             await self._write_lock(True, self._lock_choices)
         chosen = self._lock_choices
         try:
-            await self._disk.run(self._journal.check_place)
-            locked = await self._disk.run(self._journal.trading_locked)
-            intents = await self._disk.run(self._journal.open_intents)
+            locked, intents, elsewhere = await self._disk.run(self._look_into, self._journal, Moment.now(self._clock))
+        except FileUnusable as problem:
+            self._unusable(problem)
+            return
         except (sqlite3.Error, OSError) as problem:
             self.trouble = _unread(problem)
             return
@@ -100,6 +150,17 @@ class Intents:
             self._locked_everywhere = bool(locked)
         self._seen(intents)
         self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
+        self._elsewhere = elsewhere
+
+    def _look_into(self, journal: Journal, moment: Moment) -> tuple[bool | None, list[Intent], dict[str, str]]:
+        journal.check_place()
+        elsewhere: dict[str, str] = {}
+        if isinstance(journal, RegisteredJournal) and self.trouble is None:
+            if journal.touched and journal.last_event_number() <= _VERIFIED_WITH_EACH_LOOK:
+                journal.verify()
+            for scope, reservation in journal.reconcile(moment).items():
+                elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
+        return journal.trading_locked(), journal.open_intents(), elsewhere
 
     async def not_settled(self) -> list[Intent]:
         """Every intent of the account that is not settled, as the journal has it."""
@@ -114,12 +175,21 @@ class Intents:
         return await self._disk.run(self._ready().intent, intent)
 
     async def left_behind(self, intent: Intent) -> Intent:
-        """The intent once no other process can be in the middle of sending it, whose next step ours would spoil."""
-        age_ms = self._clock.wall_ms() - intent.events[-1].at_ms
-        if intent.state not in (State.INTENDED, State.SENT) or age_ms >= OTHERS_AT_WORK_MS:
-            return intent
-        await asyncio.sleep((OTHERS_AT_WORK_MS - age_ms) / 1000)
-        return await self.read(intent.id)
+        """The intent once no other process can be in the middle of sending it, whose next step ours would spoil.
+
+        That is at once where its process has ended, else when 35 s have certainly passed.
+        """
+        while intent.state in (State.INTENDED, State.SENT) and not await self.is_left_behind(intent):
+            await asyncio.sleep(WATCH_S)
+            intent = await self.read(intent.id)
+        return intent
+
+    async def is_left_behind(self, intent: Intent) -> bool:
+        """Whether no process can be at work on the intent's last step any more."""
+        event = intent.events[-1]
+        if self.elapsed_s(event) >= LEFT_BEHIND_S:
+            return True
+        return self._lives is not None and await self._disk.run(self._lives.has_ended, event.owner)
 
     def elapsed_s(self, event: Event) -> float:
         """Seconds that have certainly passed since a step was written, in whatever process and boot.
@@ -163,8 +233,12 @@ class Intents:
             begin = partial(self._ready().begin, after=after)
             await self._disk.run(begin, intent, self.account, key, kind, told, Moment.now(self._clock))
         except AlreadyOpen as problem:
-            self._open[key] = (problem.intent, State(problem.state))
+            if problem.state in set(State):
+                self._open[key] = (problem.intent, State(problem.state))
             raise
+        except FileUnusable as problem:
+            self._unusable(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
         except (sqlite3.Error, OSError) as problem:
             self.trouble = _unwritten(problem)
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
@@ -178,6 +252,9 @@ class Intents:
             await self.step(intent, State.SENT, told)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
+        except FileUnusable as problem:
+            self._unusable(problem)
+            raise NotSent(f"the journal cannot be used: {self.trouble}") from None
         except (sqlite3.Error, OSError) as problem:
             self.trouble = _unwritten(problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
@@ -199,6 +276,9 @@ class Intents:
             await self.step(intent, state, told)
         except WrongStep:
             return False  # another process of the account was quicker
+        except FileUnusable as problem:
+            self._unusable(problem)
+            return False
         except (sqlite3.Error, OSError) as problem:
             self.trouble = _unwritten(problem)
             return False
@@ -206,8 +286,8 @@ class Intents:
 
     def open_on(self, key: str) -> str | None:
         """The intent that locks this key, as its id and state; None where none does."""
-        found = self._open.get(key)
-        return f"{found[0]}, {found[1]}" if found is not None else None
+        holder = self._open.get(key)
+        return f"{holder[0]}, {holder[1]}" if holder is not None else self._elsewhere.get(key)
 
     def ids(self) -> frozenset[str]:
         """The intents that are not settled, as last seen."""
@@ -219,14 +299,15 @@ class Intents:
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""
-        return tuple(f"{key}: {intent}, {state}" for key, (intent, state) in self._open.items())
+        elsewhere = (f"{key}: {holder}" for key, holder in self._elsewhere.items() if key not in self._open)
+        return (*(f"{key}: {intent}, {state}" for key, (intent, state) in self._open.items()), *elsewhere)
 
     # The lock
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked: in this session, or by hand in any process of the account."""
-        return self._locked_here or self._locked_everywhere
+        """Whether trading is locked: in this session, by hand in any process of the account, or by a lost journal."""
+        return self._locked_here or self._locked_everywhere or self.loss is not None
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
@@ -247,7 +328,7 @@ class Intents:
             return False
         try:
             await self._disk.run(self._journal.set_trading_lock, locked, Moment.now(self._clock))
-        except (sqlite3.Error, OSError) as problem:
+        except (sqlite3.Error, OSError, FileUnusable) as problem:
             if choice == self._lock_choices:
                 self._locked_here = self._locked_here or locked
                 self.lock_is_told = not locked

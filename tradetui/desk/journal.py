@@ -23,7 +23,7 @@ from tradetui.desk.intent_states import (
 )
 from tradetui.desk.journal_chain import LOCKED, UNLOCKED, BrokenChain, ChainPoint, EventRow, genesis, verify
 from tradetui.desk.journal_schema import insert_event, migrations
-from tradetui.desk.sqlite_file import FileUnusable, check_file, open_file, set_aside, set_aside_before
+from tradetui.desk.sqlite_file import FileLost, FileUnusable, check_file, damaged, open_file, set_aside_before
 from tradetui.exchange.clock import Moment
 
 __all__ = [
@@ -62,12 +62,8 @@ class Journal:
         """
         self._file = file
         self._owner = owner
-        if file is not None and (damaged := set_aside_before(file)) is not None:
-            raise FileUnusable(
-                str(file),
-                f"a damaged journal lies beside it ({damaged.name})",
-                "Look at positions, orders and fills at the exchange, then move that file away",
-            )
+        if file is not None and (aside := set_aside_before(file)) is not None:
+            raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
         self._connection = open_file(file, migrations(new_id), checks="intent")
         self.id: str = self._connection.execute("SELECT id FROM identity").fetchone()[0]
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
@@ -124,17 +120,19 @@ class Journal:
             self._verified = genesis(connection.execute("SELECT id FROM identity").fetchone()[0])
         return verify(connection, self._verified)
 
-    def _damaged(self, reason: str) -> FileUnusable:
+    def _damaged(self, detail: str) -> FileUnusable:
         self._connection.close()
         if self._file is None:
-            return FileUnusable("memory", f"it was damaged: {reason}", "Start again")
-        aside = set_aside(self._file)
-        return FileUnusable(
-            str(self._file), f"it was damaged: {reason}", f"It was kept as {aside.name}; look into it first"
-        )
+            return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
+        return damaged(self._file, detail)
 
     def _content_now(self) -> tuple[tuple[int, int, int] | None, ...]:
         return tuple(_content(file) for file in self._files)
+
+    @property
+    def touched(self) -> bool:
+        """Whether anybody but this connection has written to the file since it was verified."""
+        return self._content_now() != self._content
 
     def _forget_what_others_touched(self) -> None:
         if (now := self._content_now()) != self._content:
@@ -166,6 +164,18 @@ class Journal:
         """
         self.check_place()
         self.verify()
+        self._write_new(intent, account, lock_key, kind, told, at, after)
+
+    def _write_new(
+        self,
+        intent: str,
+        account: str,
+        lock_key: str,
+        kind: str,
+        told: Mapping[str, Any],
+        at: Moment,
+        after: int | None = None,
+    ) -> None:
         with self._writing():
             if (open_intent := self._open_on(lock_key)) is not None:
                 raise AlreadyOpen(*open_intent)
@@ -203,6 +213,11 @@ class Journal:
         """The number of the newest event of all, 0 where there is none."""
         number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
         return number
+
+    def chain_at(self, number: int) -> str | None:
+        """The hash of everything up to an event; None where there is none of that number."""
+        row = self._connection.execute("SELECT chain FROM event WHERE number = ?", (number,)).fetchone()
+        return None if row is None else str(row[0])
 
     def intent(self, intent: str) -> Intent:
         """One intent by id; raises KeyError."""
@@ -270,9 +285,9 @@ class Journal:
             lock_key,
             kind,
             str(state),
-            at.at_ms,
+            int(at.at_ms),
             at.boot,
-            at.monotonic_s,
+            float(at.monotonic_s),
             self._owner,
             text,
         )

@@ -21,11 +21,12 @@ from tradetui.exchange.errors import ExchangeError
 AGAIN_S: Final = (1.0, 10.0)
 """The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
 FILE: Final = "archive.sqlite"
+ACCOUNTS_DIR: Final = "accounts"
 
 
 def account_dir(data_dir: Path, identity: AccountIdentity) -> Path:
     """Where everything of an account is kept."""
-    return data_dir / "accounts" / identity.name
+    return data_dir / ACCOUNTS_DIR / identity.name
 
 
 class Keeping:

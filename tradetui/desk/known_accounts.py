@@ -11,6 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from tradetui.desk.address import former_spellings, normalised_address
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.storage.private_directory import make_private_directory
 
@@ -28,7 +29,11 @@ class KnownAccounts:
 
     def uid_of(self, base_url: str, environment: str, key_stand_in: str) -> str | None:
         """The UID the exchange told for this key; raises FileUnusable where the file is there and cannot be read."""
-        return self._read().get(_name(base_url, environment, key_stand_in))
+        known = self._read()
+        for spelling in (normalised_address(base_url), *former_spellings(base_url)):
+            if uid := known.get(f"{spelling}|{environment}|{key_stand_in}"):
+                return uid
+        return None
 
     def remember(self, base_url: str, environment: str, key_stand_in: str, uid: str) -> None:
         """Keep what the exchange told, synced; raises FileUnusable or OSError."""
@@ -66,4 +71,4 @@ class KnownAccounts:
 
 
 def _name(base_url: str, environment: str, key_stand_in: str) -> str:
-    return f"{base_url}|{environment}|{key_stand_in}"
+    return f"{normalised_address(base_url)}|{environment}|{key_stand_in}"

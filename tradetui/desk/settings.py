@@ -42,7 +42,8 @@ class DeskSettings:
 
     `account_kind` is the profile's word for it (ordinary, copy_trader, broker), None where it gives none.
     `base_url`, `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that
-    tells no UID) say whose account it is. Without a `data_dir` nothing outlives the session.
+    tells no UID) say whose account it is. Without a `data_dir` nothing outlives the session. `state_dir` is where the
+    user's registry of journals is, `runtime_dir` where processes say that they live.
     """
 
     name: str
@@ -54,6 +55,8 @@ class DeskSettings:
     exchange_environment: str = "live"
     key_stand_in: str = ""
     data_dir: Path | None = None
+    state_dir: Path | None = None
+    runtime_dir: Path | None = None
     read_only: bool = True
     start_locked: bool = False
     intervals: Mapping[str, float] = field(default_factory=lambda: DEFAULT_INTERVALS)

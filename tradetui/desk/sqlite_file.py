@@ -24,8 +24,30 @@ class FileUnusable(Exception):
         self.remedy = remedy
 
 
+LOSS_REMEDY = (
+    "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
+    "or `tradetui journal --accept-loss`"
+)
+
+
+class FileLost(FileUnusable):
+    """A file that held what must not be forgotten is damaged, absent or older than it was.
+
+    `locked` names what was open in it, as far as that is known. Nothing is sent until the trader accepts the loss.
+    """
+
+    def __init__(self, file: str, reason: str, locked: Sequence[str] = (), *, remedy: str = LOSS_REMEDY) -> None:
+        super().__init__(file, reason, remedy)
+        self.locked = tuple(locked)
+
+
 def open_file(
-    file: Path | None, migrations: Sequence[Migration], *, mounts: Path = Path("/proc/mounts"), checks: str = ""
+    file: Path | None,
+    migrations: Sequence[Migration],
+    *,
+    mounts: Path = Path("/proc/mounts"),
+    checks: str = "",
+    remedy: str = "",
 ) -> sqlite3.Connection:
     """Open (or make) a file brought to the newest version; None is memory only.
 
@@ -45,14 +67,16 @@ def open_file(
         raise FileUnusable(
             str(file),
             f"it is on a network file system ({kind}), where locks cannot be relied on",
-            "Set data_dir to a directory on this machine",
+            remedy or "Set data_dir to a directory on this machine",
         )
     try:
         make_private_directory(file.parent)
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         os.close(descriptor)
     except OSError as problem:
-        raise FileUnusable(str(file), f"it cannot be written ({problem.strerror})", "Check the directory") from None
+        raise FileUnusable(
+            str(file), f"it cannot be written ({problem.strerror})", remedy or "Check the directory"
+        ) from None
     connection = sqlite3.connect(file, isolation_level=None, timeout=5.0)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
@@ -69,7 +93,7 @@ def open_file(
         raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
     except sqlite3.DatabaseError:
         connection.close()
-        raise _damaged(file) from None
+        raise damaged(file) from None
     return connection
 
 
@@ -83,7 +107,7 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
     except sqlite3.DatabaseError:
         pass
     connection.close()
-    raise _damaged(file)
+    raise damaged(file)
 
 
 def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
@@ -91,9 +115,10 @@ def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
     return found == "ok"
 
 
-def _damaged(file: Path) -> FileUnusable:
+def damaged(file: Path, detail: str = "") -> FileLost:
+    """Set a damaged file aside; what is raised about it."""
     aside = set_aside(file)
-    return FileUnusable(str(file), "it was damaged", f"It was kept as {aside.name}; look into it first")
+    return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> None:
@@ -138,7 +163,22 @@ def _statements(script: str) -> Iterator[str]:
 
 def set_aside_before(file: Path) -> Path | None:
     """A damaged file of this name that still lies beside it."""
-    return min(file.parent.glob(f"{file.name}.damaged-*"), default=None)
+    return min(
+        (aside for aside in file.parent.glob(f"{file.name}.damaged-*") if not aside.name.endswith(("-wal", "-shm"))),
+        default=None,
+    )
+
+
+def accept_damage(file: Path) -> list[Path]:
+    """Rename every damaged file that lies beside this one, so that it blocks nothing any more; the new paths."""
+    accepted = []
+    while (aside := set_aside_before(file)) is not None:
+        number = 1
+        while (kept := file.with_name(f"{file.name}.accepted-{number}")).exists():
+            number += 1
+        _rename(aside, kept)
+        accepted.append(kept)
+    return accepted
 
 
 def set_aside(file: Path) -> Path:
@@ -146,12 +186,16 @@ def set_aside(file: Path) -> Path:
     number = 1
     while (aside := file.with_name(f"{file.name}.damaged-{number}")).exists():
         number += 1
-    file.rename(aside)
+    _rename(file, aside)
+    return aside
+
+
+def _rename(file: Path, kept: Path) -> None:
+    file.rename(kept)
     for suffix in ("-wal", "-shm"):
         side = file.with_name(file.name + suffix)
         if side.exists():
-            side.rename(aside.with_name(aside.name + suffix))
-    return aside
+            side.rename(kept.with_name(kept.name + suffix))
 
 
 def file_system_of(directory: Path, mounts: Path) -> str:

@@ -43,6 +43,7 @@ class LoadedProfile:
     read_only: bool
     data_dir: Path
     runtime_dir: Path
+    state_dir: Path
     file: Path | None
     environ: Mapping[str, str] = field(repr=False)
 
@@ -98,6 +99,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         read_only=flags.read_only or _truth(environ, "TRADETUI_READ_ONLY") or profile.mode == "monitor",
         data_dir=places.data_dir(environ, flags.data_dir, profile.data_dir),
         runtime_dir=places.runtime_dir(environ),
+        state_dir=places.state_dir(environ),
         file=source.file if source else None,
         environ=environ,
     )

@@ -26,6 +26,15 @@ def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path
     return chosen.expanduser() if chosen else platformdirs.user_data_path(APP_NAME)
 
 
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Return where the registry of journals lives: `TRADETUI_STATE_DIR` or the user's state directory.
+
+    It is the user's, whatever the data directory, and not emptied as the runtime directory is.
+    """
+    named = environ.get("TRADETUI_STATE_DIR")
+    return Path(named).expanduser() if named else platformdirs.user_state_path(APP_NAME)
+
+
 def runtime_dir(environ: Mapping[str, str]) -> Path:
     """Return where the shared rate budget lives: `TRADETUI_RUNTIME_DIR` or the user's runtime directory.
 

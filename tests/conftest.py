@@ -1,0 +1,16 @@
+"""What every test gets: a state directory of its own, so that no journal of one is missed by another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's state directory, for this process and those that it starts."""
+    directory = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("TRADETUI_STATE_DIR", str(directory))
+    monkeypatch.setenv("XDG_STATE_HOME", str(directory))  # where a test hands over an environment of its own
+    return directory
