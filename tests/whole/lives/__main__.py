@@ -1,0 +1,31 @@
+"""Replays lives by their seeds and tells their stories.
+
+python -m tests.whole.lives SEED …            the life as it was
+python -m tests.whole.lives --smaller SEED …  with every part left out that the broken promise does not need
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.whole.lives.campaign import smaller
+from tests.whole.lives.generate import plan_of
+from tests.whole.lives.life import live
+
+
+def main(words: list[str]) -> int:
+    """Tell each life; 1 where one broke a promise."""
+    shrink = "--smaller" in words
+    broken = False
+    for seed in (int(word) for word in words if word != "--smaller"):
+        verdict = live(plan_of(seed))
+        if shrink and verdict.broken:
+            verdict = live(smaller(verdict.plan, verdict.broken[0][:3]))
+        print(f"life {seed}: {verdict.plan}", *verdict.trace, sep="\n")  # noqa: T201
+        print(*(verdict.broken or ["every promise holds"]), sep="\n")  # noqa: T201
+        broken = broken or bool(verdict.broken)
+    return int(broken)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

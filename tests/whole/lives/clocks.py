@@ -1,0 +1,75 @@
+"""Clocks of a life: wall clocks that step, and a monotonic one that starts anew with each boot and never steps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+START_MS = 1_793_491_200_000
+
+
+class WallClock:
+    """Unix milliseconds that run with the loop and can be stepped."""
+
+    def __init__(self) -> None:
+        self._offset_ms = 0
+
+    def now_ms(self) -> int:
+        """What it shows."""
+        return START_MS + round(asyncio.get_running_loop().time() * 1000) + self._offset_ms
+
+    def step(self, by_ms: int) -> None:
+        """Set it ahead, or back where negative."""
+        self._offset_ms += by_ms
+
+    @property
+    def offset_ms(self) -> int:
+        """How far it is ahead of the time that passed."""
+        return self._offset_ms
+
+
+class BootClock:
+    """What a process of one boot reads: the machine's wall clock, and monotonic seconds since some time of the boot."""
+
+    def __init__(self, wall: WallClock, boot: str, origin_s: float) -> None:
+        self.boot = boot
+        self._wall = wall
+        self._origin_s = origin_s
+
+    def monotonic(self) -> float:
+        """Seconds that never step."""
+        return asyncio.get_running_loop().time() + self._origin_s
+
+    def wall_ms(self) -> int:
+        """Unix milliseconds as the machine shows them."""
+        return self._wall.now_ms()
+
+
+class ExchangeClock:
+    """The exchange's clock: it may step at any time, but not back over a judgement.
+
+    Once a request's stamp can have been judged as out of date for good, the clock goes back by five seconds at most:
+    `settled_since_s` gives when that was for the oldest request that has not arrived, None where there is none.
+    """
+
+    LEAST_AGE_S = 35.0
+    SLACK_MS = 5_000
+
+    def __init__(self, settled_since_s: Callable[[], float | None]) -> None:
+        self.wall = WallClock()
+        self._settled_since_s = settled_since_s
+        self._highest_ms: int | None = None
+
+    def now_ms(self) -> int:
+        """What it shows."""
+        since_s, now_s = self._settled_since_s(), asyncio.get_running_loop().time()
+        offset = self.wall.offset_ms
+        if since_s is None or now_s < since_s:
+            self._highest_ms = None
+            return self.wall.now_ms()
+        if self._highest_ms is None or offset > self._highest_ms:
+            self._highest_ms = offset
+        lowest = self._highest_ms - self.SLACK_MS
+        if offset < lowest:
+            self.wall.step(lowest - offset)
+        return self.wall.now_ms()

@@ -1,0 +1,293 @@
+"""Lives from seeds: what is drawn, and how often."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from random import Random
+
+from tests.whole.lives.plan import (
+    Act,
+    ActKind,
+    ClockOf,
+    ClockStep,
+    FillStep,
+    Leg,
+    Matching,
+    Plan,
+    PostFate,
+    ProcessPlan,
+    ReadFault,
+    ReadFaultKind,
+    ReplyKind,
+    StrangerTrade,
+    Words,
+)
+
+ONE = Decimal(1)
+NAMES_OF_ONE_PLACE = (
+    "http://127.0.0.1:8765",
+    "http://localhost:8765",
+    "http://LOCALHOST:8765",
+    "http://localhost.:8765",
+    "http://[::1]:8765",
+    "http://127.0.0.1:8765/",
+)
+READ_ENDPOINTS = (
+    "position/all-position",
+    "order/detail",
+    "order/fills",
+    "order/orders-pending",
+    "account/accounts",
+    "",
+)
+
+
+def plan_of(seed: int) -> Plan:
+    """The life of a seed."""
+    random = Random(f"life {seed}")
+    hedge = random.random() < 0.6
+    core_only = random.random() < 0.3
+    long, short = _held(random, hedge=hedge)
+    processes = _processes(random)
+    calm = random.random() < 0.25
+    lags = random.random() < 0.3
+    posts = tuple(_fate(random) for _ in range(4))
+    return Plan(
+        seed=seed,
+        hedge=hedge,
+        core_only=core_only,
+        long=long,
+        short=short,
+        ignores_one_way_size=random.random() < 0.3,
+        shows_pending=random.random() < 0.8,
+        processes=processes,
+        acts=_acts(random, processes, hedge=hedge, long=long, short=short),
+        posts=posts,
+        clock_steps=() if calm else _clock_steps(random),
+        read_faults=() if calm else _read_faults(random),
+        strangers=_strangers(random),
+        words=_words(random),
+        position_lag_s=random.choice((0.0, 1.5, 8.0, 45.0)) if lags else 0.0,
+        detail_lag_s=random.choice((0.0, 2.0, 20.0, 70.0)) if lags else 0.0,
+        fill_lag_s=random.choice((0.0, 3.0, 30.0)) if lags else 0.0,
+        lag_flaps=lags and random.random() < 0.3,
+        disk_slow_share=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
+        weather_ends_s=random.choice((90.0, 120.0, 160.0)),
+    )
+
+
+def _held(random: Random, *, hedge: bool) -> tuple[Decimal, Decimal]:
+    sizes = tuple(Decimal(random.choice(("20", "10", "3", "0.5", "7.125"))) for _ in range(2))
+    if not hedge:
+        return (sizes[0], Decimal(0)) if random.random() < 0.5 else (Decimal(0), sizes[1])
+    kind = random.randrange(3)
+    return (sizes[0], Decimal(0)) if kind == 0 else (Decimal(0), sizes[1]) if kind == 1 else (sizes[0], sizes[1])
+
+
+def _processes(random: Random) -> tuple[ProcessPlan, ...]:
+    first = ProcessPlan(NAMES_OF_ONE_PLACE[0], "one", tells_uid=True, profile_uid=False)
+    draw = random.random()
+    if draw < 0.55:
+        return (first,)
+    if draw < 0.7:
+        return (first, first)
+    second = ProcessPlan(
+        random.choice(NAMES_OF_ONE_PLACE),
+        random.choice(("one", "one", "two")),
+        tells_uid=random.random() < 0.6,
+        profile_uid=random.random() < 0.3,
+    )
+    return (first, second)
+
+
+def _acts(
+    random: Random, processes: tuple[ProcessPlan, ...], *, hedge: bool, long: Decimal, short: Decimal
+) -> tuple[Act, ...]:
+    """The first reversal early, further tries soon after, and what ends processes in between."""
+    acts: list[Act] = []
+    side_long = bool(long) and (not short or random.random() < 0.7)
+    size = random.choice((None, None, Decimal("0.5"), Decimal(3)))
+    at_s = random.uniform(2.0, 6.0)
+    kill_step = random.randrange(1, 260) if random.random() < 0.3 else None
+    acts.append(
+        Act(
+            at_s,
+            ActKind.REVERSE,
+            0,
+            side_long=side_long,
+            size=size,
+            kill_step=kill_step,
+            pause_s=random.choice((0.5, 2.0, 8.0, 30.0)),
+        )
+    )
+    if len(processes) > 1 and random.random() < 0.4:
+        together_s = at_s + random.uniform(0.0, 1.2)
+        acts.append(Act(together_s, ActKind.REVERSE, 1, side_long=side_long, size=size))
+    for _ in range(random.randrange(4, 12)):
+        at_s += random.choice((1.5, 3.0, 5.0, 9.0, 14.0))
+        acts.append(
+            Act(
+                at_s,
+                ActKind.REVERSE,
+                random.randrange(len(processes)),
+                looked_s=random.choice((0.6, 0.8, 4.0)),
+                side_long=side_long if random.random() < 0.6 else not side_long,
+                size=size if random.random() < 0.5 else None,
+            )
+        )
+    endings = (ActKind.KILL, ActKind.KILL, ActKind.STOP, ActKind.REBOOT)
+    for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
+        acts.append(
+            Act(
+                random.uniform(3.0, 80.0),
+                random.choice(endings),
+                random.randrange(len(processes)),
+                pause_s=random.choice((0.3, 2.0, 10.0, 40.0)),
+            )
+        )
+    for _ in range(random.choice((0, 0, 1, 2))):
+        acts.append(Act(random.uniform(5.0, 90.0), ActKind.RELEASE, random.randrange(len(processes))))
+    return tuple(sorted(acts, key=lambda act: act.at_s))
+
+
+def _fate(random: Random) -> PostFate:
+    late = random.random() < 0.3
+    arrives: float | None = random.choice((0.02, 0.05, 0.3))
+    if late:
+        arrives = random.choice((2.0, 6.0, 9.5, 12.0, 16.0, 25.0, 29.0, 33.0, 45.0))
+    elif random.random() < 0.06:
+        arrives = None
+    replies = (
+        *(ReplyKind.OK,) * 6,
+        *(ReplyKind.LOST,) * (10 if late else 4),
+        ReplyKind.LATE,
+        ReplyKind.BROKEN,
+        ReplyKind.SYSTEM_CODE,
+        ReplyKind.SERVER_ERROR,
+        ReplyKind.GARBLED,
+        ReplyKind.FOREIGN,
+        ReplyKind.NO_CLIENT_OID,
+        ReplyKind.ABSURD_TIME,
+        ReplyKind.LIMITED,
+        ReplyKind.REFUSED,
+        ReplyKind.NO_CONNECTION,
+    )
+    reply = random.choice(replies)
+    steps: tuple[ClockStep, ...] = ()
+    if random.random() < (0.6 if late else 0.15):
+        clock = random.choice((ClockOf.MACHINE, ClockOf.EXCHANGE, ClockOf.EXCHANGE))
+        steps = (
+            ClockStep(
+                random.uniform(0.2, 3.0),
+                clock,
+                random.choice((40.0, 40.0, 60.0, 90.0, -40.0, -60.0)),
+                random.choice((5.0, 5.0, 9.0, 20.0, None)),
+            ),
+        )
+    return PostFate(arrives, reply, _matching(random), steps)
+
+
+def _matching(random: Random) -> Matching:
+    begins = random.choice((0.02, 0.1, 0.6, 2.0))
+    kinds = (
+        *("full",) * 6,
+        *("legs apart",) * 3,
+        *("stays partly filled",) * 3,
+        "in slices",
+        "smaller",
+        "closed only",
+        "remainder",
+        "nothing",
+        "larger",
+        "lying detail",
+    )
+    kind = random.choice(kinds)
+
+    def close(after_s: float, share: Decimal = ONE) -> FillStep:
+        return FillStep(begins + after_s, Leg.CLOSE, share)
+
+    def opening(after_s: float, share: Decimal = ONE) -> FillStep:
+        return FillStep(begins + after_s, Leg.OPEN, share)
+
+    part = Decimal(random.choice(("0.1", "0.4", "0.65")))
+    match kind:
+        case "legs apart" | "lying detail":
+            gap = random.choice((15.0, 25.0, 40.0, 55.0, 80.0, 120.0))
+            return Matching(kind, (close(0), opening(gap)), begins + gap + 5, lies=kind == "lying detail")
+        case "stays partly filled":
+            stays = random.choice((8.0, 13.0, 30.0, 70.0, 110.0))
+            first = (close(0, part),) if random.random() < 0.6 else (close(0), opening(0.1, part))
+            rest = (close(stays), opening(stays + 0.1)) if random.random() < 0.6 else ()
+            return Matching(kind, (*first, *rest), begins + stays + 1)
+        case "in slices":
+            gaps = [random.uniform(0.3, 12.0) for _ in range(3)]
+            fills = (close(0, part), close(gaps[0]), opening(gaps[0] + gaps[1], part), opening(sum(gaps)))
+            return Matching(kind, fills, begins + sum(gaps) + 1)
+        case "smaller":
+            return Matching(kind, (close(0), opening(0.2, part)), begins + 0.6)
+        case "closed only":
+            return Matching(kind, (close(0),), begins + 0.4)
+        case "remainder":
+            return Matching(kind, (close(0, part),), begins + 0.4)
+        case "nothing":
+            return Matching(kind, (), begins + 0.4)
+        case "larger":
+            return Matching(kind, (close(0), opening(0.1, Decimal("1.5"))), begins + 0.6)
+    return Matching("full", (close(0), opening(random.choice((0.0, 0.05, 1.0)))), begins + 3.0)
+
+
+def _clock_steps(random: Random) -> tuple[ClockStep, ...]:
+    steps = []
+    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
+        steps.append(
+            ClockStep(
+                random.uniform(1.0, 80.0),
+                random.choice(tuple(ClockOf)),
+                random.choice((2.0, -2.0, 20.0, 40.0, -40.0, 60.0, -60.0, 3600.0, -3600.0)),
+                random.choice((1.0, 5.0, 15.0, 40.0, None)),
+            )
+        )
+    return tuple(steps)
+
+
+def _read_faults(random: Random) -> tuple[ReadFault, ...]:
+    faults = []
+    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
+        faults.append(
+            ReadFault(
+                random.uniform(0.0, 70.0),
+                random.choice((2.0, 8.0, 25.0, 60.0)),
+                random.choice(READ_ENDPOINTS),
+                random.choice(tuple(ReadFaultKind)),
+                random.choice((0.2, 0.5, 1.0)),
+            )
+        )
+    return tuple(faults)
+
+
+def _strangers(random: Random) -> tuple[StrangerTrade, ...]:
+    trades = []
+    if random.random() < 0.35:
+        for _ in range(random.randrange(1, 4)):
+            trades.append(
+                StrangerTrade(
+                    random.uniform(0.5, 80.0),
+                    random.choice(("BTCUSDT", "ETHUSDT", "ETHUSDT")),
+                    random.random() < 0.5,
+                    Decimal(random.choice(("1", "2.5", "-0.5", "-1", "20"))),
+                )
+            )
+    return tuple(trades)
+
+
+def _words(random: Random) -> Words:
+    if random.random() > 0.12:
+        return Words()
+    match random.randrange(4):
+        case 0:
+            return Words(hold_side=random.choice(("net", "both", "BUY")))
+        case 1:
+            return Words(end_state=random.choice(("complete", "done", "part_canceled")))
+        case 2:
+            return Words(trade_side="swap_open")
+    return Words(position_mode="split_mode")

@@ -1,0 +1,414 @@
+"""Runs one life in virtual time: the trader's deeds, fate's, and the promises judged all along."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import logging
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import looptime
+
+from tests.whole.lives.clocks import BootClock
+from tests.whole.lives.network import Network
+from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Plan, StrangerTrade
+from tests.whole.lives.process import Process, task_factory
+from tests.whole.lives.promises import Promises, Step
+
+MEMORY = Path("/dev/shm")
+OPERATION_S = 90.0
+STOP_S = 40.0
+FREE_WITHIN_S = 240.0
+SEES_JOURNAL_S = 5.0
+SYMBOL = "BTCUSDT"
+
+
+@dataclass
+class Verdict:
+    """What came of a life."""
+
+    plan: Plan
+    broken: list[str] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+    posts: int = 0
+    hits: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+def live(plan: Plan) -> Verdict:
+    """Run a life to its end."""
+    loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
+    loop.set_task_factory(task_factory)
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        life = Life(plan, Path(folder))
+        loop.set_exception_handler(life.unhandled)
+        watch = LogWatch(life)
+        logger = logging.getLogger("tradetui")
+        propagate, logger.propagate = logger.propagate, False
+        logger.addHandler(watch)
+        try:
+            loop.run_until_complete(life.run())
+        finally:
+            logger.removeHandler(watch)
+            logger.propagate = propagate
+            life.close()
+            loop.close()
+    return life.verdict
+
+
+class LogWatch(logging.Handler):
+    """Keeps what the program logs at error level or above in the story of the life."""
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(logging.WARNING)
+        self._life = life
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._life.promises.note(f"log {record.levelname}: {record.getMessage()}")
+
+
+class Life:
+    """One life while it runs."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.plan = plan
+        self.folder = folder
+        lags = Random(f"{plan.seed}/fill lags")
+        self.network = Network(plan, lambda: lags.uniform(0, plan.fill_lag_s) if plan.fill_lag_s else 0.0)
+        self.promises = Promises(plan, self.network)
+        self.network.departs = self.promises.departs
+        self.verdict = Verdict(plan)
+        self.runs: Counter[int] = Counter()
+        self.processes: dict[int, Process] = {}
+        self.dead: list[Process] = []
+        self._boots = 0
+        self._journals: dict[Path, JournalWatch] = {}
+        self._operations: set[asyncio.Task[Any]] = set()
+        self._fates: set[asyncio.Task[Any]] = set()
+        self._ending = False
+        self._weather_over = False
+        self._ready_since_s: dict[Process, float] = {}
+
+    def unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """(f) An exception that nobody took."""
+        error = context.get("exception")
+        if not self._ending:
+            self.promises.breaks("f", f"unhandled: {context.get('message')} {error!r}")
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for journal in self._journals.values():
+            journal.close()
+
+    # The course of it
+
+    async def run(self) -> None:
+        """From the start of the first process to the judgement."""
+        self._outside = contextvars.copy_context()
+        self._watch_exchange()
+        self.network.books.open_before(SYMBOL, self.plan.long, self.plan.short)
+        self._boot()
+        for number in range(len(self.plan.processes)):
+            await self._start(number)
+        loop = asyncio.get_running_loop()
+        for step in self.plan.clock_steps:
+            loop.call_at(step.at_s, self._step_clock, step)
+        for trade in self.plan.strangers:
+            loop.call_at(trade.at_s, self._stranger, trade)
+        for act in self.plan.acts:
+            loop.call_at(act.at_s, self._begin_act, act)
+        self._fate(self._watch_processes())
+        last_act_s = max((act.at_s for act in self.plan.acts), default=0.0)
+        await asyncio.sleep(max(self.plan.weather_ends_s, last_act_s + 5.0))
+        await self._end()
+        self.verdict.broken = self.promises.broken
+        self.verdict.trace = self.promises.trace
+        self.verdict.posts = len(self.network.posts)
+        self.verdict.hits = self.network.hits
+        for trail in self.promises.trails.values():
+            outcome = trail.steps[-1].told.get("outcome", "")
+            self.verdict.outcomes[f"{trail.state} {outcome}".strip()] += 1
+
+    async def _end(self) -> None:
+        self.promises.note("the weather is over")
+        self.network.heal()
+        self._weather_over = True
+        for act_task in list(self._fates):
+            with suppress(asyncio.CancelledError):
+                await act_task
+        for number in range(len(self.plan.processes)):
+            if number not in self.processes:
+                await self._start(number)
+        await self._becomes_free()
+        await self._stop_all()
+        self.promises.judge_end()
+        self._ending = True
+        for process in self.dead:
+            await process.bury()
+        for operation in self._operations:
+            operation.cancel()
+        await asyncio.gather(*self._operations, return_exceptions=True)
+
+    async def _becomes_free(self) -> None:
+        """(e) In the end the symbol is free, or one deliberate release frees it."""
+        loop = asyncio.get_running_loop()
+        until_s, released = loop.time() + FREE_WITHIN_S, False
+        while loop.time() < until_s:
+            open_intents = [name for process in self.processes.values() for name in process.unsettled()]
+            if not open_intents and all(process.ready for process in self.processes.values()):
+                return
+            if self.plan.core_only and not released and loop.time() > until_s - FREE_WITHIN_S / 2:
+                released = True
+                self.verdict.hits["released in the end"] += 1
+                for process in self.processes.values():
+                    await self._bounded(process, process.release_all(), "release")
+            await asyncio.sleep(2.0)
+        for process in self.processes.values():
+            self.promises.breaks(
+                "e", f"process {process.number} is not free: {process.unsettled()} {process.trouble or ''}"
+            )
+
+    async def _stop_all(self) -> None:
+        for number in list(self.processes):
+            await self._stop(number)
+        await asyncio.sleep(1.0)
+
+    # Processes
+
+    def _boot(self) -> None:
+        self._boots += 1
+        origin_s = Random(f"{self.plan.seed}/boot {self._boots}").uniform(0, 100_000)
+        self._clock = BootClock(
+            self.network.machine, f"boot-{self._boots}", origin_s - asyncio.get_running_loop().time()
+        )
+
+    async def _start(self, number: int) -> None:
+        self.runs[number] += 1
+        process = Process(self.plan, self.network, number, self.runs[number], self._clock, self.folder, self._disk_used)
+        self.processes[number] = process
+        self.promises.note(f"process {number} starts, run {self.runs[number]}, {self._clock.boot}")
+        await asyncio.wait({process.task(process.start())}, timeout=OPERATION_S)
+
+    def _killed(self, number: int) -> None:
+        process = self.processes.pop(number, None)
+        if process is not None:
+            self.promises.note(f"process {number} is killed")
+            self.verdict.hits["kills"] += 1
+            self.dead.append(process)
+
+    async def _stop(self, number: int) -> None:
+        """End a process in good order: nothing of it is left, and nothing hangs."""
+        process = self.processes.pop(number)
+        self.promises.note(f"process {number} stops")
+        stopping = process.task(process.stop())
+        done, _ = await asyncio.wait({stopping}, timeout=STOP_S)
+        if not done:
+            self.promises.breaks("f", f"process {number} does not stop within {STOP_S} s")
+        elif not stopping.cancelled() and (error := stopping.exception()) is not None:
+            self.promises.breaks("f", f"stopping process {number} raised {error!r}")
+        await asyncio.sleep(0.1)
+        left = [task for task in process.tasks if task not in self._operations and not task.done()]
+        if left:
+            self.promises.breaks("f", f"tasks left by process {number}: {[repr(task) for task in left]}")
+        process.dead = True
+        self.dead.append(process)
+
+    # Deeds
+
+    def _begin_act(self, act: Act) -> None:
+        self._fate(self._do(act))
+
+    async def _do(self, act: Act) -> None:
+        process = self.processes.get(act.who)
+        match act.kind:
+            case ActKind.REVERSE if process is not None:
+                await self._reverse(process, act)
+            case ActKind.RELEASE if process is not None:
+                await self._bounded(process, process.release_all(), "release")
+            case ActKind.KILL if process is not None:
+                process.kill()
+                self._killed(act.who)
+                await self._restart_after(act)
+            case ActKind.STOP if process is not None:
+                await self._stop(act.who)
+                await self._restart_after(act)
+            case ActKind.REBOOT:
+                self.verdict.hits["reboots"] += 1
+                for number in list(self.processes):
+                    self.processes[number].kill()
+                    self._killed(number)
+                await asyncio.sleep(act.pause_s)
+                self._boot()
+                for number in range(len(self.plan.processes)):
+                    if number not in self.processes:
+                        await self._start(number)
+
+    async def _restart_after(self, act: Act) -> None:
+        await asyncio.sleep(act.pause_s)
+        if act.damage is not None and not self._shares_running(act.who):
+            self._damage(self.plan.processes[act.who].data_dir, act.damage)
+        if act.who not in self.processes:
+            await self._start(act.who)
+
+    async def _reverse(self, process: Process, act: Act) -> None:
+        self.verdict.hits["tries"] += 1
+        if act.kill_step is not None:
+
+            def killed() -> None:
+                self._killed(act.who)
+                asyncio.get_running_loop().call_soon(self._begin_restart, act)
+
+            process.killed = killed
+        await self._bounded(process, process.reverse(self, act), "reversal")
+
+    def _begin_restart(self, act: Act) -> None:
+        self._fate(self._restart_after(act))
+
+    def _fate(self, work: Coroutine[Any, Any, None]) -> None:
+        """A task of no process, whoever's step it begins in."""
+        task = asyncio.get_running_loop().create_task(work, context=self._outside)
+        self._fates.add(task)
+        task.add_done_callback(self._fates.discard)
+
+    async def _bounded(self, process: Process, work: Any, what: str) -> None:
+        """(f) What a trader waits for ends, unless the process died."""
+        operation = process.task(work)
+        self._operations.add(operation)
+        done, _ = await asyncio.wait({operation}, timeout=OPERATION_S)
+        if not done:
+            if not process.dead:
+                self.promises.breaks("f", f"a {what} at process {process.number} hangs")
+            return
+        self._operations.discard(operation)
+        if not operation.cancelled() and (error := operation.exception()) is not None and not process.dead:
+            self.promises.breaks("f", f"a {what} at process {process.number} raised {error!r}")
+
+    def followed(self, process: Process, work: Any) -> None:
+        """Keep a task that follows an outcome for as long as it takes."""
+        operation = process.task(work)
+        self._operations.add(operation)
+
+    # The world
+
+    def _step_clock(self, step: ClockStep) -> None:
+        self.network.step_clock(step)
+        self.promises.note(f"the {step.clock}'s clock steps by {step.by_s} s for {step.for_s} s")
+
+    def _stranger(self, trade: StrangerTrade) -> None:
+        if not self.network.healed:
+            self.verdict.hits[f"stranger trades {'the same symbol' if trade.symbol == SYMBOL else 'another'}"] += 1
+            self.network.books.stranger_trades(trade.symbol, trade.long, trade.size)
+            self.promises.note(f"a stranger trades {trade}")
+
+    def _watch_exchange(self) -> None:
+        books, promises = self.network.books, self.promises
+        accept, fill, end = books.accept, books._fill, books._end
+
+        def accepting(reversal: Any) -> None:
+            accept(reversal)
+            promises.accepted(reversal)
+
+        def filling(reversal: Any, *step: Any) -> None:
+            before = reversal.past.now
+            fill(reversal, *step)
+            if reversal.past.now != before:
+                promises.filled(reversal, reversal.past.now)
+
+        def ending(reversal: Any) -> None:
+            before = reversal.past.now
+            end(reversal)
+            if reversal.past.now != before:
+                promises.filled(reversal, reversal.past.now)
+
+        books.accept, books._fill, books._end = accepting, filling, ending  # type: ignore[method-assign]
+
+    async def _watch_processes(self) -> None:
+        """Look twice a second at what every process publishes that had time to look at its journal."""
+        loop = asyncio.get_running_loop()
+        while not self._weather_over:
+            await asyncio.sleep(0.5)
+            for process in self.processes.values():
+                if process.desk is None or not process.ready:
+                    continue
+                since_s = self._ready_since_s.setdefault(process, loop.time())
+                if loop.time() - since_s > SEES_JOURNAL_S:
+                    self.promises.watch(process.number, process.unsettled())
+
+    # The journal
+
+    def _disk_used(self, process: Process) -> None:
+        for file in process.data_dir.glob("accounts/*/journal.sqlite"):
+            journal = self._journals.get(file)
+            if journal is None:
+                journal = self._journals[file] = JournalWatch(file)
+            for intent, state, told in journal.new_steps():
+                step = Step(asyncio.get_running_loop().time(), state, told, process.number)
+                self.promises.written(intent, step)
+
+    def _shares_running(self, number: int) -> bool:
+        data_dir = self.plan.processes[number].data_dir
+        return any(self.plan.processes[other].data_dir == data_dir for other in self.processes)
+
+    def _damage(self, data_dir: str, damage: Damage) -> None:
+        self.verdict.hits[str(damage)] += 1
+        for file in (self.folder / data_dir).glob("accounts/*/journal.sqlite"):
+            journal = self._journals.pop(file, None)
+            if journal is not None:
+                journal.close()
+            self.promises.note(f"{damage}: {file.name}")
+            damage_journal(file, damage, Random(f"{self.plan.seed}/damage"))
+
+
+class JournalWatch:
+    """Reads the steps that are new in a journal's file, on a connection of its own."""
+
+    def __init__(self, file: Path) -> None:
+        self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+        self._newest = 0
+
+    def new_steps(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Intent, state and what is told of each new step."""
+        try:
+            rows = self._connection.execute(
+                "SELECT number, intent, state, told FROM event WHERE number > ? AND intent != '' ORDER BY number",
+                (self._newest,),
+            ).fetchall()
+        except sqlite3.OperationalError:
+            return []  # the file is being made
+        if rows:
+            self._newest = rows[-1][0]
+        return [(intent, state, json.loads(told)) for _, intent, state, told in rows]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+
+def damage_journal(file: Path, damage: Damage, random: Random) -> None:
+    """Do to a journal what happens to files."""
+    sides = [file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")]
+    match damage:
+        case Damage.DELETED:
+            for side in sides:
+                side.unlink(missing_ok=True)
+        case Damage.EMPTIED:
+            for side in sides:
+                if side.exists():
+                    side.write_bytes(b"")
+        case Damage.FLIPPED:
+            connection = sqlite3.connect(file)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+            content = bytearray(file.read_bytes())
+            place = content.find(b'"request"')
+            content[place + 2 if place > 0 else random.randrange(len(content))] ^= 4
+            file.write_bytes(content)

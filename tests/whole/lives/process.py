@@ -1,0 +1,366 @@
+"""A running program on its data directory, which can be killed between any two steps of its tasks.
+
+This is the one file here that imports the program: the desk and what it is built of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from tests.whole.lives.clocks import BootClock
+from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, UID, Request
+from tests.whole.lives.network import Network, NoResponse, Post
+from tests.whole.lives.plan import Act, Plan, ProcessPlan
+from tradetui.desk.desk import Desk
+from tradetui.desk.execution import Execution
+from tradetui.desk.identity import stand_in
+from tradetui.desk.intents import Withheld
+from tradetui.desk.journal import WrongStep
+from tradetui.desk.preview import Target
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.budget import NoBudget
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.transport.transport import HttpRequest, HttpResponse, TransportError, TransportErrorKind
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.vocabulary import Side
+
+if TYPE_CHECKING:
+    from tests.whole.lives.life import Life
+
+P = ParamSpec("P")
+T = TypeVar("T")
+CONNECTS_S = 0.01
+SELDOM = {"accounts": 40.0, "positions": 30.0, "orders": 40.0, "fills": 20.0, "triggers": 300.0}
+
+current: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
+confirmation: contextvars.ContextVar[int] = contextvars.ContextVar("confirmation", default=0)
+
+
+class Killed(BaseException):
+    """Ends what a dead process still tries while it is buried."""
+
+
+class Steps(Coroutine[Any, Any, Any]):
+    """A task's coroutine that stands still for ever once its process is dead, without any clean-up."""
+
+    def __init__(self, inner: Any, process: Process) -> None:
+        self._inner = inner
+        self._process = process
+
+    def send(self, value: Any) -> Any:
+        if self._process.stands_still():
+            return _never()
+        return self._inner.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        if self._process.stands_still():
+            return _never()
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        raise TypeError("it is run by a task only")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _never() -> asyncio.Future[None]:
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future._asyncio_future_blocking = True
+    return future
+
+
+def task_factory(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
+    """A task of the process in whose context it is made."""
+    context = more.get("context")
+    process = current.get() if context is None else context.get(current)
+    if process is None:
+        return asyncio.Task(work, loop=loop, **more)
+    task: asyncio.Task[Any] = asyncio.Task(Steps(work, process), loop=loop, **more)
+    process.tasks.add(task)
+    task.add_done_callback(process.tasks.discard)
+    return task
+
+
+class ProcessDisk:
+    """Disk work at once, its end told a little later, so that a kill falls between the two."""
+
+    def __init__(self, process: Process, slow_share: float, random: Random) -> None:
+        self._process = process
+        self._slow_share = slow_share
+        self._random = random
+
+    def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._process.dead:
+            raise Killed
+        return work(*args, **kwargs)
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._process.dead:
+            raise asyncio.CancelledError
+        try:
+            return work(*args, **kwargs)
+        finally:
+            self._process.disk_used()
+            slow = self._slow_share and self._random.random() < self._slow_share
+            await asyncio.sleep(self._random.uniform(0.5, 4.0) if slow else 0.0005)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class ProcessTransport:
+    """The program's way to the network of the life."""
+
+    read_only = False
+
+    def __init__(self, process: Process, network: Network) -> None:
+        self._process = process
+        self._network = network
+
+    async def send(
+        self, request: HttpRequest, before_first_byte: Callable[[], Awaitable[None]] | None = None
+    ) -> HttpResponse:
+        if self._process.dead:
+            raise asyncio.CancelledError
+        carried = Request(request.method, request.target, dict(request.headers), request.body)
+        if self._network.is_unconnected(carried):
+            await asyncio.sleep(0.3)
+            raise TransportError(TransportErrorKind.CONNECT, "no connection", sent=False)
+        await asyncio.sleep(CONNECTS_S)
+        if before_first_byte is not None:
+            await before_first_byte()
+        try:
+            status, body = await self._network.send(
+                carried,
+                self._process.number,
+                tells_uid=self._process.names.tells_uid,
+                confirmation=confirmation.get(),
+            )
+        except NoResponse as problem:
+            kind = TransportErrorKind.TIME_OUT if problem.timed_out else TransportErrorKind.BROKEN
+            raise TransportError(kind, "no response", sent=True) from None
+        return HttpResponse(status, {"content-type": "application/json"}, body)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+class Process:
+    """One run of the program, from its start to its end."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        network: Network,
+        number: int,
+        run: int,
+        boot: BootClock,
+        folder: Path,
+        disk_used: Callable[[Process], None],
+    ) -> None:
+        self.number = number
+        self.names: ProcessPlan = plan.processes[number]
+        self.data_dir = folder / self.names.data_dir
+        self.clock = boot
+        self.dead = False
+        self.buried = False
+        self.kill_after: int | None = None
+        self.steps = 0
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.killed: Callable[[], None] = lambda: None
+        self._plan = plan
+        self._network = network
+        self._run = run
+        self._folder = folder
+        self._disk_used = disk_used
+        self._confirmations = iter(range(1_000 * run, 1_000_000))
+        self.desk: Desk | None = None
+
+    # Death
+
+    def stands_still(self) -> bool:
+        """Count a step of a task; whether it must not be made any more."""
+        if self.buried:
+            return False
+        if not self.dead and self.kill_after is not None:
+            self.kill_after -= 1
+            self.steps += 1
+            if self.kill_after <= 0:
+                self.kill()
+        return self.dead
+
+    def kill(self) -> None:
+        """End at once; nothing is cleaned up, nothing more is written or sent."""
+        if not self.dead:
+            self.dead = True
+            self._lose_life()
+            self.killed()
+
+    def _lose_life(self) -> None:
+        """The system drops the file lock that says that the process lives."""
+
+    async def bury(self) -> None:
+        """Let go of what a dead process left in memory."""
+        self.dead = self.buried = True
+        tasks = [task for task in self.tasks if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def disk_used(self) -> None:
+        """Look at what was written."""
+        self._disk_used(self)
+
+    def in_context(self, work: Callable[[], T]) -> T:
+        """Run something as this process."""
+
+        def inside() -> T:
+            current.set(self)
+            return work()
+
+        return contextvars.copy_context().run(inside)
+
+    def task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin a task of this process."""
+        return self.in_context(lambda: asyncio.get_running_loop().create_task(work))
+
+    # Running
+
+    async def start(self) -> None:
+        """Build the desk and begin; returns at once."""
+        seed = f"{self._plan.seed}/{self.number}/{self._run}"
+        credentials = Credentials(API_KEY, SECRET, PASSPHRASE)
+        transport: Any = ProcessTransport(self, self._network)
+        client = ExchangeClient(
+            credentials, transport=transport, clock=self.clock, random=Random(f"{seed}/client"), budget=NoBudget()
+        )
+        settings = DeskSettings(
+            name="life",
+            environment=Environment.LIVE,
+            product_types=(ProductType.USDT_FUTURES,),
+            uid=UID if self.names.profile_uid else None,
+            base_url=self.names.base_url,
+            key_stand_in=stand_in(API_KEY),
+            data_dir=self.data_dir,
+            read_only=False,
+            intervals=SELDOM,
+            max_reversal_value=Decimal(10**12),
+        )
+        disk: Any = ProcessDisk(self, self._plan.disk_slow_share, Random(f"{seed}/disk"))
+        ids = iter(range(1, 1_000_000))
+        execution = Execution(
+            client, settings, self.clock, None, disk, "", lambda: f"tt-{self.number}-{self._run}-{next(ids)}"
+        )
+        self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), execution, disk=disk)
+        self.desk.start()
+
+    @property
+    def execution(self) -> Execution:
+        """The reversals of the running desk."""
+        assert self.desk is not None and self.desk.execution is not None
+        return self.desk.execution
+
+    def target(self, symbol: str, *, side_long: bool, size: Decimal | None) -> Target:
+        """What to reverse."""
+        side = (Side.BUY if side_long else Side.SELL) if self._plan.hedge else None
+        return Target(symbol, ProductType.USDT_FUTURES, side, size)
+
+    def typed_for(self, symbol: str, *, side_long: bool) -> str:
+        """What a trader types who wants that leg reversed, whatever is asked for."""
+        if not self._plan.hedge:
+            side_long = self._network.books.held[symbol].now.net > 0
+        return f"{symbol} {'LONG' if side_long else 'SHORT'}"
+
+    @property
+    def pid(self) -> int:
+        """The number of the real process."""
+        return os.getpid()
+
+    # What a trader does
+
+    @property
+    def ready(self) -> bool:
+        """Whether the journal is open and can be used."""
+        return self.trouble is None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the journal cannot be used."""
+        return self.execution.intents.trouble
+
+    def unsettled(self) -> tuple[str, ...]:
+        """What the header names as not settled."""
+        return self.execution.intents.unsettled()
+
+    async def reverse(self, life: Life, act: Act) -> None:
+        """Look at a preview, confirm it, and follow what comes of it."""
+        promises, execution = life.promises, self.execution
+        for _ in range(60):
+            if self.ready:
+                break
+            await asyncio.sleep(0.5)
+        if execution.locked:
+            execution.unlock()
+        number = next(self._confirmations)
+        confirmation.set(number)
+        try:
+            preview = await execution.preview(self.target("BTCUSDT", side_long=act.side_long, size=act.size))
+            await asyncio.sleep(act.looked_s)
+            if act.kill_step is not None:
+                self.kill_after = act.kill_step
+            sent = await execution.confirm(preview, self.typed_for("BTCUSDT", side_long=act.side_long))
+        except Withheld as withheld:
+            promises.note(f"process {self.number} does not send: {' '.join(withheld.reasons)[:150]}")
+            promises.said_not_done(self._posts_of(number), "nothing was sent")
+            return
+        except ExchangeError as problem:
+            promises.note(f"process {self.number}: {problem}")
+            promises.said_not_done(self._posts_of(number), str(problem))
+            return
+        finally:
+            if not self.dead:
+                self.kill_after = None
+        life.followed(self, self._follow(life, sent))
+
+    def _posts_of(self, number: int) -> list[Post]:
+        return [post for post in self._network.posts if post.process == self.number and post.confirmation == number]
+
+    async def _follow(self, life: Life, sent: Any) -> None:
+        try:
+            async for progress in self.execution.follow(sent):
+                life.promises.progressed(sent.intent, str(progress.state), str(progress.words)[:120])
+        except asyncio.CancelledError:
+            raise
+        except Exception as problem:
+            if not self.dead:
+                life.promises.breaks("f", f"following {sent.intent} raised {problem!r}")
+
+    async def release_all(self) -> None:
+        """Release what is not settled, where the program allows it."""
+        execution = self.execution
+        try:
+            for intent in await execution.intents.not_settled():
+                if execution.why_not_released(intent) is None:
+                    with suppress(WrongStep, Withheld):
+                        await execution.release(intent.id, "looked at the exchange")
+        except Withheld:
+            return
+
+    async def stop(self) -> None:
+        """End the program in good order."""
+        assert self.desk is not None
+        await self.desk.stop()

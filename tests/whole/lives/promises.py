@@ -1,0 +1,306 @@
+"""What must hold in every life, judged by what the second exchange did and what stands in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.whole.lives.books import OrderState, Reversal
+from tests.whole.lives.exchange import SecondExchange
+from tests.whole.lives.network import Network, Post
+from tests.whole.lives.plan import Plan, ReplyKind
+
+RELEASE_AFTER_S = ABSENCE_S = 35.0
+STEADY_S = 60.0
+OPEN_STATES = frozenset({"live", "partially_filled"})
+LOCKING = frozenset({"intended", "sent", "acknowledged", "unknown", "corrected"})
+
+
+class BrokenPromise(AssertionError):
+    """A promise that a life broke."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an intent as it stands in the journal, and when it was written there."""
+
+    at_s: float
+    state: str
+    told: dict[str, Any]
+    process: int
+
+
+@dataclass
+class IntentTrail:
+    """Every step of one intent."""
+
+    intent: str
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """Where it stands."""
+        return self.steps[-1].state
+
+    def last(self, state: str) -> Step | None:
+        """The newest step of a state."""
+        return next((step for step in reversed(self.steps) if step.state == state), None)
+
+
+class Promises:
+    """Watches one life. A broken promise is kept, with the time and what was seen, and the life goes on."""
+
+    def __init__(self, plan: Plan, network: Network) -> None:
+        self.plan = plan
+        self.network = network
+        self.exchange: SecondExchange = network.exchange
+        self.trails: dict[str, IntentTrail] = {}
+        self.broken: list[str] = []
+        self.trace: list[str] = []
+
+    # Keeping notes
+
+    def note(self, text: str) -> None:
+        """Write into the story of the life."""
+        self.trace.append(f"{_now_s():9.3f}  {text}")
+
+    def breaks(self, promise: str, detail: str) -> None:
+        """A promise does not hold."""
+        self.note(f"BROKEN ({promise}) {detail}")
+        self.broken.append(f"({promise}) at {_now_s():.1f} s: {detail}")
+
+    # What happens
+
+    def departs(self, post: Post) -> None:
+        """(a) No second POST leaves while the first could still change anything."""
+        self.note(f"POST {post.number} {post.client_oid} leaves process {post.process}: {post.body}")
+        trail = self.trails.get(post.client_oid)
+        if trail is None or trail.state != "sent":
+            self.breaks(
+                "a", f"POST {post.client_oid} left while the journal says {trail.state if trail else 'nothing'}"
+            )
+        for earlier in self.network.posts[: post.number]:
+            if earlier.symbol != post.symbol:
+                continue
+            if earlier.client_oid == post.client_oid:
+                self.breaks("a", f"{post.client_oid} was sent twice")
+            reversal = self.reversal_of(earlier)
+            if reversal is not None and not reversal.is_over and not self.excused(earlier):
+                self.breaks("a", f"{post.client_oid} left while {earlier.client_oid} was {reversal.past.now}")
+
+    def accepted(self, reversal: Reversal) -> None:
+        """The exchange takes an order now."""
+        self.note(f"the exchange takes {reversal.client_oid}: {reversal.matching.name}")
+        self._changes(reversal, "was taken")
+        trail = self.trails.get(reversal.client_oid)
+        if trail is not None and trail.state in ("settled", "rejected", "withdrawn"):
+            self.breaks("b", f"the journal says {trail.state} of {reversal.client_oid}, which is taken only now")
+
+    def filled(self, reversal: Reversal, state: OrderState) -> None:
+        """An order of ours fills, or ends, now."""
+        self.note(f"{reversal.client_oid} is {state.state}, closed {state.closed}, opened {state.opened}")
+        if state.state != "canceled":
+            self._changes(reversal, "filled")
+
+    def _changes(self, reversal: Reversal, how: str) -> None:
+        post = next(post for post in self.network.posts if post.client_oid == reversal.client_oid)
+        later = [other for other in self.network.posts[post.number + 1 :] if other.symbol == post.symbol]
+        if later and not self.excused(post):
+            self.breaks("a", f"{post.client_oid} {how} after {later[0].client_oid} had left")
+
+    def written(self, intent: str, step: Step) -> None:
+        """A step is in the journal now."""
+        trail = self.trails.setdefault(intent, IntentTrail(intent))
+        trail.steps.append(step)
+        shown = {name: value for name, value in step.told.items() if name not in ("request", "after", "title")}
+        self.note(f"journal (process {step.process}): {intent} {step.state} {shown}")
+        post = self.post_of(intent)
+        if step.state == "acknowledged" and post is not None and post.fate.reply is ReplyKind.FOREIGN:
+            self.breaks("b", f"{intent} is acknowledged by a reply that carries another clientOid")
+        if step.state in ("withdrawn", "rejected") and post is not None:
+            self._judge_undone(intent, step, post)
+        if step.state == "released":
+            self._judge_release(trail, step, post)
+        if step.state == "settled":
+            self._judge_settled(trail, step, post)
+
+    def progressed(self, intent: str, state: str, sentence: str) -> None:
+        """(c) What the dialog is told of a reversal."""
+        self.note(f"told of {intent}: {state}: {sentence}")
+        if state == "settled":
+            self._must_be_over(intent, "the dialog says settled")
+
+    def said_not_done(self, posts: list[Post], sentence: str) -> None:
+        """The dialog says that nothing was done: then nothing was, and nothing will be."""
+        self.note(f"not done: {sentence}")
+        for post in posts:
+            if self.reversal_of(post) is not None:
+                self.breaks("c", f"said to be not done ({sentence}), and {post.client_oid} was taken")
+
+    # Judging
+
+    def post_of(self, intent: str) -> Post | None:
+        """The request of an intent, None where none left."""
+        return next((post for post in self.network.posts if post.client_oid == intent), None)
+
+    def reversal_of(self, post: Post) -> Reversal | None:
+        """The order that a request became."""
+        return self.network.books.reversals.get(post.client_oid)
+
+    def watch(self, process: int, unsettled: tuple[str, ...]) -> None:
+        """(c) While a reversal can still change anything, every process names it as not settled."""
+        for post in self.network.posts:
+            reversal = self.reversal_of(post)
+            if reversal is None or reversal.is_over or self.excused(post):
+                continue
+            if not any(post.symbol in sentence for sentence in unsettled):
+                self.breaks("c", f"process {process} names nothing unsettled while {post.client_oid} is under way")
+
+    def _judge_undone(self, intent: str, step: Step, post: Post) -> None:
+        if self.reversal_of(post) is not None:
+            self.breaks("b", f"the journal says {step.state} of {intent}, which was taken")
+
+    def _judge_release(self, trail: IntentTrail, step: Step, post: Post | None) -> None:
+        if post is None:
+            return
+        began = trail.last("unknown") or trail.last("sent")
+        ended_at_s = post.ended_at_s if post.ended_at_s is not None else post.departed_at_s
+        assert began is not None
+        if step.at_s - ended_at_s < RELEASE_AFTER_S - 0.01:
+            self.breaks("a", f"{trail.intent} was released {step.at_s - ended_at_s:.1f} s after its call ended")
+
+    def _judge_settled(self, trail: IntentTrail, step: Step, post: Post | None) -> None:
+        """(b) The journal's word is our order's effect as it was when written."""
+        if post is None:
+            if step.told.get("outcome") not in ("unchanged", "other"):
+                self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')} though nothing of it left")
+            return
+        self._must_be_over(trail.intent, "the journal says settled")
+        ended_at_s = post.ended_at_s if post.ended_at_s is not None else post.departed_at_s
+        if self.reversal_of(post) is None and step.at_s - ended_at_s < ABSENCE_S - 0.01:
+            age_s = step.at_s - ended_at_s
+            self.breaks("a", f"{trail.intent} was taken for absent {age_s:.1f} s after its call ended")
+        names = self.names_of(post, step.at_s)
+        if step.told.get("outcome") not in names:
+            self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')}, and is {sorted(names)}")
+
+    def _must_be_over(self, intent: str, what: str) -> None:
+        post = self.post_of(intent)
+        reversal = None if post is None else self.reversal_of(post)
+        if post is None or reversal is None or reversal.is_over:
+            return
+        if not self.excused(post):
+            self.breaks("c", f"{what} of {intent}, which is {reversal.past.now}")
+
+    def excused(self, post: Post) -> bool:
+        """Whether the rules allow that the program takes an unfinished order for ended.
+
+        It does where the trader released it in time, where order detail named an end that was none, and where
+        nothing had changed for a minute while nothing showed the order as open.
+        """
+        trail = self.trails.get(post.client_oid)
+        if trail is None:
+            return False
+        if trail.state == "released":
+            return True
+        if trail.state != "settled":
+            return False
+        step = trail.steps[-1]
+        reversal = self.reversal_of(post)
+        if reversal is None:
+            return False
+        if reversal.matching.lies:
+            return True
+        return bool(step.told.get("inferred")) and self._stood_still(reversal, step.at_s)
+
+    def _stood_still(self, reversal: Reversal, at_s: float) -> bool:
+        if self._shows_open(reversal):
+            return False
+        order_ids = (reversal.order_id, reversal.open_order_id)
+        seen = [fill.visible_at_s for fill in self.network.books.fills if fill.order_id in order_ids]
+        seen += [reversal.accepted_at_s]
+        return at_s - max(time_s for time_s in seen if time_s <= at_s) >= STEADY_S - 2.0
+
+    def _shows_open(self, reversal: Reversal) -> bool:
+        if any(shown is reversal for shown, _, _ in self.exchange.shown_pending()):
+            return True
+        shown_state = None if self.plan.core_only else self.exchange.shown_state(reversal)
+        return shown_state is not None and shown_state[0] in OPEN_STATES
+
+    def names_of(self, post: Post, at_s: float | None) -> set[str]:
+        """The names of what our order has done, at a time (with what lags) or in the end."""
+        reversal = self.reversal_of(post)
+        strangers = self._others_traded(post)
+        names = set()
+        if reversal is None:
+            names.add("unchanged")
+        else:
+            first_s = _now_s() if at_s is None else at_s - self._lag_s - 8.0
+            for state in reversal.past.between(first_s, _now_s()):
+                names |= names_of_state(reversal, state)
+            if reversal.matching.lies and at_s is not None:
+                names |= {"closed only", "reversed", "other"}
+        if strangers:
+            names.add("other")
+            trail = self.trails.get(post.client_oid)
+            if self.plan.core_only and (trail is None or trail.last("acknowledged") is None):
+                names |= {
+                    "reversed",
+                    "reversed smaller",
+                    "reversed larger",
+                    "closed only",
+                    "remainder left",
+                    "unchanged",
+                }
+        return names
+
+    def _others_traded(self, post: Post) -> bool:
+        """Whether anything but this order traded its symbol since just before it left."""
+        reversal, since_s = self.reversal_of(post), post.departed_at_s - 5 - self._lag_s
+        own = () if reversal is None else (reversal.order_id, reversal.open_order_id)
+        fills = self.network.books.fills
+        return any(fill.symbol == post.symbol and fill.at_s >= since_s and fill.order_id not in own for fill in fills)
+
+    @property
+    def _lag_s(self) -> float:
+        return max(self.plan.detail_lag_s, self.plan.position_lag_s, self.plan.fill_lag_s)
+
+    # The end
+
+    def judge_end(self) -> None:
+        """(b) In the end the journal's last word of every intent is what its order did."""
+        for trail in self.trails.values():
+            post = self.post_of(trail.intent)
+            if post is None:
+                continue
+            reversal = self.reversal_of(post)
+            if trail.state in ("withdrawn", "rejected") and reversal is not None:
+                self.breaks("b", f"in the end the journal says {trail.state} of {trail.intent}, which was taken")
+            if trail.state == "settled":
+                names, outcome = self.names_of(post, None), trail.steps[-1].told.get("outcome")
+                if outcome not in names:
+                    self.breaks("b", f"in the end {trail.intent} is settled as {outcome}, and is {sorted(names)}")
+
+
+def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
+    """What an order's own fills amount to.
+
+    Where a one-way reversal carried a size, the interface leaves open which result is the whole of it.
+    """
+    closed, opened, whole = state.closed, state.opened, reversal.to_close
+    if not closed and not opened:
+        return {"unchanged"}
+    if closed == whole and opened == reversal.to_open:
+        return {"reversed"}
+    if reversal.size_asked and not reversal.hedge:
+        return {"closed only", "reversed smaller", "reversed larger", "remainder left", "other"}
+    if closed == whole and not opened:
+        return {"closed only"}
+    if closed == whole:
+        return {"reversed smaller" if opened < reversal.to_open else "reversed larger"}
+    return {"other" if opened else "remainder left"}
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
