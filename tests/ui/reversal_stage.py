@@ -71,3 +71,8 @@ def hold_more(stage: Stage, dialog: ReversalDialog, leg: str, size: str) -> None
     """Somebody else opens so much of a leg."""
     uid = stage.desk.settings.uid or ""
     stage.sandbox.world.open_position(uid, dialog._target.symbol, leg, Decimal(size))
+
+
+def said(stage: Stage) -> str:
+    """The newest message in a corner."""
+    return [notification.message for notification in stage.app._notifications][-1]

@@ -366,6 +366,31 @@ async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
         assert posts(stage) == 0
 
 
+async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("f9")
+        await batch_form(stage, pilot)
+        form = stage.app.screen
+        assert "Trading is locked. Enter shows the review; L unlocks it there." in words(stage)
+        review = await reviewed(stage, pilot)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("tab", "enter")
+        await pilot.pause()
+        assert stage.app.screen is review
+        assert "L unlocks it" not in words(stage)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert stage.app.screen is form
+        assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
+        await reviewed(stage, pilot)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert posts(stage) == 1
+
+
 async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) -> None:
     stage = Stage(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
@@ -377,7 +402,7 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         await asyncio.sleep(2)
         await pilot.pause()
         assert posts(stage) == 0
-        assert "Nothing was sent. Trading is locked" in words(stage)
+        assert "Trading is locked; L unlocks it." in words(stage)
         await pilot.press("enter")
         assert isinstance(stage.app.screen, CreationForm)
 

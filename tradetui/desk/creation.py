@@ -145,6 +145,11 @@ class Creation:
     def _permitted(self, kind: Creates) -> bool:
         return not self._authorities or AUTHORITIES[kind] in self._authorities
 
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked: nothing can be created either."""
+        return self._intents.locked
+
     def why_not(self, kind: Creates) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents, reasons = self._intents, []

@@ -92,6 +92,8 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor_key: str | None = None
         self._column = 0
         self._visited = False
+        self.vanished: Any = None
+        """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, tuple[Any, ...]] = {}
         self._lines = TableLines(self)
@@ -369,12 +371,14 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _show_anew(self, *, repaint: bool = False, into_sight: bool = False) -> None:
         """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different."""
-        stood = self._standing()
+        stood, record = self._standing(), self.cursor_record
         self._view = self._narrowing.view_of(self._source)
         count = self._view.count
         place = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
         if place is None:
             place = self._cursor
+            if self._cursor_key is not None and self._visited and self.vanished is None:
+                self.vanished = record
         if not self._visited and not into_sight:
             place = 0
         self._cursor = max(0, min(place, count - 1))

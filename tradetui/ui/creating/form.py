@@ -46,6 +46,7 @@ class CreationForm(ModalScreen[None]):
         self._kind = kind
         self._fields = fields_of(kind)
         self._rows = rows_of(kind)
+        self._told_locked = False
 
     def compose(self) -> ComposeResult:
         """Titles, then a line of boxes and a line for what is wrong with them, for each row."""
@@ -104,6 +105,11 @@ class CreationForm(ModalScreen[None]):
         self.query_one("#review", Button).disabled = result.request is None
         self.query_one("#about", Static).update(plain("\n".join(self._about())))
 
+    def desk_changed(self) -> None:
+        """The lock may be another one."""
+        if self._told_locked != self._creation.locked:
+            self._tell()
+
     def _words(self, result: CheckedForm, row: int) -> Content:
         titles = {field.name: field.title for field in self._fields}
         lines = [
@@ -122,6 +128,9 @@ class CreationForm(ModalScreen[None]):
             for field in self._fields
             if field.name == name
         ]
+        self._told_locked = self._creation.locked
+        if self._told_locked:
+            lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
         return [*lines, f"What the exchange tells once is kept in {self._creation.where}."]
 
     def action_move(self, by: int) -> None:

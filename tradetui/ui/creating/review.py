@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -20,9 +20,13 @@ from tradetui.desk.creation import Creation
 from tradetui.desk.intents import Withheld
 from tradetui.desk.preview import ARMS_S
 from tradetui.ui.creating.opening import BREAKPOINTS, TITLES
+from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.safe import plain
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.scrub import scrub
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
 
 
 class ReviewDialog(ModalScreen[Created | None]):
@@ -37,6 +41,7 @@ class ReviewDialog(ModalScreen[Created | None]):
         ("up,k", "scroll(-1)", "Further up"),
         ("pagedown", "scroll(10)", "Page down"),
         ("pageup", "scroll(-10)", "Page up"),
+        Binding("L", "lock", "Lock or unlock", id="lock"),
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#cancel"
@@ -48,6 +53,7 @@ class ReviewDialog(ModalScreen[Created | None]):
         self._kind = KINDS[type(request)]
         self._armed = False
         self._sending = False
+        self._words = ""
 
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
@@ -61,8 +67,8 @@ class ReviewDialog(ModalScreen[Created | None]):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
-                yield Button("Back", id="cancel")
-                yield Button(self._action(), id="confirm", variant="error", disabled=True)
+                yield DeliberateButton("Back", id="cancel")
+                yield DeliberateButton(self._action(), id="confirm", variant="error", disabled=True)
 
     def _action(self) -> str:
         names = titles_of(self._request)
@@ -92,13 +98,36 @@ class ReviewDialog(ModalScreen[Created | None]):
         self._tell("")
 
     def _tell(self, words: str) -> None:
+        self._words = words
         reasons = self._creation.why_not(self._kind)
         enabled = self._armed and not self._sending and not reasons
         button = self.query_one("#confirm", Button)
         if not enabled and button.has_focus:
             self.query_one("#cancel").focus()
         button.disabled = not enabled
+        reasons = tuple(map(self._trade_app.with_own_keys, reasons))
         self.query_one("#reason", Static).update(plain("\n".join(filter(None, (words, *reasons)))))
+
+    @property
+    def _trade_app(self) -> TradeApp:
+        return cast("TradeApp", self.app)
+
+    def action_lock(self) -> None:
+        """Lock at once; unlocking asks first, and then the review is as it was."""
+        self._trade_app.lock_or_unlock()
+
+    def desk_changed(self) -> None:
+        """The lock may be another one."""
+        if not self._sending:
+            self._tell(self._words)
+
+    def on_screen_resume(self) -> None:
+        """What was in front is gone; it may have unlocked trading."""
+        self.call_later(self.desk_changed)
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self._tell(TOO_SOON)
 
     def action_scroll(self, lines: int) -> None:
         """Show more of what will be sent, where it is more than fits."""

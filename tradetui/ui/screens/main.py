@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import BindingType
 
 from tradetui.ui.bindings import bindings
+from tradetui.ui.safe import tell
 from tradetui.ui.screens.rows import RowActions
 
 if TYPE_CHECKING:
+    from tradetui.trading.positions import Position
     from tradetui.ui.app import TradeApp
+    from tradetui.ui.key_order import TypedInput
+    from tradetui.ui.settings import UiSettings
 
 
 class MainScreen(RowActions):
@@ -18,6 +22,16 @@ class MainScreen(RowActions):
 
     where = "main"
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__(settings)
+        self._vanished: Position | None = None
+
+    def before_key(self, event: TypedInput) -> bool:
+        """Note which position has gone from under the cursor since the key before."""
+        table = self.panels["positions"].table
+        self._vanished, table.vanished = table.vanished, None
+        return True
 
     def action_reverse(self) -> None:
         """Open the reversal of the position under the cursor, or say why there is none."""
@@ -28,6 +42,11 @@ class MainScreen(RowActions):
         from tradetui.ui.dialogs.reversal import ReversalDialog
         from tradetui.ui.dialogs.symbol import SymbolDialog
 
+        if self.focused_panel == "positions" and (gone := self._vanished) is not None:
+            leg = "LONG" if gone.is_long else "SHORT"
+            words = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
+            tell(self.app, words, severity="warning", seconds=10)
+            return
         execution, read_anew = self.desk.execution, self.desk.poll_now
         record = self.table.cursor_record if self.focused_panel == "positions" else None
         if record is not None:

@@ -1,0 +1,291 @@
+"""The reversal dialog says which leg it reverses, why nothing was sent, how it is unlocked, and that it can be left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input
+
+from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
+from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.reversal import ReversalDialog
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
+    dialog.query_one("#confirm", Button).focus()
+    await pilot.pause()
+    await pilot.press("enter")
+
+
+# Which leg
+
+
+@pytest.mark.parametrize(("row", "leg", "side"), [(0, "LONG", "buy"), (1, "SHORT", "sell")])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_the_leg_is_in_title_headline_button_and_word(
+    row: int, leg: str, side: str, size: tuple[int, int]
+) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        asks_for_the_word(stage)
+        await still(stage, pilot)
+        await pilot.press("2", *["down"] * row, "R")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        symbol = dialog._target.symbol
+        shown = words(stage)
+        assert f"Reverse {symbol} {leg} ─" in shown
+        assert f"REVERSE THE {leg} OF {symbol}" in shown
+        assert f"Type {symbol} {leg} to confirm." in shown
+        assert str(dialog.query_one("#confirm", Button).label).startswith(f"Reverse {symbol} {leg}")
+        assert dialog.query_one("#typed", Input).placeholder == f"type {symbol} {leg} to confirm"
+        await pilot.press(*["pagedown"] * 5)
+        assert f"sent side {side} = the {leg.lower()} leg" in words(stage)
+        wrong = "SHORT" if leg == "LONG" else "LONG"
+        for typed in (symbol, f"{symbol} {wrong}"):
+            dialog.query_one("#typed", Input).value = typed
+            await pilot.pause()
+            assert dialog.query_one("#confirm", Button).disabled, typed
+        dialog.query_one("#typed", Input).value = f"  {symbol.lower()}   {leg.lower()} "
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_one_way_names_the_side_that_is_held() -> None:
+    stage = Stage("one-way")
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        held = stage.app.main.table.cursor_record
+        leg = "LONG" if held.is_long else "SHORT"
+        assert dialog._subject == f"{held.symbol} {leg}"
+        assert f"REVERSE THE {leg} OF {held.symbol}" in words(stage)
+
+
+async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await still(stage, pilot)
+        await pilot.press("2", "down")
+        table = stage.app.main.table
+        gone, uid = table.cursor_record, stage.desk.settings.uid or ""
+        book = stage.sandbox.world.book(uid, str(gone.product_type))
+        leg = "long" if gone.is_long else "short"
+        position = book.held(gone.symbol, leg)
+        assert position is not None
+        position.size = Decimal(0)
+        stage.desk.poll_now("positions")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert table.cursor_record is not None and table.cursor_record is not gone
+        await pilot.press("R")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert f"{gone.symbol} {leg.upper()} has gone since the key before" in words(stage)
+        await pilot.press("R")
+        await asyncio.sleep(1)
+        assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
+
+
+# Why nothing was sent
+
+
+async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_preview() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        leg, was = dialog._preview.plan.leg, dialog._preview.plan.held_size
+        hold_more(stage, dialog, leg.lower(), "0.109")
+        scroll = dialog._scroll.scroll_y
+        await confirm(pilot, dialog)
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        told = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
+        assert posts(stage) == 0
+        assert told in words(stage)
+        assert f"◂ was {was}" in words(stage), "the row is marked"
+        assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
+        assert dialog._scroll.scroll_y == scroll
+        await asyncio.sleep(25)
+        await pilot.pause()
+        assert told in words(stage), "two expiries and re-reads later"
+        assert stage.app.focused is dialog.query_one("#confirm"), "the focus is kept"
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert "NOT SENT" not in words(stage)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        for _ in range(3):
+            assert dialog._preview is not None and dialog._preview.plan is not None
+            plan = dialog._preview.plan
+            hold_more(stage, dialog, plan.leg.lower(), "0.01")
+            await confirm(pilot, dialog)
+            await asyncio.sleep(2)
+            await pilot.pause()
+            assert f"NOT SENT. Changed since you looked: size {plan.held_size} → " in words(stage)
+        assert posts(stage) == 0
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        preview = dialog._preview
+        dialog.query_one("#size", Input).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        assert dialog._preview is preview
+
+
+# The lock
+
+
+async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        await pilot.press("L")
+        dialog = await opened(stage, pilot)
+        assert stage.desk.execution is not None and stage.desk.execution.locked
+        assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
+        assert "Trading is locked; L unlocks it." in words(stage)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("enter")
+        assert stage.app.screen is dialog and stage.desk.execution.locked, "Enter presses Cancel"
+        await pilot.press("L", "tab", "enter")
+        await pilot.pause()
+        assert stage.app.screen is dialog and not stage.desk.execution.locked
+        assert dialog.query_one("#typed").display
+        await read_at_once(stage, pilot, dialog._subject)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_locked_while_one_types_nothing_is_lost() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject[:4])
+        await pilot.press("f9")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        typed = dialog.query_one("#typed", Input)
+        assert not typed.display
+        assert "Trading is locked; L unlocks it." in words(stage)
+        await pilot.press("L", "tab", "enter")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert stage.app.screen is dialog
+        assert stage.app.focused is typed and typed.value == dialog._subject[:4]
+        await read_at_once(stage, pilot, dialog._subject[4:])
+        assert typed.value == dialog._subject
+
+
+# It can always be left
+
+
+async def hangs(*_: Any) -> AsyncIterator[Any]:
+    await asyncio.Event().wait()
+    yield
+
+
+async def breaks(*_: Any) -> AsyncIterator[Any]:
+    raise RuntimeError("another symbol's fill came out of turn")
+    yield
+
+
+async def never(*_: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        monkeypatch.setattr(stage.desk.execution, "follow", hangs)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        assert said(stage) == (
+            f"{dialog._preview.plan.title}: this is not taken back. It goes on behind, {dialog._target.symbol} stays "
+            "locked until it is known what became of it, and that is told here; J shows it."
+        )
+
+
+async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        monkeypatch.setattr(stage.desk.execution, "confirm", never)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+@pytest.mark.parametrize("method", ["confirm", "follow"])
+async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        if method == "confirm":
+
+            async def fails(*_: Any) -> Any:
+                raise ZeroDivisionError("int too large to convert")
+
+            monkeypatch.setattr(stage.desk.execution, method, fails)
+        else:
+            monkeypatch.setattr(stage.desk.execution, method, breaks)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        await pilot.pause()
+        shown = words(stage)
+        assert "It is not known what became of it" in shown
+        assert "Not done" not in shown
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_what_was_left_and_then_not_sent_is_told() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        hold_more(stage, dialog, "short", "0.2")
+        stage.sandbox.faults.next("delay", endpoint="futures.positions", times=1)
+        await confirm(pilot, dialog)
+        await pilot.press("escape")
+        await asyncio.sleep(8)
+        await pilot.pause()
+        assert "NOT SENT" in words(stage)
+        assert posts(stage) == 0
