@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.desk.listing_stage import ACCOUNTS, BOOKS, ListingStage, keys_of, read_on
+from tradetui.desk.identity import AccountIdentity
 from tradetui.desk.listing import Listing, ListingState
 from tradetui.desk.listing_kinds import LISTINGS
 from tradetui.exchange.budget import Lane
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.sandbox.keys import ALL
 from tradetui.trading.coin_totals import added
+from tradetui.wire.spot import AccountInfo
 
 pytestmark = pytest.mark.looptime
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
@@ -195,6 +197,29 @@ async def test_what_the_keys_authorities_rule_out_is_known_without_asking() -> N
     allowed = ListingStage("hedge", permissions=ALL)
     await allowed.identify()
     assert allowed.listings.why_not("spot-fills") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "lacks"),
+    [
+        (["coor", "cpow"], True),
+        (["COOR", "cpow"], True),
+        (["coor", "stor"], False),
+        (["coor", "STOW"], False),
+        (["trade", "readonly"], False),
+        (["coor", "readonly"], False),
+        ("coor,readonly", False),
+        ({"coor": True, "spot": True}, False),
+        ([], False),
+        (None, False),
+        (7, False),
+    ],
+)
+async def test_authorities_that_nobody_knows_forbid_nothing(told: object, lacks: bool) -> None:
+    stage = ListingStage("hedge")
+    info = AccountInfo.from_row({"userId": "1", "authorities": told})
+    stage.account = AccountIdentity("http://x", "live", "1", "exchange", info)
+    assert (stage.listings.why_not("spot-fills") is not None) is lacks
 
 
 @pytest.mark.parametrize(

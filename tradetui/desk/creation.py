@@ -37,6 +37,7 @@ from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.wire.broker import BrokerSubaccount, CreateSubaccountRequest
 from tradetui.wire.codes import refusal_explained
 from tradetui.wire.replies import Reply
+from tradetui.wire.spot import AccountInfo
 from tradetui.wire.subaccounts import CreateBatchRequest
 
 MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
@@ -78,7 +79,7 @@ class Creation:
         self._vault: Vault | None = None
         self._trouble = "whose account this is is not known yet"
         self._copies: bool | None = None
-        self._authorities: tuple[str, ...] = ()
+        self._account_info: AccountInfo | None = None
         self._busy: set[Creates] = set()
         self._running: set[asyncio.Task[Any]] = set()
         self._unkept: dict[str, Unkept] = {}
@@ -92,7 +93,7 @@ class Creation:
         """Open the vault of the account, and take up every creation where the journal says it stands."""
         self._uid = account.uid if account.known else ""
         if account.info is not None:
-            self._copies, self._authorities = account.info.is_copy_trader, account.info.authorities
+            self._copies, self._account_info = account.info.is_copy_trader, account.info
         try:
             self._vault = await self._disk.run(Vault, folder, self._strongbox)
         except VaultUnusable as problem:
@@ -143,7 +144,7 @@ class Creation:
         return kind is not Creates.BROKER_SUBACCOUNT or account_kind in (None, "broker")
 
     def _permitted(self, kind: Creates) -> bool:
-        return not self._authorities or AUTHORITIES[kind] in self._authorities
+        return self._account_info is None or not self._account_info.lacks_all(AUTHORITIES[kind])
 
     @property
     def locked(self) -> bool:

@@ -63,9 +63,9 @@ class Listings:
         if endpoint.area == "broker" and self._account_kind in ("ordinary", "copy_trader"):
             return "only for a broker's main account; the profile's account_kind says this is none"
         account = self._account()
-        told = account.info.authorities if account is not None and account.info is not None else ()
+        info = account.info if account is not None else None
         needed = NEEDED_AUTHORITIES.get(endpoint.name, ())
-        if told and needed and not set(needed) & set(told):
+        if info is not None and needed and info.lacks_all(*needed):
             return "the key may not read spot orders; the exchange's site gives it the permission"
         return None
 

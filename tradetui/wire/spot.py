@@ -1,6 +1,6 @@
 """Spot: fills (endpoint 3), account bills (11), and whose key this is (beyond the interface)."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from tradetui.wire.fees import FeeDetail
 from tradetui.wire.field_types import Figure, Moment
@@ -101,6 +101,13 @@ class SpotBill(Record):
     bill_id: str
 
 
+AUTHORITIES: Final = frozenset(
+    ("coor", "coow", "cpor", "cpow", "stor", "stow", "ttor", "ttow", "wtor", "wtow", "chor", "chow")
+)
+"""Every authority the exchange documents: futures orders, futures holdings, spot trade, copy trading, wallet transfer
+and sub-accounts, each to read (r) and to write (w)."""
+
+
 class AccountInfo(Record):
     """Whose key this is, what it may do, and whether its owner is a copy trader."""
 
@@ -116,6 +123,15 @@ class AccountInfo(Record):
     channel_code: str | None = None
     channel: str | None = None
     regis_time: Moment | None = None
+
+    def lacks_all(self, *authorities: str) -> bool:
+        """Whether the key certainly has none of these authorities.
+
+        It does only where the exchange told some and every word of them is known: among words that nobody knows there
+        may be one that stands for what is asked.
+        """
+        own = {authority.casefold() for authority in self.authorities}
+        return bool(own) and own <= AUTHORITIES and not own & set(authorities)
 
     @property
     def is_copy_trader(self) -> bool | None:
