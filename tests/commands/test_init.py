@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.exit_codes import DONE, USAGE
+from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
 from tradetui.profiles.loading import Flags, load
 from tradetui.profiles.secrets import fetch
 
@@ -66,3 +67,34 @@ def test_missing_secrets_are_named(
     monkeypatch.delenv("TRADETUI_PASSPHRASE")
     assert main(["init", "--config", str(config), "--base-url", "https://x.example"]) == USAGE
     assert "TRADETUI_PASSPHRASE" in capsys.readouterr().err
+
+
+def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
+    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    way_out = "create a sub-account in classic mode, make an API key in it, and use that key"
+    point("unified")
+    assert main(["init", "--config", str(config)]) == ATTENTION
+    said = capsys.readouterr().err
+    assert said.count("is in unified mode") == said.count(way_out) == 1
+    assert fetch(load({}, Flags(config=config))).api_key, "it is written all the same"
+    assert main(["doctor", "--config", str(config)]) == ATTENTION
+    report = capsys.readouterr().out
+    assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1
+
+
+def test_a_key_that_works_is_written_without_a_word_about_it(
+    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point()
+    assert main(["init", "--config", str(config)]) == DONE
+    said = capsys.readouterr().err
+    assert "refuses" not in said and "not tried" not in said
+
+
+def test_a_key_that_the_exchange_refuses_is_said(
+    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point(TRADETUI_PASSPHRASE="AnotherOne1")
+    assert main(["init", "--config", str(config)]) == ATTENTION
+    assert "Check the passphrase" in capsys.readouterr().err

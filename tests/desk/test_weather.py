@@ -10,6 +10,7 @@ import pytest
 
 from tests.desk.simulation import Simulation
 from tradetui.desk.health import LinkState
+from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
     HttpRequest,
@@ -43,7 +44,7 @@ WEATHERS: dict[str, tuple[Weather, str]] = {
     "wrong passphrase": (says("40012", "apikey/password is incorrect"), "does not accept the key"),
     "wrong clock": (says("40008", "Request timestamp expired"), "does not accept the key"),
     "missing permission": (says("40014", "Incorrect permissions, need future order read"), "may not do this"),
-    "unified account": (says("40085", "You are in Unified Account mode"), "may not do this"),
+    "unified account": (says("40085", "You are in Unified Account mode"), "is in unified mode"),
     "demo key on live": (says("40099", "exchange environment is incorrect"), "key"),
     "unknown symbol": (says("40034", "Parameter ABCUSDT does not exist"), "refused the request"),
     "unreachable host": (fails(TransportErrorKind.CONNECT, "no route to host"), "cannot be reached"),
@@ -116,7 +117,8 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
                 del waiting[each]
             else:
                 # After a 429 the budget gives its permits back one by one, and no feed overrules that.
-                grace = 4.0 if name == "429 storm" else 0.0
+                # An account that is refused as a whole is asked once a minute.
+                grace = {"429 storm": 4.0, "unified account": ACCOUNT_PROBE_S}.get(name, 0.0)
                 assert since <= 2 * feed.interval + grace, f"{each} after {since:.1f} s of {name}"
     assert desk.health.state in (LinkState.CONNECTED, LinkState.DEGRADED)
     await simulation.run(15)

@@ -26,6 +26,7 @@ from tradetui.exchange import (
     PermissionRefused,
     RateLimited,
     Rejected,
+    UnifiedAccount,
     Unreachable,
     UnreadableReply,
 )
@@ -129,7 +130,7 @@ async def test_a_broken_rule_is_refused_before_sending() -> None:
         (refused("40099"), AuthenticationFailed),
         (refused("40008"), AuthenticationFailed),
         (refused("40014", "权限不正确, 需要 future order write 权限"), PermissionRefused),
-        (refused("40085"), PermissionRefused),
+        (refused("40085"), UnifiedAccount),
         (refused("429", status=429), RateLimited),
         (refused("429", status=200), RateLimited),
         (refused("1001", status=429), RateLimited),
@@ -270,6 +271,28 @@ async def test_a_refusal_without_another_word_is_final() -> None:
     with pytest.raises(Rejected):
         await client.spot.bills(coin="USDT")
     assert len(app.seen) == 1
+
+
+async def test_a_unified_account_is_asked_once_a_minute_whatever_is_read() -> None:
+    unified = {"now": True}
+    client, app = reader(
+        lambda seen: refused("40085") if unified["now"] and seen.headers.get("access-sign") else Say(data=[]),
+        lane=Lane.FEED,
+    )
+    end = asyncio.get_running_loop().time() + 300
+    while asyncio.get_running_loop().time() < end:
+        for read in (client.futures.accounts, client.futures.fills, client.futures.positions):
+            with pytest.raises(UnifiedAccount, match="create a sub-account in classic mode, make an API key in it"):
+                await read(product_type=USDT)
+        await asyncio.sleep(1)
+    assert len(app.seen) in (5, 6)
+    await client.public.time()
+    assert len(app.seen) in (6, 7), "what needs no key goes on"
+    unified["now"] = False
+    await asyncio.sleep(60)
+    for _ in range(2):
+        await client.futures.accounts(product_type=USDT)
+        await client.futures.positions(product_type=USDT)
 
 
 def signs(seen: Seen, query: str) -> bool:

@@ -139,8 +139,11 @@ def _terminal() -> Check:
 async def _online(loaded: LoadedProfile) -> list[Check]:
     async with open_reader(loaded) as client:
         product_type = loaded.profile.product_types[0]
+        key = await _asked("key", lambda: client.futures.accounts(product_type=product_type))
+        if client.capabilities.account_refusal is not None:  # every other line would say the same
+            return [key, _clock(client), _address(client.link.address_usage())]
         checks = [
-            await _asked("key", lambda: client.futures.accounts(product_type=product_type)),
+            key,
             await _asked("orders", lambda: client.futures.pending_orders(product_type=product_type)),
             await _asked("fills", lambda: client.futures.fills(product_type=product_type, limit=1)),
             await _asked(

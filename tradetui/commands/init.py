@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -11,10 +12,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tradetui.commands.console import ask, ask_hidden, say
-from tradetui.commands.exit_codes import DONE
+from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.session import open_reader
+from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
 from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.loading import profiles_dir
+from tradetui.profiles.loading import Flags, load, profiles_dir
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.writing import check_name, write_profile
 
@@ -44,8 +47,23 @@ def run(args: argparse.Namespace) -> int:
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
     elsewhere = f" --config {args.config}" if args.config else ""
+    if (refusal := asyncio.run(_refusal(args))) is not None:
+        say(f"The exchange refuses this key. {refusal}")
     say(f"Next: tradetui doctor{elsewhere} --profile {args.name}")
-    return DONE
+    return DONE if refusal is None else ATTENTION
+
+
+async def _refusal(args: argparse.Namespace) -> ExchangeError | None:
+    """What the exchange has against the key that was just written, None where it has nothing or cannot be asked."""
+    loaded = load(os.environ, Flags(config=args.config, profile=args.name))
+    async with open_reader(loaded) as client:
+        try:
+            await client.futures.accounts(product_type=loaded.profile.product_types[0])
+        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
+            return refusal
+        except ExchangeError as problem:
+            say(f"The key was not tried: {problem}")
+    return None
 
 
 def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:

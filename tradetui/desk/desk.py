@@ -192,7 +192,8 @@ class Desk:
             self._note_live_stops(feed)
         self.alerts.feed_changed(feed)
         health = self.health
-        self.alerts.link_is(health.state, health.sentence)
+        if not health.of_account:  # that stands on the screen by itself
+            self.alerts.link_is(health.state, health.sentence)
 
     def _note_live_stops(self, feed: Feed) -> None:
         before, rows = self._live_stops, self.triggers_reader.live or ()

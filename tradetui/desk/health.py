@@ -23,11 +23,16 @@ class LinkState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """State, the sentence to show (empty while all is well) and what to do about it."""
+    """State, the sentence to show (empty while all is well) and what to do about it.
+
+    `of_account` is set where the exchange refuses the account as a whole: sentence and remedy then stand on the screen
+    once, for all feeds, for as long as it does.
+    """
 
     state: LinkState
     sentence: str = ""
     remedy: str = ""
+    of_account: bool = False
 
 
 SILENT_S: Final = 3.0
@@ -40,6 +45,9 @@ def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
 
     `now` is monotonic seconds.
     """
+    for feed in feeds:
+        if (error := feed.snapshot.error) is not None and error.of_account:
+            return Health(LinkState.REFUSED, error.sentence, error.remedy, of_account=True)
     troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
     silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
     if troubled and (silent or len(troubled) == len(feeds)):

@@ -10,7 +10,7 @@ from tradetui.desk.listing_kinds import LISTINGS
 from tradetui.desk.snapshot import FeedError
 from tradetui.exchange.budget import Lane
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
-from tradetui.exchange.errors import EndpointMissing, PermissionRefused
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
 
 if TYPE_CHECKING:
     from tradetui.desk.identity import AccountIdentity
@@ -77,5 +77,5 @@ class Listings:
     def _heard(self, endpoint: Endpoint, problem: Exception | None) -> None:
         if problem is None:
             self._refusals.pop(endpoint.name, None)
-        elif isinstance(problem, PermissionRefused | EndpointMissing):
+        elif isinstance(problem, PermissionRefused | EndpointMissing | UnifiedAccount):
             self._refusals[endpoint.name] = (self._client.clock.monotonic() + PROBE_AGAIN_S, FeedError.of(problem))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from tradetui.exchange.errors import ExchangeError
+from tradetui.wire.codes import UNIFIED_ACCOUNT
 
 STALE_INTERVALS, STALE_AT_LEAST_S = 2, 5.0
 DEAD_INTERVALS, DEAD_AT_LEAST_S = 5, 15.0
@@ -33,6 +34,11 @@ class FeedError:
     sentence: str
     remedy: str
     code: str | None = None
+
+    @property
+    def of_account(self) -> bool:
+        """Whether the exchange refuses the account as a whole, so that every feed fails alike."""
+        return self.code == UNIFIED_ACCOUNT
 
     @classmethod
     def of(cls, problem: Exception) -> FeedError:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         PermissionRefused,
         RateLimited,
         Rejected,
+        UnifiedAccount,
         Unreachable,
         UnreadableReply,
     )
@@ -40,6 +41,7 @@ __all__ = [
     "RateLimited",
     "Rejected",
     "SystemClock",
+    "UnifiedAccount",
     "Unreachable",
     "UnreadableReply",
 ]

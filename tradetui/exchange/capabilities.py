@@ -1,4 +1,4 @@
-"""Which endpoints beyond the interface the exchange offers, as far as it has told."""
+"""What the exchange lets this account call, as far as it has told."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
 
 PROBE_AGAIN_S = 600.0
+ACCOUNT_PROBE_S = 60.0
 
 
 class Capabilities:
-    """An endpoint beyond the interface that is missing or not permitted is left alone for ten minutes."""
+    """An endpoint beyond the interface that is missing or not permitted is left alone for ten minutes.
+
+    Where the exchange refuses the account as a whole (`account_refusal`), one read a minute is sent to see whether it
+    still does.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self.account_refusal: ExchangeError | None = None
+        self._account_probe_at = 0.0
         self._off: dict[str, tuple[float, ExchangeError]] = {}
 
     def offers(self, name: str) -> bool:
@@ -30,16 +37,18 @@ class Capabilities:
         return reason if reason is not None and self._clock.monotonic() < until else None
 
     def check(self, endpoint: Endpoint) -> None:
-        """Raise what the exchange said when the endpoint was switched off, without asking again."""
+        """Raise what the exchange said when it refused the account or the endpoint, without asking again."""
+        if endpoint.signed and self.account_refusal is not None:
+            if (now := self._clock.monotonic()) < self._account_probe_at:
+                raise _again(self.account_refusal)
+            self._account_probe_at = now + ACCOUNT_PROBE_S
         if (reason := self.refusal(endpoint.name)) is not None:
-            again = type(reason)(
-                reason.message,
-                code=reason.code,
-                endpoint=reason.endpoint,
-                http_status=reason.http_status,
-                remedy=reason.remedy,
-            )
-            raise again
+            raise _again(reason)
+
+    def refuse_account(self, reason: ExchangeError) -> None:
+        """Send nothing more that is signed, but for a probe a minute."""
+        self.account_refusal = reason
+        self._account_probe_at = self._clock.monotonic() + ACCOUNT_PROBE_S
 
     def switch_off(self, endpoint: Endpoint, reason: ExchangeError) -> None:
         """Leave an endpoint beyond the interface alone until the next probe; the thirteen are never switched off."""
@@ -49,3 +58,15 @@ class Capabilities:
     def answered(self, endpoint: Endpoint) -> None:
         """It works."""
         self._off.pop(endpoint.name, None)
+        if endpoint.signed:
+            self.account_refusal = None
+
+
+def _again(reason: ExchangeError) -> ExchangeError:
+    return type(reason)(
+        reason.message,
+        code=reason.code,
+        endpoint=reason.endpoint,
+        http_status=reason.http_status,
+        remedy=reason.remedy,
+    )

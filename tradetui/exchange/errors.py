@@ -58,6 +58,12 @@ class PermissionRefused(ExchangeError):
     reason = "The key or the account may not do this"
 
 
+class UnifiedAccount(ExchangeError):
+    """The account is in unified mode (40085): it refuses everything of this interface, whatever is asked."""
+
+    reason = "The account is in unified mode, which this program does not speak"
+
+
 class RateLimited(ExchangeError):
     """Too many calls; `retry_after` is in seconds where known."""
 

@@ -13,6 +13,7 @@ from tradetui.exchange.errors import (
     Busy,
     ExchangeError,
     RateLimited,
+    UnifiedAccount,
     Unreachable,
     UnreadableReply,
 )
@@ -77,7 +78,9 @@ class Reads:
             error = first or result
             tidy(error, self._credentials)
             self._link.failed(error, answered=answer.http_response is not None)
-            if _says_missing(error):
+            if isinstance(error, UnifiedAccount):
+                self._capabilities.refuse_account(error)
+            elif _says_missing(error):
                 self._capabilities.switch_off(endpoint, error)
             raise error
 

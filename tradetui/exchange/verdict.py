@@ -15,11 +15,19 @@ from tradetui.exchange.errors import (
     PermissionRefused,
     RateLimited,
     Rejected,
+    UnifiedAccount,
     Unreachable,
     UnreadableReply,
 )
 from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
-from tradetui.wire.codes import TOO_MANY_CALLS_REMEDY, ErrorKind, endpoint_missing, meaning, write_refused
+from tradetui.wire.codes import (
+    TOO_MANY_CALLS_REMEDY,
+    UNIFIED_ACCOUNT,
+    ErrorKind,
+    endpoint_missing,
+    meaning,
+    write_refused,
+)
 from tradetui.wire.replies import Envelope, Reply, UnreadableBody, read_data, read_envelope
 
 if TYPE_CHECKING:
@@ -150,6 +158,8 @@ def _classified(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> Excha
     }
     if endpoint_missing(envelope.code, status):
         return EndpointMissing(envelope.msg, **said)
+    if envelope.code == UNIFIED_ACCOUNT:
+        return UnifiedAccount(envelope.msg, **said)
     match known.kind:
         case ErrorKind.AUTHENTICATION:
             return AuthenticationFailed(envelope.msg, **said)

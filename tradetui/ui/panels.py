@@ -36,6 +36,8 @@ NOTHING: Final = {
 LIVE_TITLE: Final = "Live stops"
 NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 READING: Final = "reading …"
+NOT_READ: Final = "not read"
+"""In each panel while the exchange refuses the account as a whole; why stands above all of them."""
 UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
 
 
@@ -82,7 +84,9 @@ class Panel(Container):
         if snapshot.lost:
             about.append(f"{snapshot.lost} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
-        trouble = snapshot.error.sentence if snapshot.error is not None else snapshot.note
+        trouble = snapshot.note
+        if snapshot.error is not None:
+            trouble = NOT_READ if snapshot.error.of_account else snapshot.error.sentence
         if snapshot.error is None and snapshot.read_at is None:
             trouble = READING
         if trouble != self._shown_trouble:
@@ -137,6 +141,8 @@ class Panel(Container):
             self._say(f"None of {snapshot.count} rows matches.\nEsc clears the filter.")
         elif snapshot.count:
             self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
+        elif snapshot.error is not None and snapshot.error.of_account:
+            self._say(NOT_READ)
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
         elif snapshot.lost and not self.live:

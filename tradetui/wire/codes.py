@@ -65,8 +65,7 @@ _UNLISTED: Final = Meaning(
 UNIFIED_ACCOUNT: Final = "40085"
 """The code under which an account in unified mode refuses everything of this interface."""
 UNIFIED_ACCOUNT_REMEDY: Final = (
-    "The account is in unified mode, which this program does not speak. On the exchange's site create a sub-account "
-    "in classic mode, make an API key in it, and use that key."
+    "On the exchange's site create a sub-account in classic mode, make an API key in it, and use that key here."
 )
 TOO_MANY_CALLS_REMEDY: Final = (
     "Too many calls: it slows down by itself; lower budget_share if other programs use this account, and "

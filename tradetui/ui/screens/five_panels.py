@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -19,7 +19,7 @@ from tradetui.ui.layout import PANELS, arrangement, has_two_lines
 from tradetui.ui.panel_area import PanelArea
 from tradetui.ui.panels import TITLES, Panel
 from tradetui.ui.record_table import RecordTable
-from tradetui.ui.safe import tell
+from tradetui.ui.safe import plain, tell
 from tradetui.ui.screens.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.tabs import PanelTabs, Tab
 from tradetui.ui.zones import zone_label
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feed import Feed
+    from tradetui.desk.health import Health
     from tradetui.desk.snapshot import Snapshot
     from tradetui.ui.settings import UiSettings
 
 TICK_S = 1.0
+PROBED: Final = "The exchange is asked again once a minute."
 HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
 
 
@@ -53,6 +55,7 @@ class FivePanels(TableScreen):
         self._fresh: set[str] = set()
         self._painting = False
         self._not_kept: str | None = None
+        self._refusal = ""
         self._painted_at = 0.0
         self._bell = Bell()
 
@@ -62,6 +65,7 @@ class FivePanels(TableScreen):
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield PanelTabs()
         yield Static(id="banner", markup=False)
+        yield Static(id="refused", markup=False)
         yield PanelArea(self.panels.values())
         yield Hints()
 
@@ -127,6 +131,7 @@ class FivePanels(TableScreen):
             panel.reset()
         self._bell = Bell()
         self.product = None
+        self._say_refusal("")
         # Until the new desk tells, nothing about it is proven.
         self.query_one(HeaderBar).begin("LIVE", "MONITOR", name)
 
@@ -198,11 +203,23 @@ class FivePanels(TableScreen):
 
     def _show_header(self, desk: Desk) -> None:
         self.query_one(HeaderBar).show(desk, desk.clock.monotonic())
+        self._show_refusal(desk.health)
         if desk.archive_trouble != self._not_kept:
             self._not_kept = desk.archive_trouble
             if self._not_kept:
                 words = f"What is read is not kept beyond this session: {self._not_kept}"
                 tell(self.app, words, severity="warning", seconds=60)
+
+    def _show_refusal(self, health: Health) -> None:
+        """Say once, whole and above the panels, that the exchange refuses the account."""
+        self._say_refusal(f"{health.sentence}. {health.remedy} {PROBED}" if health.of_account else "")
+
+    def _say_refusal(self, sentences: str) -> None:
+        if sentences != self._refusal:
+            self._refusal = sentences
+            notice = self.query_one("#refused", Static)
+            notice.update(plain(sentences))
+            notice.display = bool(sentences)
 
     def alerted(self, alert: Alert) -> None:
         """Ring; a link that is lost or back is also said, since it concerns every panel."""
