@@ -122,6 +122,11 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true")
     journal = add("journal", "list intents and their outcomes")
     journal.add_argument("--json", action="store_true")
+    journal.add_argument(
+        "--accept-loss",
+        action="store_true",
+        help="go on without what is lost of it: nothing is deleted, and trading is locked until you unlock it",
+    )
     keys = add("keys", "the key table")
     keys.add_argument("--json", action="store_true")
     return parser

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.exit_codes import DONE, USAGE
-from tradetui.commands.session import identity_of, journal_file
-from tradetui.desk.journal import Journal
+from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.session import identity_of, journal_file, journal_of
+from tradetui.desk.journal import Journal, State
+from tradetui.desk.journal_opening import open_journal
+from tradetui.desk.registered_journal import JournalLocation
+from tradetui.exchange.clock import Moment
 from tradetui.profiles.loading import Flags, load
 
 
@@ -29,5 +33,61 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
     assert main(["journal"]) == USAGE
     said = capsys.readouterr().err
     assert "journal.sqlite.damaged-1" in said and "--accept-loss" in said
-    file.with_name("journal.sqlite.damaged-1").rename(file.with_name("looked-at"))
+    assert main(["journal", "--accept-loss"]) == DONE
+    said = capsys.readouterr().err
+    assert "Accepted" in said and "L unlocks it" in said
+    assert file.with_name("journal.sqlite.accepted-1").read_bytes() == b"no database" * 500
     assert main(["journal"]) == DONE
+    assert main(["journal", "--accept-loss"]) == DONE
+    assert "Nothing is lost" in capsys.readouterr().err
+
+
+def with_an_open_intent() -> JournalLocation:
+    """A journal as a session left it."""
+    loaded = load(os.environ, Flags())
+    location = journal_of(loaded, identity_of(loaded))
+    journal = open_journal(location)
+    journal.check()
+    journal.begin("i1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {"title": "Reverse BTCUSDT"}, Moment(1))
+    journal.step("i1", State.SENT, {}, Moment(2))
+    journal.close()
+    return location
+
+
+def test_an_emptied_journal_is_no_empty_one(point: Point, capsys: pytest.CaptureFixture[str]) -> None:
+    point()
+    file = with_an_open_intent().file
+    assert file is not None
+    assert main(["journal"]) == ATTENTION
+    file.write_bytes(b"")
+    capsys.readouterr()
+    assert main(["journal"]) == USAGE
+    said = capsys.readouterr().err
+    assert "emptied or replaced" in said and "USDT-FUTURES|BTCUSDT" in said and "--accept-loss" in said
+    assert main(["doctor"]) == ATTENTION
+    said = capsys.readouterr().out
+    assert "emptied or replaced" in said and "--accept-loss" in said
+
+
+def test_a_second_data_directory_says_where_a_symbol_is_locked(
+    point: Point, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    point()
+    first = with_an_open_intent().file
+    point(TRADETUI_DATA_DIR=str(tmp_path / "other"))
+    loaded = load(os.environ, Flags())
+    open_journal(journal_of(loaded, identity_of(loaded))).close()
+    capsys.readouterr()
+    assert main(["journal"]) == DONE
+    assert f"USDT-FUTURES|BTCUSDT is locked by intent i1 in {first}" in capsys.readouterr().err
+    main(["doctor"])
+    assert f"USDT-FUTURES|BTCUSDT is locked by {first}" in capsys.readouterr().out
+
+
+def test_looking_makes_no_journal(point: Point, capsys: pytest.CaptureFixture[str], own_state_dir: Path) -> None:
+    point()
+    assert main(["journal"]) == DONE
+    main(["doctor"])
+    loaded = load(os.environ, Flags())
+    assert not journal_file(loaded, identity_of(loaded)).exists()
+    assert list(own_state_dir.iterdir()) == []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,13 +15,15 @@ from tempfile import TemporaryFile
 from tradetui.commands.console import stdout
 from tradetui.commands.data_directory import close_data_dir, closed_sentence
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import flags_of, identity_of, journal_file, open_reader
+from tradetui.commands.session import flags_of, identity_of, journal_of, open_reader
 from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.journal import ENDED, Journal
+from tradetui.desk.journal import ENDED
+from tradetui.desk.journal_opening import existing_journal
+from tradetui.desk.registered_journal import RegisteredJournal
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.address_quota import AddressUsage
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.clock import WARN_OFFSET_MS
+from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.loading import LoadedProfile, load
 from tradetui.ui.own_keys import own_keys
@@ -98,22 +102,32 @@ def _account(account: AccountIdentity) -> Check:
     return Check(
         "account",
         True,
-        "the uid is not set; a hash of the key stands in, so another key of this account has a journal of its own",
+        "the exchange does not tell the uid and it is not set; a hash of the key stands in, so what another key of "
+        "this account does locks nothing here. Set uid in the profile of each",
     )
 
 
 def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
-    file = journal_file(loaded, account)
-    if not file.exists():
-        return _journal_to_be(file)
+    location = journal_of(loaded, account)
+    elsewhere: list[str] = []
     try:
-        journal = Journal(file)
-        newest = journal.newest()
-        journal.close()
+        journal = existing_journal(location)
+        if journal is None:
+            assert location.file is not None
+            return _journal_to_be(location.file)
+        with closing(journal):
+            journal.check()
+            newest = journal.newest()
+            if isinstance(journal, RegisteredJournal):
+                held = journal.reconcile(Moment.now(SystemClock())).items()
+                elsewhere = [f"{scope} is locked by {journal.path_of(holder)}" for scope, holder in held]
     except FileUnusable as problem:
-        return Check("journal", False, problem.reason, problem.remedy)
+        return Check("journal", False, f"{problem.file}: {problem.reason}", f"{problem.remedy}.")
+    except (sqlite3.Error, OSError) as problem:
+        return Check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
     open_ones = sum(intent.state not in ENDED for intent in newest)
-    return Check("journal", True, f"{file}, {open_ones or 'none'} of its newest intents not settled")
+    found = f"{location.file}, {open_ones or 'none'} of its newest intents not settled"
+    return Check("journal", True, "; ".join([found, *elsewhere]))
 
 
 def _journal_to_be(file: Path) -> Check:

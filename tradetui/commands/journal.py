@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 from tradetui.commands.console import say, stdout
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import flags_of, identity_of, journal_file
-from tradetui.desk.journal import ENDED, Intent, Journal, State
-from tradetui.desk.sqlite_file import FileUnusable, set_aside_before
+from tradetui.commands.session import flags_of, identity_of, journal_of
+from tradetui.desk.journal import ENDED, Intent, State
+from tradetui.desk.journal_opening import accept_loss, existing_journal
+from tradetui.desk.registered_journal import JournalLocation, RegisteredJournal
+from tradetui.desk.sqlite_file import FileLost, FileUnusable
+from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.wire.json_text import dump
 
@@ -26,22 +31,17 @@ NOT_ENDED = (
     "Not settled: what became of it is looked for while tradetui runs on this account. Where none runs, start it; "
     "until then look at the exchange's own pages before doing anything again."
 )
+ACCEPTED = "Trading is locked now for every session of the account; L unlocks it on the main screen."
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled."""
     loaded = load_privately(os.environ, flags_of(args))
     account = identity_of(loaded)
-    file = journal_file(loaded, account)
-    intents: list[Intent] = []
-    if file.exists() or set_aside_before(file) is not None:
-        try:
-            journal = Journal(file)
-            journal.check()
-        except FileUnusable as problem:
-            raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
-        intents = journal.newest()
-        journal.close()
+    location = journal_of(loaded, account)
+    if args.accept_loss:
+        return _accept_loss(location)
+    intents = _newest(location)
     output = stdout()
     if args.json:
         output.json(dump([_as_json(intent) for intent in intents]))
@@ -55,6 +55,43 @@ def run(args: argparse.Namespace) -> int:
     if not account.known and not intents:
         return ATTENTION
     return ATTENTION if any(intent.state not in ENDED for intent in intents) else DONE
+
+
+def _accept_loss(location: JournalLocation) -> int:
+    try:
+        accepted = accept_loss(location, Moment.now(SystemClock()))
+    except (FileUnusable, sqlite3.Error, OSError) as problem:
+        raise _unusable(location, problem) from None
+    for sentence in accepted:
+        say(f"Accepted: {sentence}")
+    say(ACCEPTED if accepted else "Nothing is lost: the journal is as it was written.")
+    return DONE
+
+
+def _newest(location: JournalLocation) -> list[Intent]:
+    try:
+        journal = existing_journal(location)
+        if journal is None:
+            return []
+        with closing(journal):
+            journal.check()
+            if isinstance(journal, RegisteredJournal):
+                for scope, holder in journal.reconcile(Moment.now(SystemClock())).items():
+                    say(f"{scope} is locked by intent {holder.intent} in {journal.path_of(holder)}.")
+                if journal.notice:
+                    say(journal.notice)
+            return journal.newest()
+    except (FileUnusable, sqlite3.Error, OSError) as problem:
+        raise _unusable(location, problem) from None
+
+
+def _unusable(location: JournalLocation, problem: Exception) -> ConfigurationError:
+    if not isinstance(problem, FileUnusable):
+        return ConfigurationError(
+            f"it cannot be read ({problem})", place=str(location.file), remedy="Check the disk and the data directory."
+        )
+    locked = f"; open in it: {', '.join(problem.locked)}" if isinstance(problem, FileLost) and problem.locked else ""
+    return ConfigurationError(problem.reason + locked, place=problem.file, remedy=problem.remedy)
 
 
 def _as_json(intent: Intent) -> dict[str, object]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
-from tradetui.desk.desk import JOURNAL_FILE, Desk
+from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.identity import AccountIdentity, identify, stand_in, untold
-from tradetui.desk.keeping import account_dir
 from tradetui.desk.known_accounts import KnownAccounts
+from tradetui.desk.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
@@ -184,6 +184,14 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
 
 
-def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
+def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
     """Where the intents of an account are kept; profiles of one account share it."""
-    return account_dir(loaded.data_dir, identity) / JOURNAL_FILE
+    key_stand_in = stand_in(credentials_of(loaded).api_key)
+    return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
+
+
+def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
+    """The file of that journal."""
+    file = journal_of(loaded, identity).file
+    assert file is not None  # a profile always has a data directory
+    return file

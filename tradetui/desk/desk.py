@@ -222,7 +222,7 @@ class Desk:
         if account is None or execution is None:
             return
         data_dir = self.settings.data_dir
-        folder = data_dir and account_dir(data_dir, account)
+        folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
         uid = account.uid if account.known else None
         await execution.open_journal(account.name, journal_location(self.settings, account), uid)
         if self.creation is not None:
@@ -243,12 +243,14 @@ def journal_location(settings: DeskSettings, account: AccountIdentity) -> Journa
     """Where the journal of an account is, and every name under which it may have been kept before."""
     if settings.data_dir is None:
         return JournalLocation(None)
-    former = (settings.data_dir / ACCOUNTS_DIR / name for name in account.former_names(settings.key_stand_in))
+    folder = account_dir(settings.data_dir, account, settings.key_stand_in)
+    names = (account.name, *account.former_names(settings.key_stand_in))
+    others = (settings.data_dir / ACCOUNTS_DIR / name for name in names if name != folder.name)
     return JournalLocation(
-        account_dir(settings.data_dir, account) / JOURNAL_FILE,
+        folder / JOURNAL_FILE,
         settings.state_dir and settings.state_dir / REGISTRY_FILE,
         account.aliases(settings.key_stand_in),
-        tuple(folder / JOURNAL_FILE for folder in former if folder.is_dir()),
+        tuple(other / JOURNAL_FILE for other in others if other.is_dir()),
         settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
     )
 

@@ -28,15 +28,39 @@ def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -
         return Journal(location.file, lives.owner if lives else "")
     registry = Registry(location.registry_file)
     try:
-        return _open_registered(location, location.file, lives, registry)
+        journal = _open_registered(location, location.file, lives, registry)
+        assert journal is not None  # it is made where there is none
+        return journal
     except BaseException:
         registry.close()
         raise
 
 
+def existing_journal(location: JournalLocation) -> Journal | None:
+    """The journal of an account where there is one, for who only reads; nothing is made. Raises as `open_journal`."""
+    location = located(location)
+    if location.file is None:
+        return None
+    files = (location.file, *location.former_files)
+    there = any(path.exists() or set_aside_before(path) is not None for path in files)
+    if location.registry_file is None:
+        return Journal(location.file) if there else None
+    if not location.registry_file.exists() and set_aside_before(location.registry_file) is None and not there:
+        return None
+    registry = Registry(location.registry_file)
+    try:
+        journal = _open_registered(location, location.file, None, registry, creates=False)
+    except BaseException:
+        registry.close()
+        raise
+    if journal is None:
+        registry.close()
+    return journal
+
+
 def _open_registered(
-    location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry
-) -> RegisteredJournal:
+    location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry, *, creates: bool = True
+) -> RegisteredJournal | None:
     aliases = registry.known_as(location.aliases)
     heads = registry.journals(aliases)
     by_path = {head.path: head for head in heads}
@@ -65,7 +89,11 @@ def _open_registered(
         for journal in opened.values():
             journal.close()
         raise _together(losses)
-    main = opened.pop(file, None) or RegisteredJournal(file, lives, registry, aliases)
+    main = opened.pop(file, None)
+    if main is None:
+        if not creates and not opened:
+            return None
+        main = RegisteredJournal(file, lives, registry, aliases)
     main.take_over(list(opened.values()))
     return main
 

@@ -24,9 +24,14 @@ FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
 
-def account_dir(data_dir: Path, identity: AccountIdentity) -> Path:
-    """Where everything of an account is kept."""
-    return data_dir / ACCOUNTS_DIR / identity.name
+def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "") -> Path:
+    """Where everything of an account is kept: under its name, or a former one as long as that is the only one.
+
+    A former name is a hash of the key, from before the UID was known, or of another spelling of the address.
+    """
+    accounts = data_dir / ACCOUNTS_DIR
+    names = (identity.name, *identity.former_names(key_stand_in))
+    return accounts / next((name for name in names if (accounts / name).is_dir()), identity.name)
 
 
 class Keeping:
@@ -73,7 +78,7 @@ class Keeping:
         self._known(self.identity)
         file = None
         if self._settings.data_dir is not None:
-            file = account_dir(self._settings.data_dir, self.identity) / FILE
+            file = account_dir(self._settings.data_dir, self.identity, self._settings.key_stand_in) / FILE
         try:
             self.archive = await self._disk.run(Archive, file)
         except (FileUnusable, OSError, sqlite3.Error) as problem:
