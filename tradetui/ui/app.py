@@ -323,8 +323,16 @@ class TradeApp(App[None], inherit_bindings=False):
         self.run_worker(self._lock(execution), exit_on_error=False)
 
     def lock_or_unlock(self) -> None:
-        """Lock trading at once; unlocking asks first, on top of whatever is open."""
+        """Lock trading at once; unlocking asks first, on top of whatever is open.
+
+        Where the journal is lost it says what is lost, and asks whether to go on without it.
+        """
         desk = self.desk
+        if desk is not None and desk.execution is not None and desk.execution.intents.loss is not None:
+            from tradetui.ui.dialogs.lost_journal import LostJournalDialog
+
+            self.push_screen(LostJournalDialog(desk.execution.intents))
+            return
         if desk is None or desk.execution is None or not desk.execution.locked:
             self.action_lock_at_once()
             return

@@ -146,6 +146,7 @@ class ReversalDialog(ModalScreen[None]):
         self._too_soon = False
         if self._phase is Phase.ARMED:
             self._looked_at, self._not_sent, self._dropped = self._preview, "", False
+            self._execution.intents.notice = ""  # it is said once
             self.call_later(self._tell)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
@@ -339,6 +340,8 @@ class ReversalDialog(ModalScreen[None]):
             lines.append(f"NOT SENT. {told}" if self._not_sent else told)
         elif self._not_sent:
             lines.append(f"NOT SENT. {self._not_sent}")
+        if notice := self._execution.intents.notice:
+            lines.append(notice)
         if self._dropped:
             lines.append(DROPPED)
         if self._too_soon:
