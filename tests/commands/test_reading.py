@@ -81,12 +81,94 @@ def test_without_a_limit_the_newest_page_of_all_product_types_is_given_without_a
     point: Point, capsys: Capture
 ) -> None:
     point()
-    every = ("fills", "--product-type", "USDT-FUTURES,COIN-FUTURES,USDC-FUTURES")
+    # The market goes on meanwhile: what is compared ends before the test began.
+    every = ("fills", "--product-type", "USDT-FUTURES,COIN-FUTURES,USDC-FUTURES", "--since", "60d", "--until", "1d")
     rows = shown(capsys, *every)
     assert main(["show", *every, "--json", "--limit", "100"]) == DONE
     assert [row["tradeId"] for row in rows] == [row["tradeId"] for row in json.loads(capsys.readouterr().out)]
-    assert main(["show", *every, "--json"]) == DONE
-    assert "the newest 100 rows; --limit N gives more, --all every one" in capsys.readouterr().err
+
+
+CUT = "these are the newest {} rows of at least {}: --limit N prints more, --all reads every page"
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["fills", "--product-type", "USDT-FUTURES"], 100),
+        (["fills"], 100),
+        (["spot-bills"], 100),
+        (["convert"], 20),
+        (["triggers", "--product-type", "USDT-FUTURES"], 100),
+        (["orders", "--product-type", "USDT-FUTURES", "--status", "live"], None),
+        (["fills", "--product-type", "USDT-FUTURES", "--symbol", "XRPUSDT", "--since", "1m"], None),
+        (["accounts"], None),
+        (["fills", "--product-type", "USDT-FUTURES", "--limit", "100"], None),
+        (["convert", "--all"], None),
+    ],
+)
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_what_is_cut_is_said(point: Point, capsys: Capture, words: list[str], count: int | None, form: str) -> None:
+    point()
+    assert main(["show", *words, form]) == DONE
+    said = capsys.readouterr().err
+    if count is None:
+        assert said == ""
+    else:
+        assert said == f"tradetui: {CUT.format(count, count + 1)}.\n"
+
+
+def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:
+    point()
+    usdt = ("fills", "--product-type", "USDT-FUTURES")
+    hundredth = shown(capsys, *usdt, "--limit", "100", "--until", "1d")[-1]
+    newest = shown(capsys, *usdt, "--since", hundredth["cTime"], "--until", "1d")
+    assert len(newest) == 100
+    assert capsys.readouterr().err == ""
+
+
+def in_pieces(capsys: Capture, words: list[str], id_name: str, time_name: str) -> list[int]:
+    """The times of all rows of a span that one request may not ask for, each row once, newest first."""
+    rows = shown(capsys, *words, "--all")
+    ids = [row[id_name] for row in rows]
+    times = [int(row[time_name]) for row in rows]
+    assert len(ids) == len(set(ids))
+    assert times == sorted(times, reverse=True)
+    return times
+
+
+@pytest.mark.parametrize(
+    ("account", "words", "id_name", "time_name"),
+    [
+        ("broker", ["transfers"], "txId", "ts"),
+        ("hedge", ["fills", "--product-type", "USDT-FUTURES"], "tradeId", "cTime"),
+        ("hedge", ["triggers"], "orderId", "cTime"),
+        ("hedge", ["orders"], "orderId", "cTime"),
+        ("hedge", ["convert"], "id", "ts"),
+        ("hedge", ["spot-bills"], "billId", "cTime"),
+    ],
+)
+def test_a_long_span_is_read_in_pieces_without_gap_or_repetition(
+    point: Point, capsys: Capture, account: str, words: list[str], id_name: str, time_name: str
+) -> None:
+    point(account)
+    # In two halves that one request each may ask for, or in weeks, and at once.
+    longest, step = (56, 7) if account == "broker" else (160, 80)
+    ends = range(1, longest, step)
+    parts = [
+        row[id_name]
+        for end in ends
+        for row in shown(capsys, *words, "--all", "--since", f"{end + step}d", "--until", f"{end}d")
+    ]
+    times = in_pieces(capsys, [*words, "--since", f"{ends[-1] + step}d", "--until", "1d"], id_name, time_name)
+    assert len(times) == len(set(parts)) > 0
+
+
+def test_only_as_much_of_a_long_span_is_read_as_is_wanted(point: Point, capsys: Capture) -> None:
+    point()
+    two_years = ["fills", "--product-type", "USDT-FUTURES", "--since", "730d", "--until", "0d", "--all"]
+    assert len(shown(capsys, *two_years, "--limit", "150")) == 150
+    assert main(["show", "fills", "--since", "200d", "--until", "1d"]) == USAGE
+    assert "With --all that is done for you." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

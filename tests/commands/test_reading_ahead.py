@@ -73,7 +73,7 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     """Where the rows wanted are counted, a page more than they need is a call for nothing."""
     pages = Pages(4)
     asked = show._parser().parse_args(["spot-bills", *flags])
-    stream = show._stream(Told(pages), endpoint("spot.bills"), None, asked, show._Progress("spot-bills"))
+    stream = show._stream(Told(pages), endpoint("spot.bills"), None, None, asked, show._Progress("spot-bills"))
     first = await anext(stream)
     await asyncio.sleep(0)
     assert first.key == "0"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.desk.rows import fill, order
+from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
 from tradetui.desk.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
 from tradetui.desk.columns.every_field import ENDPOINTS, every_column
@@ -248,3 +248,19 @@ def test_columns_load_no_models() -> None:
 
 def test_every_table_has_a_choice() -> None:
     assert set(COLUMNS) == set(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("status", "tone"),
+    [
+        ("executed", Tone.GAIN),
+        ("fail_execute", Tone.LOSS),
+        ("fail_trigger", Tone.LOSS),
+        ("FAIL_TRIGGER", Tone.LOSS),
+        ("cancelled", Tone.MUTED),
+        ("never_heard_of", Tone.MUTED),
+    ],
+)
+def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, tone: Tone) -> None:
+    column = next(column for column in COLUMNS["triggers"] if column.id == "planStatus")
+    assert column.cell(trigger(1, status), UTC) == (status, tone)

@@ -72,7 +72,7 @@ REPLY_WORDS: dict[tuple[int, str], type[StrEnum]] = {
 # Words the vocabularies hold beyond the tables: from requests, from prose, or from the live exchange.
 BEYOND: dict[type[StrEnum], set[str]] = {
     v.PlanType: {"profit_loss", "profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss"},
-    v.PlanStatus: {"live", "not_trigger", "executing"},
+    v.PlanStatus: {"fail_trigger", "live", "not_trigger", "executing"},
     v.OrderStatus: {"filled", "canceled"},
 }
 

@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tradetui.commands import endpoints_table
 from tradetui.commands.console import say, show_progress, stderr_is_terminal, stdout
@@ -19,6 +19,7 @@ from tradetui.commands.merging import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.commands.session import flags_of, open_reader
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.loading import LoadedProfile
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
@@ -47,6 +48,8 @@ MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """What a panel shows is several reads of one parameter, unless the person gives that parameter."""
 
 CONVERT_DEFAULT_DAYS = 90
+Span: TypeAlias = tuple[int, int]
+"""Start and end in Unix milliseconds, both included."""
 ROWS_AT_A_TIME = 25
 """Rows written before what comes in from the exchange is looked at."""
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
@@ -72,14 +75,14 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
     endpoint = CATALOGUE[WHATS[asked.what]]
     async with open_reader(loaded) as client:
         try:
-            requests = _requests(asked, endpoint, loaded, client.clock.wall_ms())
+            requests, span = _requests(asked, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(_in_options(problem, endpoint))
         writer = _writer(asked, _columns(asked.what, endpoint))
         progress = _Progress(asked.what)
         failure: Exception | None = None
         try:
-            async for row in _rows(asked, client, endpoint, requests, progress):
+            async for row in _rows(asked, client, endpoint, requests, span, progress):
                 writer.write(row)
                 progress.row()
                 if progress.rows % ROWS_AT_A_TIME == 0:
@@ -94,7 +97,12 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
     if failure is not None:
         return report(failure)
     if progress.cut:
-        say(f"tradetui: the newest {progress.rows} rows; --limit N gives more, --all every one.")
+        say(
+            f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: --limit N prints "
+            "more, --all reads every page."
+        )
+    if progress.may_be_cut:
+        say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
     if progress.lost:
         say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
         return ATTENTION
@@ -109,6 +117,7 @@ class _Progress:
         self._shows = stderr_is_terminal()
         self.rows = 0
         self.cut = False
+        self.may_be_cut = False
         self._pages = 0
         self.lost = 0
 
@@ -134,6 +143,7 @@ async def _rows(
     client: ExchangeReader,
     endpoint: Endpoint,
     requests: list[list[Any]],
+    span: Span | None,
     progress: _Progress,
 ) -> AsyncIterator[Mapping[str, object]]:
     """Rows of every product type, newest first; where a record has no time, one product type after the other."""
@@ -145,7 +155,7 @@ async def _rows(
         return
     groups = [
         merged(
-            [_stream(client, endpoint, request, asked, progress) for request in group],
+            [_stream(client, endpoint, request, span, asked, progress) for request in group],
             id_field=endpoint.id_field,
             time_field=endpoint.time_field,
         )
@@ -153,12 +163,18 @@ async def _rows(
     ]
     given, most = 0, _most(asked, endpoint)
     # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
-    async for record in merged(groups, id_field=None, time_field=endpoint.time_field):
-        if most is not None and given >= most:
-            progress.cut = asked.limit is None
+    records = merged(groups, id_field=None, time_field=endpoint.time_field)
+    while most is None or given < most:
+        record = await anext(records, None)
+        if record is None:
             return
         given += 1
         yield record.received
+    if asked.limit is None:
+        try:
+            progress.cut = await anext(records, None) is not None
+        except ExchangeError:
+            progress.may_be_cut = True  # what was asked for is complete; only whether there is more is not known
 
 
 def _most(asked: argparse.Namespace, endpoint: Endpoint) -> int | None:
@@ -169,8 +185,14 @@ def _most(asked: argparse.Namespace, endpoint: Endpoint) -> int | None:
 
 
 async def _stream(
-    client: ExchangeReader, endpoint: Endpoint, request: Any, asked: argparse.Namespace, progress: _Progress
+    client: ExchangeReader,
+    endpoint: Endpoint,
+    request: Any,
+    span: Span | None,
+    asked: argparse.Namespace,
+    progress: _Progress,
 ) -> AsyncIterator[Record]:
+    """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
     if endpoint.page is None:
         reply = await client.read(endpoint, request)
         progress.page(reply)
@@ -178,13 +200,16 @@ async def _stream(
             yield record
         return
     taken = 0
-    pages = client.pages(endpoint, request)
+    if span is None:
+        pages = client.pages(endpoint, request)
+    else:
+        pages = client.pages(endpoint, request, start_time=span[0], end_time=span[1])
     async for reply in ahead(pages) if asked.all and asked.limit is None else pages:
         progress.page(reply)
         for record in reply.rows:
             yield record
         taken += len(reply.rows)
-        if not asked.all and (asked.limit is None or taken >= asked.limit):
+        if not asked.all and asked.limit is not None and taken >= asked.limit:
             return
 
 
@@ -200,8 +225,13 @@ async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
         await asyncio.gather(following, return_exceptions=True)
 
 
-def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> list[list[Any]]:
-    """One group of requests a product type; a group is what is merged into one stream."""
+def _requests(
+    asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
+) -> tuple[list[list[Any]], Span | None]:
+    """One group of requests a product type, which is merged into one stream, and the span that all are read over.
+
+    Without a span each request is read as it stands; raises InvalidRequest.
+    """
     values = {name: getattr(asked, name) for name in _parameters(endpoint) if getattr(asked, name, None) is not None}
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(asked, name, None)) is not None:
@@ -212,6 +242,7 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
     if asked.what == "convert":
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
+    span = _span_in_pieces(asked, endpoint, values, now_ms)
     if getattr(asked, "idLessThan", None) is not None:
         values["idLessThan"] = asked.idLessThan
     if endpoint.page is not None:
@@ -228,9 +259,8 @@ def _requests(asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfi
         base = values if product_type is None else {**values, "productType": product_type}
         name, words = MERGED.get(asked.what, ("", ()))
         chosen = [{}] if name in base or not words else [{name: word} for word in words]
-        pieces = _pieces(endpoint, base) if asked.all else [base]
-        groups.append([endpoint.request(**piece, **more) for piece in pieces for more in chosen])
-    return groups
+        groups.append([endpoint.request(**base, **more) for more in chosen])
+    return groups, span
 
 
 def _in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
@@ -244,17 +274,24 @@ def _in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
         # A name without capitals may be a common word: coin, symbol, type.
         return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
 
-    name = problem.parameter
-    return InvalidRequest(options.get(name, name), told(problem.rule), problem.value, told(problem.remedy))
+    name, remedy = problem.parameter, told(problem.remedy)
+    if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
+        remedy += " With --all that is done for you."
+    return InvalidRequest(options.get(name, name), told(problem.rule), problem.value, remedy)
 
 
-def _pieces(endpoint: Endpoint, values: dict[str, Any]) -> list[dict[str, Any]]:
-    """A stretch of time in spans the exchange takes, where it takes no page that goes on beyond one."""
-    rule, start, end = endpoint.time, values.get("startTime"), values.get("endTime")
-    if endpoint.name != WHATS["transfers"] or rule is None or start is None or end is None:
-        return [values]
-    spans = split_span(start, end, rule.piece_ms)
-    return [{**values, "startTime": first, "endTime": last} for first, last in spans] or [values]
+def _span_in_pieces(asked: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int) -> Span | None:
+    """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
+
+    The times in `values` are then those of its newest piece; reading goes on from there piece by piece.
+    """
+    rule, start = endpoint.time, values.get("startTime")
+    end = values.get("endTime", now_ms)
+    if not asked.all or rule is None or start is None or end - start <= rule.span_ms:
+        return None
+    newest_start, newest_end = next(split_span(start, end, rule.piece_ms))
+    values |= {"startTime": newest_start, "endTime": newest_end}
+    return start, end
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:

@@ -280,8 +280,9 @@ class Creation:
     async def _refused(
         self, intent: str, kind: Creates, names: Sequence[str], asked: Sequence[Asked], problem: ExchangeError
     ) -> Created:
-        said = _clean(str(problem), asked)
         explained = refusal_explained(problem.message) if kind is Creates.COPY_KEY else None
+        # What is explained stands under it by itself.
+        said = _clean(problem.sentence if explained else str(problem), asked)
         told = {"code": problem.code, "message": _clean(problem.message, asked)}
         await self._intents.note(intent, State.REJECTED, {**told, **({"next": explained} if explained else {})})
         await self._discard(names)

@@ -267,7 +267,10 @@ class _Pool:
             while queue:
                 waiter = queue.popleft()
                 if not waiter.future.done():
-                    waiter.future.set_exception(NotSent("the program is closing", endpoint=self.endpoint.name))
+                    closing = NotSent(
+                        "the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on."
+                    )
+                    waiter.future.set_exception(closing)
 
     def _first(self, lane: Lane) -> _Waiter | None:
         queue = self._waiting[lane]

@@ -96,9 +96,13 @@ class Calls:
     ) -> Answer:
         """Make the call once and say what became of it; raises only where nothing was sent."""
         if endpoint.writes and self._read_only:
-            raise ReadOnly("this program was started to read only", endpoint=endpoint.name)
+            raise ReadOnly(
+                "this program was started to read only",
+                endpoint=endpoint.name,
+                remedy="Use ExchangeClient, or start without monitor mode, to write.",
+            )
         if self._closed:
-            raise NotSent("the connection is closed", endpoint=endpoint.name)
+            raise NotSent("the connection is closed", endpoint=endpoint.name, remedy="Make a new client.")
         transport = await self._transport()
         hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
         permit = await self._budget.acquire(endpoint, lane, hold_s=hold_s)
@@ -108,7 +112,11 @@ class Calls:
                 await slots.acquire()
         except TimeoutError:
             permit.unused()
-            raise Unreachable("every connection is busy with calls that do not end", endpoint=endpoint.name) from None
+            raise Unreachable(
+                "every connection is busy with calls that do not end",
+                endpoint=endpoint.name,
+                remedy="Check the network, and ask for less at a time.",
+            ) from None
         except BaseException:
             permit.unused()
             raise
@@ -151,7 +159,7 @@ class Calls:
             try:  # an RSA key needs a large library
                 self._signer = await asyncio.to_thread(credentials.signer) if credentials.rsa else credentials.signer()
             except SigningUnavailable as problem:
-                raise NotSent(str(problem)) from None
+                raise NotSent(str(problem), remedy="Install what is named, or use an HMAC key.") from None
         return await self._connect()
 
     async def _run(

@@ -153,7 +153,11 @@ class ExchangeReader:
         """Read one page of an endpoint of the catalogue; raises `ExchangeError`."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
         if what.writes:
-            raise ReadOnly("this endpoint changes something and cannot be read", endpoint=what.name)
+            raise ReadOnly(
+                "this endpoint changes something and cannot be read",
+                endpoint=what.name,
+                remedy="Use `write` of an ExchangeClient.",
+            )
         return await self._reads.read(what, request if request is not None else what.request(), self.lane)
 
     def pages(

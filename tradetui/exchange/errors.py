@@ -37,13 +37,17 @@ class ExchangeError(Exception):
         self.http_status = http_status
         self.remedy = remedy
 
-    def __str__(self) -> str:
-        """One sentence and the remedy, ready for a person; `message` keeps the exchange's words as they came."""
+    @property
+    def sentence(self) -> str:
+        """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
         said = scrub(self.message.strip().rstrip(".")) or "no reason given"
         where = f"{self.endpoint}: " if self.endpoint else ""
         code = f" (code {self.code})" if self.code else ""
-        remedy = f" {self.remedy}" if self.remedy else ""
-        return f"{where}{self.reason}: {said}{code}.{remedy}"
+        return f"{where}{self.reason}: {said}{code}."
+
+    def __str__(self) -> str:
+        """The sentence and the remedy."""
+        return f"{self.sentence} {self.remedy}" if self.remedy else self.sentence
 
 
 class AuthenticationFailed(ExchangeError):

@@ -96,7 +96,7 @@ class SharedBudget:
     async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
-            raise NotSent("the program is closing", endpoint=endpoint.name)
+            raise NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")
         if self._ledger is None and self._local is None:
             await self._open()
         if self._local is not None:
@@ -304,7 +304,8 @@ class _SharedPool:
             self._pump.cancel()
             with suppress(asyncio.CancelledError):
                 await self._pump
-        self._fail(NotSent("the program is closing", endpoint=self.endpoint.name))
+        closing = NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
+        self._fail(closing)
 
     def settle(self, work: Callable[[], None]) -> None:
         """Write down how a call ended; should that fail, its lease ends it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -71,8 +71,6 @@ TOO_MANY_CALLS_REMEDY: Final = (
     "Too many calls: it slows down by itself; lower budget_share if other programs use this account, and "
     "address_share if others call from this network address."
 )
-
-_EXPLAINED: Final = Meaning(ErrorKind.REJECTED, CodeGroup.UNLISTED, "")
 
 
 def _entries(kind: ErrorKind, group: CodeGroup, remedy: str, codes: str) -> dict[str, Meaning]:
@@ -325,12 +323,13 @@ KNOWN_CODES: Final = frozenset(_MEANINGS)
 def meaning(code: str, msg: str = "") -> Meaning:
     """What is known of a code; an unlisted one is a rejection that only the message explains.
 
-    It has no remedy where the message is a documented one: `refusal_explained` tells more then.
+    A documented message without a documented code, such as a copy-trading key's, has its own remedy.
     """
     known = _MEANINGS.get(code)
     if known is not None:
         return known
-    return _UNLISTED if refusal_explained(msg) is None else _EXPLAINED
+    remedy = refusal_explained(msg)
+    return _UNLISTED if remedy is None else replace(_UNLISTED, remedy=remedy)
 
 
 def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:

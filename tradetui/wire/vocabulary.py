@@ -152,11 +152,12 @@ class PlanType(StrEnum):
 
 
 class PlanStatus(StrEnum):
-    """State of a trigger order; the interface lists the first three, pending ones tell the others."""
+    """State of a trigger order; the interface lists the first three, the live exchange tells the others too."""
 
     EXECUTED = "executed"
     FAIL_EXECUTE = "fail_execute"
     CANCELLED = "cancelled"
+    FAIL_TRIGGER = "fail_trigger"
     LIVE = "live"
     NOT_TRIGGER = "not_trigger"
     EXECUTING = "executing"

@@ -154,7 +154,7 @@ FILLS: Final = (
     PRODUCT,
 )
 
-_STATUS_TONE: Final = {"executed": Tone.GAIN, "fail_execute": Tone.LOSS, "live": Tone.PLAIN}
+_STATUS_TONE: Final = {"executed": Tone.GAIN, "fail_execute": Tone.LOSS, "fail_trigger": Tone.LOSS, "live": Tone.PLAIN}
 
 TRIGGERS: Final = (
     time_column("uTime", "Updated", "u_time"),

@@ -1,0 +1,48 @@
+"""Every error of the client says what to do, to a library's user as to a trader."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+import tradetui.exchange
+from tradetui.exchange import errors
+from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.exchange.transport.transport import HttpResponse
+from tradetui.exchange.verdict import opened, outcome_or_error
+from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
+
+ROOT = Path(tradetui.exchange.__file__).parent
+KINDS = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, ExchangeError)}
+
+
+def test_no_error_is_made_without_a_remedy() -> None:
+    made = 0
+    for file in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in KINDS:
+                made += 1
+                options = {keyword.arg for keyword in node.keywords}
+                # `**said` is the one mapping, in verdict.py, that holds a remedy.
+                assert options & {"remedy", None}, f"{file.name}:{node.lineno}"
+    assert made > 10
+
+
+@pytest.mark.parametrize("code", [*sorted(KNOWN_CODES), "31901", "98765"])
+def test_every_code_has_one(code: str) -> None:
+    assert meaning(code).remedy
+
+
+@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
+def test_a_documented_refusal_without_a_code_has_its_own(words: str) -> None:
+    endpoint = CATALOGUE["copytrading.create_api_key"]
+    body = json.dumps({"code": "31901", "msg": f"{words}.", "requestTime": 1, "data": None}).encode()
+    refusal = outcome_or_error(endpoint, opened(1, HttpResponse(400, {"content-type": "application/json"}, body)))
+    assert isinstance(refusal, Rejected)
+    assert refusal.remedy == COPY_KEY_REFUSALS[words]
+    assert str(refusal) == f"{refusal.sentence} {refusal.remedy}"
