@@ -63,7 +63,6 @@ class Execution:
         self._following = Following(client, self._evidence, self.intents, clock)
         self._contracts: dict[str, Contract | None] = {}
         self._busy: set[str] = set()
-        self._watching = False
         self._followed: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -73,20 +72,9 @@ class Execution:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
         if await self.intents.open(account, location):
-            self._begin_watching()
-
-    async def accept_loss(self) -> bool:
-        """Go on without what is lost of the journal, as the trader says; whether it can be used now."""
-        if not await self.intents.accept_loss():
-            return False
-        self._begin_watching()
-        return True
-
-    def _begin_watching(self) -> None:
-        self._beside(self._take_up(at_least_ms=0))
-        if not self._watching:
-            self._watching = True
-            self._beside(self._watch())
+            self._beside(self._take_up(at_least_ms=0))
+        # A journal whose loss is accepted later is watched as well.
+        self._beside(self._watch())
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -204,7 +192,7 @@ class Execution:
         situation = Situation(
             settings=self._settings,
             link=self._client.link,
-            locked=self.locked,
+            locked=self.intents.locked_by_hand,
             open_intent=self.intents.open_on(lock_key(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
             contract=self._contracts.get(symbol),

@@ -307,7 +307,12 @@ class Intents:
     @property
     def locked(self) -> bool:
         """Whether trading is locked: in this session, by hand in any process of the account, or by a lost journal."""
-        return self._locked_here or self._locked_everywhere or self.loss is not None
+        return self.locked_by_hand or self.loss is not None
+
+    @property
+    def locked_by_hand(self) -> bool:
+        """Whether it was locked in this session, or by hand in any process of the account."""
+        return self._locked_here or self._locked_everywhere
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.

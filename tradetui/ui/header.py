@@ -136,9 +136,11 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk) -> str:
-    """A lock that others do not see, or what stays locked because nobody knows yet what became of it; or nothing."""
+    """A journal that is lost, a lock that others do not see, or what stays locked because nobody knows yet what became of it; or nothing."""
     if desk.execution is None:
         return NOT_KEPT if desk.archive_trouble else ""
+    if desk.execution.intents.loss is not None:
+        return "JOURNAL LOST OR DAMAGED: L"
     unknown, told = desk.execution.intents.unknown(), desk.execution.intents.lock_is_told
     if not told:
         return "LOCKED IN THIS SESSION ONLY"
