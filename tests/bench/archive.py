@@ -1,4 +1,6 @@
-"""Prints how long a key takes to its paint in an archive of a million fills, in a pseudo-terminal, and the memory.
+"""How long a key takes to its paint in an archive of a million fills, in a pseudo-terminal, and the memory.
+
+The keys are pressed by turns in the archive and in five tables of 100 rows, which they are held to.
 
 Run: python -m tests.bench.archive [ROWS] [KEYS]
 """
@@ -6,20 +8,28 @@ Run: python -m tests.bench.archive [ROWS] [KEYS]
 from __future__ import annotations
 
 import random
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+from tests.bench.anchors import TABLES_KEY, keys_by_turns, moves, tables
+from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
 from tradetui.desk.archive import Archive
 from tradetui.wire.json_text import dump
 
 START_MS = 1_700_000_000_000
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
-SEEN_S = 3.0
-SETTLE_S = 0.3
+PAUSE_S = 0.3
+KEY_TIMES = 10.0
+GROWTH_MIB = 16
+KEYS = {
+    "one row": b"jk",
+    "a page": b"f",
+    "to the end and back": b"Gg",
+    "order turned": b"s",
+    "filter and all": b"ea",
+}
 
 
 def build(file: Path, rows: int) -> None:
@@ -49,23 +59,11 @@ def _rows(rows: int, chance: random.Random) -> object:
         yield id_, at, f"0019{id_}", symbol, dump(body)
 
 
-def paints(terminal: Terminal, keys: list[bytes]) -> list[float]:
-    """Seconds from each key to its first byte, ascending."""
-    taken = []
-    for key in keys:
-        written, begin = len(terminal.output), time.perf_counter()
-        terminal.send(key)
-        terminal.read_for(SEEN_S, until=lambda: len(terminal.output) > written)  # noqa: B023
-        assert len(terminal.output) > written, f"{key!r} painted nothing"
-        taken.append(time.perf_counter() - begin)
-        terminal.read_for(SETTLE_S)
-    return sorted(taken)
-
-
-def main() -> None:
+def main() -> int:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    keys = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    with tempfile.TemporaryDirectory() as home:
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+    report = Report()
+    with tempfile.TemporaryDirectory() as home, tables("record", "still") as still:
         file = Path(home) / "archive.sqlite"
         build(file, rows)
         command = [sys.executable, "-m", "tests.bench.archive_program", str(file)]
@@ -73,20 +71,23 @@ def main() -> None:
             terminal.until_shown(b"USDT")
             terminal.read_for(2.0)
             before = measure(terminal, 1.0).resident_mib
-            for name, pressed in (
-                ("one row", [b"j", b"k"]),
-                ("a page", [b"f"]),
-                ("to the end and back", [b"G", b"g"]),
-                ("order turned", [b"s"]),
-                ("filter and all", [b"e", b"a"]),
-            ):
-                taken = paints(terminal, pressed * (keys // len(pressed)))
-                p95 = taken[int(len(taken) * 0.95)] * 1000
-                median = statistics.median(taken) * 1000
-                print(f"{rows:,} rows, {name}: median {median:.1f} ms, p95 {p95:.1f} (at most 50)")
-            after = measure(terminal, 1.0).resident_mib
-            print(f"memory: {before:.0f} MiB at first, {after:.0f} MiB afterwards")
+            for name, pressed in KEYS.items():
+                keys = [bytes([key]) for key in pressed * (count // len(pressed))]
+                taken = keys_by_turns(
+                    {"archive": terminal, TABLES_KEY: still}, {"archive": keys, TABLES_KEY: moves(count)}, PAUSE_S
+                )
+                report.keys(
+                    f"archive: {rows:,} rows, {name}",
+                    taken["archive"],
+                    TABLES_KEY,
+                    taken[TABLES_KEY],
+                    median_at_most=KEY_TIMES,
+                    p95_at_most=KEY_TIMES,
+                )
+            grown = measure(terminal, 1.0).resident_mib - before
+            report.absolute("archive: memory grown by the keys", grown, unit="MiB", at_most=GROWTH_MIB)
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from tests.bench.loopback import listen
+from tests.bench.report import Report
 
 ABANDONED = 10_000
 AFTER = 20
@@ -68,12 +69,10 @@ async def measure(abandoned: int = ABANDONED, seed: int = 1) -> tuple[int, int, 
 
 def main() -> int:
     stopped, successes, seconds = asyncio.run(measure())
-    good = successes == AFTER
-    print(
-        f"{ABANDONED} callers, {stopped} stopped waiting before their answer, {seconds:.1f} s: "
-        f"{successes} of {AFTER} calls succeed afterwards  {'ok' if good else 'MISSED'}"
-    )
-    return 0 if good else 1
+    print(f"{ABANDONED} callers, {stopped} stopped waiting before their answer, {seconds:.1f} s")
+    report = Report()
+    report.count(f"cancel: calls of {AFTER} that succeed afterwards", successes, exactly=AFTER)
+    return report.exit_code
 
 
 if __name__ == "__main__":

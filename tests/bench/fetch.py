@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.bench.loopback import listen
 from tests.bench.parse import _MARKET, ORDERS, body
+from tests.bench.report import Report, median_ratio
 
 TURNS = 31
 CALLS = 25
@@ -103,18 +104,26 @@ def main() -> int:
     finally:
         server.terminate()
         server.wait()
-    for name, turns in times.items():
-        seconds = statistics.median(turns)
-        print(f"{name:5} {seconds * 1000:7.3f} ms a call, {1 / seconds:6.0f} calls/s")
-    # Clients are compared within a turn, so that a machine that is busy for a while is so for all.
-    rate = statistics.median(theirs / ours for theirs, ours in zip(times["ccxt"], times["ours"], strict=True))
-    cost = statistics.median(ours / bare for ours, bare in zip(times["ours"], times["bare"], strict=True))
-    good = rate >= FASTER_THAN_CCXT and cost <= SLOWER_THAN_BARE
-    print(
-        f"{rate:.2f} times ccxt's rate (at least {FASTER_THAN_CCXT}), {cost:.2f} times bare httpx's time "
-        f"(at most {SLOWER_THAN_BARE})  {'ok' if good else 'MISSED'}"
+    report = Report()
+    report.ratio(
+        "fetch: calls in a second",
+        1 / statistics.median(times["ours"]),
+        "ccxt",
+        1 / statistics.median(times["ccxt"]),
+        unit="calls/s",
+        at_least=FASTER_THAN_CCXT,
+        ratio=median_ratio(times["ccxt"], times["ours"]),
     )
-    return 0 if good else 1
+    report.ratio(
+        "fetch: a call",
+        statistics.median(times["ours"]) * 1000,
+        "bare httpx",
+        statistics.median(times["bare"]) * 1000,
+        unit="ms",
+        at_most=SLOWER_THAN_BARE,
+        ratio=median_ratio(times["ours"], times["bare"]),
+    )
+    return report.exit_code
 
 
 if __name__ == "__main__":

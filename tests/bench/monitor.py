@@ -1,4 +1,6 @@
-"""Prints what the whole `tradetui monitor` costs at default intervals against a sandbox in another process.
+"""What the whole `tradetui monitor` costs at default intervals against a sandbox in another process.
+
+Its share of a processor is held to that of five live tables beside it, measured over the same seconds.
 
 Run: python -m tests.bench.monitor [SECONDS]
 """
@@ -11,12 +13,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+from tests.bench.anchors import tables
+from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
 
 TRADETUI = str(Path(sys.executable).with_name("tradetui"))
+TABLES_TIMES = 3.0
+MOST_MIB = 75
 
 
 @contextmanager
@@ -25,13 +33,13 @@ def sandbox_environment() -> Iterator[dict[str, str]]:
     server = subprocess.Popen([TRADETUI, "sandbox"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     try:
-        told = json.loads(server.stdout.readline())
-        key = next(profile for profile in told["profiles"] if profile["name"] == "hedge")
+        served = json.loads(server.stdout.readline())
+        key = next(profile for profile in served["profiles"] if profile["name"] == "hedge")
         with tempfile.TemporaryDirectory() as home:
             environment = {
                 "HOME": home,
                 "XDG_RUNTIME_DIR": home,
-                "TRADETUI_BASE_URL": told["base_url"],
+                "TRADETUI_BASE_URL": served["base_url"],
                 "TRADETUI_API_KEY": key["api_key"],
                 "TRADETUI_API_SECRET": key["secret"],
                 "TRADETUI_PASSPHRASE": key["passphrase"],
@@ -42,17 +50,32 @@ def sandbox_environment() -> Iterator[dict[str, str]]:
         server.wait()
 
 
-def main() -> None:
+def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    with sandbox_environment() as environment, Terminal([TRADETUI, "monitor"], environment=environment) as terminal:
+    report = Report()
+    with (
+        sandbox_environment() as environment,
+        tables("record", "changing") as five_tables,
+        Terminal([TRADETUI, "monitor"], environment=environment) as terminal,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        both = (terminal, five_tables)
         terminal.until_shown(b"BTCUSDT")
-        terminal.read_for(10.0)
-        load = measure(terminal, seconds)
-    print(
-        f"monitor: {load.cpu_percent:.2f} % of a core (at most 5), {load.bytes_per_second:.0f} B/s, "
-        f"{load.resident_mib:.1f} MiB (at most 72)"
+        list(threads.map(lambda program: program.read_for(10.0), both))
+        monitor_load, tables_load = threads.map(partial(measure, seconds=seconds), both)
+    report.ratio(
+        "monitor: processor",
+        monitor_load.cpu_percent,
+        "five live tables",
+        tables_load.cpu_percent,
+        unit="% of a core",
+        at_most=TABLES_TIMES,
     )
+    report.absolute(
+        f"monitor: memory after {10 + seconds:.0f} s", monitor_load.resident_mib, unit="MiB", at_most=MOST_MIB
+    )
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 
 import ccxt
 
+from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.replies import read_reply
 
 BLOCKS = 15
 ROUNDS = 20
 ORDERS = 100
+FASTER_THAN_CCXT = 4.0
 
 _MARKET = {
     "id": "BTCUSDT",
@@ -87,8 +90,8 @@ def body() -> bytes:
     return json.dumps(reply, separators=(",", ":")).encode()
 
 
-def compare() -> tuple[float, float]:
-    """Median seconds of ccxt and of ours, measured in blocks by turns so that both meet the same machine."""
+def compare() -> dict[str, list[float]]:
+    """Seconds of ccxt and of ours, a median of each turn."""
     page = body()
     peer = ccxt.bitget()
     peer.set_markets([_MARKET])
@@ -102,22 +105,33 @@ def compare() -> tuple[float, float]:
         return len(read_reply(orders, page).rows)
 
     assert theirs() == ours() == ORDERS
-    measured: tuple[list[float], list[float]] = ([], [])
-    for _ in range(BLOCKS):
-        for call, times in zip((theirs, ours), measured, strict=True):
-            times += [_seconds(call) for _ in range(ROUNDS)]
-    return statistics.median(measured[0]), statistics.median(measured[1])
+    return by_turns(BLOCKS, {"ccxt": lambda: _seconds(theirs), "ours": lambda: _seconds(ours)})
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
+    """The median of so many calls."""
+    taken = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def main() -> int:
+    taken = compare()
+    report = Report()
+    report.ratio(
+        f"parse: pages of {ORDERS} orders in a second",
+        1 / statistics.median(taken["ours"]),
+        f"ccxt {ccxt.__version__}",
+        1 / statistics.median(taken["ccxt"]),
+        unit="pages/s",
+        at_least=FASTER_THAN_CCXT,
+        ratio=median_ratio(taken["ccxt"], taken["ours"]),
+    )
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    peer, own = compare()
-    print(f"{ORDERS} pending orders, {len(body())} bytes, medians of {BLOCKS * ROUNDS} calls in {BLOCKS} turns")
-    print(f"ccxt {ccxt.__version__} json.loads + parse_orders  {peer * 1000:7.3f} ms")
-    print(f"tradetui read_reply                 {own * 1000:7.3f} ms")
-    print(f"ratio {peer / own:.2f} (goal: at least 4)")
+    sys.exit(main())

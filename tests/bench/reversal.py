@@ -1,7 +1,8 @@
-"""Prints what a reversal costs: confirming, naming the outcome after a restart, opening a large journal.
+"""What a reversal costs: confirming, naming the outcome after a restart, opening a large journal.
 
 From confirming to the POST's first byte, everything read again in between, while five panels poll as fast as the
-limits let them; on loopback and over a line with a round trip of 80 ms.
+limits let them; on loopback and over a line with a round trip of 80 ms. It is held to a bare GET over the same line
+at the same time, and opening the journal to reading every intent of the same file with bare sqlite3.
 
 Run: python -m tests.bench.reversal [ROUNDS]
 """
@@ -11,17 +12,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.outgoing import outgoing_requests
 from tradetui.commands.session import open_desk
 from tradetui.desk.desk import Desk
@@ -35,7 +39,12 @@ from tradetui.wire.vocabulary import Side
 ACCOUNT = "copy-old"
 USDT = ProductType.USDT_FUTURES
 ROUND_TRIP_MS = 80
-GOAL_MS = 150
+CONFIRM_TIMES = {0: 20.0, ROUND_TRIP_MS: 2.0}
+"""By round trip."""
+NAMED_TIMES = 60.0
+OPENED_TIMES = 0.6
+BARE_GET = "bare GET"
+READ_ALL = "bare sqlite3, every intent"
 SETTLED_S = 15.0
 """By then the shared budget has counted what was read before it was known whose account this is."""
 INTENTS = 100_000
@@ -109,17 +118,26 @@ async def ready(desk: Desk) -> Preview:
         # The panel may still show the leg that was reversed the round before.
         target = execution.target_of(desk.snapshot("positions").rows[0])  # type: ignore[arg-type]
         preview = await execution.preview(target)
-        if not execution.why_not(preview, target.symbol):
+        if not execution.why_not(preview, preview.subject):
             return preview
         await asyncio.sleep(0.3)
 
 
-async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds: int) -> list[float]:
-    """Milliseconds from confirming to the POST's first byte, ascending."""
+def bare_get(base_url: str) -> float:
+    """Milliseconds of the exchange's time, read over a connection of its own."""
+    begin = time.perf_counter()
+    with urllib.request.urlopen(f"{base_url}/api/v2/public/time") as reply:
+        assert json.load(reply)["code"] == "00000"
+    return (time.perf_counter() - begin) * 1000
+
+
+async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds from confirming to the POST's first byte, and of a bare GET before each."""
     desk = desk_on(base_url, server, folder)
     execution = desk.execution
     assert execution is not None
-    taken: list[float] = []
+    confirms: list[float] = []
+    gets: list[float] = []
     with outgoing_requests() as written:
         desk.start()
         await ready(desk)
@@ -128,6 +146,7 @@ async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds
             await asyncio.sleep(1.3)
             preview = await ready(desk)
             await asyncio.sleep(0.6)
+            get_ms = await asyncio.to_thread(bare_get, base_url)
             written.clear()
             begin = time.perf_counter()
             try:
@@ -135,11 +154,12 @@ async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds
             except Exception as problem:
                 print(f"  not sent: {problem}")
                 continue
-            taken.append((next(each.at for each in written if each.data.startswith(b"POST")) - begin) * 1000)
+            confirms.append((next(each.at for each in written if each.data.startswith(b"POST")) - begin) * 1000)
+            gets.append(get_ms)
             async for _progress in execution.follow(sent):
                 pass
         await desk.stop()
-    return sorted(taken)
+    return {"confirm": confirms, BARE_GET: gets}
 
 
 async def restarted(server: dict[str, Any], folder: Path) -> float:
@@ -218,28 +238,66 @@ def opened(file: Path) -> float:
     return taken
 
 
-def main() -> None:
+def read_all(file: Path) -> float:
+    """Milliseconds until bare sqlite3 has read every intent."""
+    begin = time.perf_counter()
+    connection = sqlite3.connect(file)
+    assert len(connection.execute("SELECT * FROM intent").fetchall()) == INTENTS
+    connection.close()
+    return (time.perf_counter() - begin) * 1000
+
+
+def main() -> int:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+    report = Report()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with sandbox() as server:
-            for number, round_trip in enumerate((0, ROUND_TRIP_MS)):
-                place = folder / str(number)
-                place.mkdir()
+            for round_trip, at_most in CONFIRM_TIMES.items():
+                data = folder / str(round_trip)
+                data.mkdir()
                 with relayed(server["base_url"], round_trip) as base_url:
-                    taken = asyncio.run(confirming(base_url, server, place, rounds))
-                print(
-                    f"confirm to the POST's first byte, round trip {round_trip} ms: median "
-                    f"{statistics.median(taken):.0f} ms, slowest {taken[-1]:.0f} ms (at most {GOAL_MS + round_trip})"
+                    taken = asyncio.run(confirming(base_url, server, data, rounds))
+                report.ratio(
+                    f"reversal: confirm to the POST's first byte, round trip {round_trip} ms",
+                    statistics.median(taken["confirm"]),
+                    BARE_GET,
+                    statistics.median(taken[BARE_GET]),
+                    unit="ms",
+                    at_most=at_most,
+                    ratio=median_ratio(taken["confirm"], taken[BARE_GET]),
                 )
         with sandbox("--no-limits") as server:
-            named = sorted(asyncio.run(restarted(server, folder)) for _ in range(5))
-        print(f"restarted, outcome named: median {named[2]:.2f} s, slowest {named[-1]:.2f} s (at most 2)")
+            named = by_turns(
+                5,
+                {
+                    "named": lambda: asyncio.run(restarted(server, folder)) * 1000,
+                    BARE_GET: lambda: bare_get(server["base_url"]),
+                },
+            )
+        report.ratio(
+            "reversal: outcome named after a restart",
+            statistics.median(named["named"]),
+            BARE_GET,
+            statistics.median(named[BARE_GET]),
+            unit="ms",
+            at_most=NAMED_TIMES,
+            ratio=median_ratio(named["named"], named[BARE_GET]),
+        )
         file = folder / "journal.sqlite"
         filled_journal(file)
-        times = sorted(opened(file) for _ in range(7))
-        print(f"journal of {INTENTS:,} intents opened: median {times[3]:.0f} ms, slowest {times[-1]:.0f} (at most 200)")
+        opening = by_turns(7, {"opened": lambda: opened(file), READ_ALL: lambda: read_all(file)})
+        report.ratio(
+            f"reversal: journal of {INTENTS:,} intents opened",
+            statistics.median(opening["opened"]),
+            READ_ALL,
+            statistics.median(opening[READ_ALL]),
+            unit="ms",
+            at_most=OPENED_TIMES,
+            ratio=median_ratio(opening["opened"], opening[READ_ALL]),
+        )
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

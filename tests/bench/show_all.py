@@ -20,11 +20,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from tests.bench.report import Report
+
 PAGE = 500
 LIMIT = 10
 PAGES = 80
 PART = 0.9
-GROWTH_KB = 4_096
+GROWTH_MIB = 4
 """What a memory that stands still may differ by: arenas and buffers come and go."""
 RUNS = ((0.5, 20, 80), (0.5, 80, 250), (1.0, 20, 80), (1.0, 80, 250))
 """The share of the limit, and the fastest and slowest way through the line in milliseconds."""
@@ -135,8 +137,8 @@ def read_all(server: dict[str, Any], share: float, pages: int) -> tuple[int, lis
         return printed, sizes
 
 
-def measured(share: float, fastest_ms: float, slowest_ms: float, pages: int) -> bool:
-    """One run; whether it was good."""
+def measure(share: float, fastest_ms: float, slowest_ms: float, pages: int, report: Report) -> None:
+    """One run."""
     import urllib.request
 
     command = [sys.executable, "-m", "tests.bench.show_all", "--serve", str(pages), str(fastest_ms), str(slowest_ms)]
@@ -157,14 +159,11 @@ def measured(share: float, fastest_ms: float, slowest_ms: float, pages: int) -> 
     trip = sum(counted["round_trips"]) / len(counted["round_trips"])
     possible = min(allowed / (1 + trip), 1 / trip)
     early, late = sizes[len(sizes) // 4], sizes[-1]
-    good = rate >= PART * possible and not counted["refused"] and printed == pages * PAGE and late - early <= GROWTH_KB
-    print(
-        f"share {share}, round trip {trip * 1000:3.0f} ms: {rate:5.2f} calls/s of {possible:5.2f} "
-        f"({rate / possible:4.0%}), {counted['refused']} refused, {printed} bills, "
-        f"{early / 1024:.1f} MB then {late / 1024:.1f} MB  {'ok' if good else 'MISSED'}",
-        flush=True,
-    )
-    return good
+    name = f"show_all: share {share}, {fastest_ms} to {slowest_ms} ms one way"
+    report.ratio(f"{name}: rate", rate, "the limit over the round trip", possible, unit="calls/s", at_least=PART)
+    report.count(f"{name}: refused", counted["refused"], exactly=0)
+    report.count(f"{name}: bills", printed, exactly=pages * PAGE)
+    report.absolute(f"{name}: memory grown", (late - early) / 1024, unit="MiB", at_most=GROWTH_MIB)
 
 
 def main() -> int:
@@ -172,7 +171,10 @@ def main() -> int:
         serve(int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))
         return 0
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else PAGES
-    return 0 if all([measured(*run, pages) for run in RUNS]) else 1
+    report = Report()
+    for run in RUNS:
+        measure(*run, pages, report)
+    return report.exit_code
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A program whose event loop is watched: each minute's longest stall becomes a line of a file, in milliseconds.
 
-Run: python -m tests.bench.stalls_program FILE tables|monitor
+Run: python -m tests.bench.stalls_program FILE record|data|monitor
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ class WatchedApp(TradeApp):
 
 
 if __name__ == "__main__":
-    if sys.argv[2] == "tables":
-        WatchedProgram("record", changing=True).run()
-    else:
+    if sys.argv[2] == "monitor":
         with patch("tradetui.ui.app.TradeApp", WatchedApp):
             sys.exit(main(["monitor"]))
+    WatchedProgram(sys.argv[2], changing=True).run()

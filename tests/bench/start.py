@@ -1,4 +1,4 @@
-"""Prints how long starting takes: --help and --version against bare Python, first paint and data against empty Textual.
+"""How long starting takes: --help and --version against bare Python, first paint and data against empty Textual.
 
 Run: python -m tests.bench.start [RUNS]
 """
@@ -6,69 +6,52 @@ Run: python -m tests.bench.start [RUNS]
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench.terminal import Terminal
+from tests.bench.anchors import BARE_PYTHON, EMPTY_APP, bare_python, command_seconds, empty_app, shown_seconds
+from tests.bench.report import Report, by_turns, median_ratio
 
-PYTHON = sys.executable
 TRADETUI = str(Path(sys.executable).with_name("tradetui"))
-EMPTY_APP = """
-from textual.app import App
-from textual.widgets import Static
-class Empty(App):
-    def compose(self):
-        yield Static("empty-app-ready")
-Empty().run()
-"""
+HELP_TIMES, PAINT_TIMES, DATA_TIMES = 3.0, 1.1, 2.7
 
 
-def command_seconds(command: list[str]) -> float:
-    begin = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - begin
-
-
-def shown_seconds(command: list[str], text: bytes) -> float:
-    with tempfile.TemporaryDirectory() as home, Terminal(command, environment={"HOME": home}) as terminal:
-        return terminal.until_shown(text)
-
-
-def interleaved(runs: int, **measures: Callable[[], float]) -> dict[str, float]:
-    taken: dict[str, list[float]] = {name: [] for name in measures}
-    for turn in range(runs + 1):
-        for name, measure in measures.items():
-            seconds = measure()
-            if turn:
-                taken[name].append(seconds)
-    return {name: statistics.median(values) for name, values in taken.items()}
-
-
-def main() -> None:
+def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 9
-    medians = interleaved(
+    report = Report()
+    commands = by_turns(
         runs,
-        bare=lambda: command_seconds([PYTHON, "-c", "pass"]),
-        help=lambda: command_seconds([TRADETUI, "--help"]),
-        version=lambda: command_seconds([TRADETUI, "--version"]),
+        {
+            BARE_PYTHON: bare_python,
+            "--help": lambda: command_seconds([TRADETUI, "--help"]),
+            "--version": lambda: command_seconds([TRADETUI, "--version"]),
+        },
     )
-    for name in ("help", "version"):
-        ratio = medians[name] / medians["bare"]
-        print(f"--{name}: {medians[name] * 1000:.0f} ms, {ratio:.2f} times python -c pass (at most 3)")
-    screens = interleaved(
+    screens = by_turns(
         runs,
-        empty=lambda: shown_seconds([PYTHON, "-c", EMPTY_APP], b"empty-app-ready"),
-        paint=lambda: shown_seconds([TRADETUI, "demo"], b"SANDBOX"),
-        data=lambda: shown_seconds([TRADETUI, "demo"], b"BTCUSDT"),
+        {
+            EMPTY_APP: empty_app,
+            "demo, first paint": lambda: shown_seconds([TRADETUI, "demo"], b"SANDBOX"),
+            "demo, data": lambda: shown_seconds([TRADETUI, "demo"], b"BTCUSDT"),
+        },
     )
-    for name, bound in (("paint", 1.2), ("data", 2.8)):
-        ratio = screens[name] / screens["empty"]
-        print(f"demo {name}: {screens[name] * 1000:.0f} ms, {ratio:.2f} times an empty Textual app (at most {bound})")
+    for taken, anchor, figure, at_most in (
+        (commands, BARE_PYTHON, "--help", HELP_TIMES),
+        (commands, BARE_PYTHON, "--version", HELP_TIMES),
+        (screens, EMPTY_APP, "demo, first paint", PAINT_TIMES),
+        (screens, EMPTY_APP, "demo, data", DATA_TIMES),
+    ):
+        report.ratio(
+            f"start: {figure}",
+            statistics.median(taken[figure]) * 1000,
+            anchor,
+            statistics.median(taken[anchor]) * 1000,
+            unit="ms",
+            at_most=at_most,
+            ratio=median_ratio(taken[figure], taken[anchor]),
+        )
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

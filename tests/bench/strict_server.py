@@ -31,6 +31,7 @@ class StrictServer:
         self.recent: deque[float] = deque()
         self.accepted: dict[str, int] = {}
         self.refused = 0
+        self.ways: list[float] = []
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
@@ -38,7 +39,9 @@ class StrictServer:
         if scope["type"] != "http":
             return
         if scope["path"] == "/counted":
-            await answer(send, 200, {"accepted": self.accepted, "refused": self.refused})
+            await answer(
+                send, 200, {"accepted": self.accepted, "refused": self.refused, "round_trip_s": self.round_trip_s}
+            )
             return
         await asyncio.sleep(self.one_way())
         now = time.monotonic()
@@ -56,7 +59,14 @@ class StrictServer:
         await answer(send, status, {"code": code, "msg": "", "requestTime": time.time_ns() // 1_000_000, "data": []})
 
     def one_way(self) -> float:
-        return self.chance.uniform(FASTEST_MS / 1000, self.slowest)
+        way = self.chance.uniform(FASTEST_MS / 1000, self.slowest)
+        self.ways.append(way)
+        return way
+
+    @property
+    def round_trip_s(self) -> float:
+        """The mean of the round trips so far."""
+        return 2 * sum(self.ways) / max(1, len(self.ways))
 
 
 async def answer(send: Callable[[Message], Awaitable[None]], status: int, content: Any) -> None:

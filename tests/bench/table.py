@@ -1,45 +1,49 @@
-"""Prints what five live tables cost: RecordTable against DataTable, changing and still, measured from outside.
+"""What five live tables cost: RecordTable against Textual's DataTable, changing and still, measured from outside.
 
-Run: python -m tests.bench.table [SECONDS] [RUNS]
+All three run beside each other, over the same seconds. Run: python -m tests.bench.table [SECONDS]
 """
 
 from __future__ import annotations
 
-import statistics
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
-from tests.bench.terminal import Load, Terminal, measure
+from tests.bench.anchors import tables
+from tests.bench.report import Report
+from tests.bench.terminal import measure
 
-SETTLE_S = 3.0
-
-
-def load(kind: str, state: str, seconds: float) -> Load:
-    command = [sys.executable, "-m", "tests.bench.tables_program", kind, state]
-    with Terminal(command) as terminal:
-        terminal.until_shown(b"SYM001USDT")
-        terminal.read_for(SETTLE_S)
-        return measure(terminal, seconds)
+ANCHOR = "five DataTables, changing"
+CHANGING_TIMES, STILL_TIMES = 0.25, 0.04
+STILL_BYTES = 300
 
 
-def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    shown: dict[tuple[str, str], list[Load]] = {}
-    for _ in range(runs):
-        for kind, state in (("record", "changing"), ("data", "changing"), ("record", "still")):
-            shown.setdefault((kind, state), []).append(load(kind, state, seconds))
-    for (kind, state), loads in shown.items():
-        cpu = statistics.median(each.cpu_percent for each in loads)
-        written = statistics.median(each.bytes_per_second for each in loads)
-        memory = statistics.median(each.resident_mib for each in loads)
-        print(f"{kind} table, {state}: {cpu:.2f} % of a core, {written:.0f} B/s, {memory:.0f} MiB")
-    ratio = statistics.median(
-        ours.cpu_percent / theirs.cpu_percent
-        for ours, theirs in zip(shown["record", "changing"], shown["data", "changing"], strict=True)
+def main() -> int:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    report = Report()
+    with (
+        tables("record", "changing") as changing,
+        tables("data", "changing") as data_tables,
+        tables("record", "still") as still,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        changing_load, data_load, still_load = threads.map(
+            partial(measure, seconds=seconds), (changing, data_tables, still)
+        )
+    for name, load, at_most in (("changing", changing_load, CHANGING_TIMES), ("still", still_load, STILL_TIMES)):
+        report.ratio(
+            f"table: five RecordTables, {name}",
+            load.cpu_percent,
+            ANCHOR,
+            data_load.cpu_percent,
+            unit="% of a core",
+            at_most=at_most,
+        )
+    report.absolute(
+        "table: written while still", still_load.bytes_per_second, unit="B/s", at_most=STILL_BYTES, set_on="any machine"
     )
-    print(f"RecordTable to DataTable, changing: {ratio:.2f} (at most 0.25; RecordTable at most 3 %)")
-    print("still: at most 0.5 % and 300 B/s")
+    return report.exit_code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
