@@ -50,6 +50,7 @@ def main() -> int:
                 taken: dict[str, list[float]] = {"listing": [], TABLES_KEY: []}
                 for _ in range(TIMES):
                     terminal.send(before)
+                    terminal.read_for(PAUSE_S)
                     for key in keys:
                         taken["listing"].append(key_seconds(terminal, bytes([key]), PAUSE_S))
                         taken[TABLES_KEY].append(key_seconds(still, next(anchor_keys)))
