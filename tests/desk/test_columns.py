@@ -240,7 +240,7 @@ def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
 def test_columns_load_no_models() -> None:
     program = (
         "import sys, tradetui.desk.columns, tradetui.desk.rows;"
-        "print(sorted({'pydantic', 'httpcore', 'textual'} & sys.modules.keys()))"
+        "print(sorted({'pydantic', 'httpcore', 'httpx', 'textual'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

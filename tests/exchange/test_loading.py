@@ -14,9 +14,9 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_errors_alone_are_light() -> None:
-    assert not {"pydantic", "httpcore", "asyncio"} & loaded_by("import tradetui.exchange.errors")
+    assert not {"pydantic", "httpcore", "httpx", "asyncio"} & loaded_by("import tradetui.exchange.errors")
 
 
 def test_the_client_does_not_load_the_http_library() -> None:
     modules = loaded_by("import tradetui.exchange.client")
-    assert not {"httpcore", "textual", "sqlite3"} & modules
+    assert not {"httpcore", "httpx", "textual", "sqlite3"} & modules

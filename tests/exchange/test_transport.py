@@ -499,9 +499,10 @@ async def test_no_context_that_does_not_verify_is_taken() -> None:
             HttpTransport(Origin("https", "127.0.0.1", 1), tls=careless)
 
 
-async def test_ten_thousand_callers_stop_waiting_and_twenty_of_twenty_calls_succeed() -> None:
-    stopped, successes, _ = await measure()
-    assert stopped > 9_000
+async def test_two_thousand_callers_stop_waiting_and_twenty_of_twenty_calls_succeed() -> None:
+    """`tests.bench.cancel` does so with ten thousand."""
+    stopped, successes, _ = await measure(2_000)
+    assert stopped > 1_800
     assert successes == 20
 
 

@@ -8,6 +8,7 @@ import sys
 
 HEAVY = (
     "httpcore",
+    "httpx",
     "pydantic",
     "sqlite3",
     "tradetui.exchange.client",

@@ -50,7 +50,7 @@ def modules_of(room: str) -> list[str]:
 
 @pytest.mark.parametrize("room", ["wire", "trading", "sandbox"])
 def test_a_pure_room_loads_neither_network_nor_screen(room: str) -> None:
-    assert not loaded_by(*modules_of(room)) & {"httpcore", "textual", "rich"}
+    assert not loaded_by(*modules_of(room)) & {"httpcore", "httpx", "textual", "rich"}
 
 
 def test_wire_loads_nothing_but_pydantic() -> None:
@@ -62,7 +62,7 @@ def test_wire_loads_nothing_but_pydantic() -> None:
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:
-    assert not loaded_by("tradetui.cli") & {"pydantic", "httpcore", "textual", "asyncio", "sqlite3", "ssl"}
+    assert not loaded_by("tradetui.cli") & {"pydantic", "httpcore", "httpx", "textual", "asyncio", "sqlite3", "ssl"}
 
 
 def test_the_import_contracts_hold() -> None:

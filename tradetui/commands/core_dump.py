@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 
 _PR_SET_DUMPABLE = 4
 
@@ -14,6 +13,8 @@ def forbid_core_dumps() -> None:
     The size limit alone is not enough on Linux: a `core_pattern` that pipes into a program ignores it. A process
     that is not dumpable gives none to a pipe either; its files in /proc then belong to root.
     """
+    from contextlib import suppress  # --help comes without it
+
     with suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from tradetui.commands.console import argparse_message
 
@@ -16,7 +17,7 @@ class CommandParser(argparse.ArgumentParser):
     """A parser whose messages are free of what the arguments could do to a terminal."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+        super().__init__(*args, **{"formatter_class": _HelpFormatter, **options})
         # From Python 3.14 on help has colours, whose control characters would be shown.
         self.color = False
 
@@ -24,6 +25,24 @@ class CommandParser(argparse.ArgumentParser):
         """Write what argparse has to say: usage, help, version and errors all come through here."""
         if message:
             argparse_message(message, file)
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Finds the terminal's width by itself: argparse loads `shutil` for it, a fifth of what --help may take."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_terminal_columns() - 2)
+
+
+def _terminal_columns() -> int:
+    """Columns of the terminal, from the variable of that name where it is set; 80 where there is none."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size().columns or 80
+    except OSError:
+        return 80
 
 
 def global_flags_into(parser: argparse.ArgumentParser) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from typing import Final
+
+TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
+if TYPE_CHECKING:
+    from typing import Final
 
 REPLACEMENT: Final = "�"
 
@@ -41,6 +43,8 @@ def escaped(text: str, *, only_ascii: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
+    import json  # --help comes without it
+
     return "".join(
         json.dumps(character)[1:-1] if _is_unsafe(character) or (only_ascii and not character.isascii()) else character
         for character in text

@@ -1,0 +1,87 @@
+"""What happens while a reversal's connection is being made is seen before its first byte."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.whole.reversing import SYMBOL, USDT, Scene, scene
+from tradetui.desk.execution import NotConfirmed
+from tradetui.desk.journal import State
+from tradetui.desk.preview import Target
+from tradetui.exchange.transport.in_process import InProcessTransport
+from tradetui.exchange.transport.transport import (
+    BeforeFirstByte,
+    HttpRequest,
+    HttpResponse,
+    TransportError,
+    TransportErrorKind,
+)
+from tradetui.wire.vocabulary import Side
+
+pytestmark = pytest.mark.looptime
+
+LONG = Target(SYMBOL, USDT, Side.BUY)
+
+
+def connecting(patch: pytest.MonkeyPatch, connect: Callable[[], Awaitable[object]]) -> None:
+    """Let every write make a connection before it is sent."""
+    send_in_process = InProcessTransport.send
+
+    async def send(
+        self: InProcessTransport, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None
+    ) -> HttpResponse:
+        if request.writes:
+            await connect()
+        return await send_in_process(self, request, before_first_byte)
+
+    patch.setattr(InProcessTransport, "send", send)
+
+
+async def refused(on: Scene) -> str:
+    """Confirm a reversal that is not sent; why."""
+    preview = await on.execution.preview(LONG)
+    with pytest.raises(NotConfirmed) as refusal:
+        await on.execution.confirm(preview, preview.subject)
+    assert on.posts == 0
+    (intent,) = on.journal.newest()
+    assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
+    assert not on.execution.unsettled()
+    return str(refusal.value)
+
+
+async def test_time_to_connect_makes_what_was_read_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        connecting(monkeypatch, lambda: asyncio.sleep(3.2))
+        assert "3.2 s old, and 3 s is the most" in await refused(on)
+
+
+async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+
+        async def lock() -> None:
+            await on.execution.lock()
+
+        connecting(monkeypatch, lock)
+        assert "trading was locked before it was sent" in await refused(on)
+
+
+async def test_no_connection_is_said_as_not_sent_and_leaves_the_symbol_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+
+        async def fail() -> None:
+            raise TransportError(TransportErrorKind.CONNECT, "no connection in time", sent=False)
+
+        with monkeypatch.context() as broken:
+            connecting(broken, fail)
+            reason = await refused(on)
+        assert "Nothing was sent: no connection in time" in reason
+        assert "then try again" in reason
+        progress = await on.reverse(LONG)
+        assert progress[-1].state is State.SETTLED
+        assert on.posts == 1
