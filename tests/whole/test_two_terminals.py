@@ -9,14 +9,13 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyte
 import pytest
 
-from tests.bench.terminal import Terminal
+from tests.ui.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.journal import Journal
 
@@ -30,34 +29,7 @@ budget_share = 1.0
 account_kind = "ordinary"
 max_reversal_value = 100000000
 """
-PAGE_DOWN = b"\x1b[6~"
 ENDS = ("Settled:", "NOT SENT", "Not done", "An earlier reversal", "no long position", "no short position")
-
-
-class Screen(Terminal):
-    """A terminal whose screen can be read."""
-
-    def __enter__(self) -> Screen:
-        super().__enter__()
-        self.drawn = pyte.Screen(self.columns, self.rows)
-        self._stream = pyte.ByteStream(self.drawn)
-        return self
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.drawn.display)
-
-    def read(self) -> None:
-        self._stream.feed(self.read_for(0.01))
-
-
-def until(screens: list[Screen], holds: Callable[[Screen], bool], what: str, seconds: float = 30.0) -> None:
-    """Read all the screens until each shows it."""
-    end = time.monotonic() + seconds
-    while not all([holds(screen) for screen in screens]):
-        assert time.monotonic() < end, f"{what} never came:\n" + "\n".join(screen.text for screen in screens)
-        for screen in screens:
-            screen.read()
 
 
 def armed(screen: Screen) -> bool:
@@ -71,12 +43,8 @@ def confirmable(screen: Screen) -> bool:
 
 
 def confirm_has_focus(screen: Screen) -> bool:
-    """Whether the button that confirms is drawn as the one that Enter presses."""
-    for line in reversed(range(screen.rows)):
-        column = screen.drawn.display[line].find("Reverse BTCUSDT")
-        if column >= 0:
-            return screen.drawn.buffer[line][column].reverse
-    return False
+    """Whether Enter presses the button that confirms."""
+    return screen.marks_as_focused("Reverse BTCUSDT")
 
 
 @contextmanager

@@ -311,6 +311,8 @@ class ReversalDialog(ModalScreen[None]):
         if not armed or reasons:
             self._let_go_of_confirm()
         self.query_one("#confirm", Button).disabled = not armed or bool(reasons)
+        if not self._ready and not self._reading:
+            reasons = (*reasons, "arming …")
         words = "\n".join(map(self._trade_app.with_own_keys, reasons)) or (self._note if armed else "arming …")
         self._update("#reason", plain(words))
 
