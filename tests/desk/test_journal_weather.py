@@ -22,9 +22,9 @@ import pytest
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import sqlite_file
 from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.following import Sent
 from tradetui.desk.journal import AlreadyOpen, Journal, State
 from tradetui.desk.preview import Preview, Target
+from tradetui.desk.progress import Sent
 from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import NotSent

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.sandbox.calling import Caller
 from tests.whole.reversing import SYMBOL, USDT, scene
-from tradetui.desk.following import Progress
 from tradetui.desk.outcome import Outcome, name_outcome
 from tradetui.desk.preview import Target
+from tradetui.desk.progress import Progress
 from tradetui.sandbox.contracts import CONTRACTS
 from tradetui.sandbox.reversal_faults import OUTCOMES
 from tradetui.trading.holdings import Holdings, Legs, Net

@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from tradetui.desk.disk import InlineDisk
 from tradetui.desk.execution import Execution
-from tradetui.desk.following import Progress
 from tradetui.desk.journal import Journal
 from tradetui.desk.preview import Target
+from tradetui.desk.progress import Progress
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.client import ExchangeClient
@@ -105,6 +105,7 @@ async def scene(
     try:
         yield Scene(sandbox, execution, journal, client, key.uid)
     finally:
+        await execution.stop()
         await client.aclose()
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tradetui.desk import execution, following, journal
+from tradetui.desk import classification, execution, journal, order_reads
 from tradetui.desk.execution import Execution
 from tradetui.desk.intents import Intents
 from tradetui.desk.journal import Journal, Moment, State
+from tradetui.desk.sending import Sending
 from tradetui.exchange import writes
 from tradetui.exchange.calls import Calls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.trading.reversal import plan_reversal
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
@@ -76,25 +76,25 @@ def reading_again_skipped(patch: Patch) -> None:
 
 
 def intent_written_after_sending(patch: Patch) -> None:
-    async def wrong(self: Execution, now: Any, key: str, before_reading: int, _: float) -> Any:
-        intent = self.intents.new_id()
-        plan = plan_reversal(now.plan.wish, client_oid=intent)
-        stamp = self._client.server_clock.now_ms
+    async def wrong(self: Sending, now: Any, before_reading: int) -> Any:
+        plan = now.plan.with_client_oid(self.intent)
+        self._stamp_ms = self._client.server_clock.now_ms
         try:
             await self._client.futures.reverse(plan.request)
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN
-        await self._begin(intent, key, plan, now, before_reading)
-        await self.intents.step(intent, State.SENT, {"stamp_ms": stamp})
-        await self.intents.step(intent, state, {})
-        return following.Sent(intent, plan, stamp, now.newest_fill, False, following.Progress(state, "sent"))
+        await self._begin(self.intent, plan, now, before_reading)
+        await self._intents.step(self.intent, State.SENT, {"stamp_ms": self._stamp_ms})
+        await self._intents.step(self.intent, state, {})
+        return self._sent(now, plan, self.intent, state, "sent")
 
-    patch(Execution, "_send", wrong)
+    patch(Sending, "send", wrong)
 
 
 def absence_read_as_unchanged(patch: Patch) -> None:
-    patch(following, "ABSENCE_MS", -1)
+    patch(classification, "ABSENCE_S", -1.0)
+    patch(order_reads, "WINDOW_MS", -60_000)
 
 
 def two_intents_for_a_symbol(patch: Patch) -> None:

@@ -15,10 +15,10 @@ import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.execution import NotConfirmed
-from tradetui.desk.following import Progress
 from tradetui.desk.journal import Journal, State
 from tradetui.desk.outcome import Outcome
 from tradetui.desk.preview import Target
+from tradetui.desk.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
 from tradetui.ui.dialogs.reversal_lines import preview_lines

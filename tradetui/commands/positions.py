@@ -46,7 +46,7 @@ def position_row(position: Position) -> dict[str, object]:
     values: dict[str, Any] = {
         "marginCoin": position.margin_coin,
         "symbol": position.symbol,
-        "holdSide": position.leg,
+        "holdSide": position.shown_leg,
         "total": _text(position.size),
         "openPriceAvg": _text(position.entry),
         "markPrice": _text(position.mark),

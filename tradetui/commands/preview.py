@@ -47,14 +47,13 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
     """The preview, why it could not be sent, and whether the mode alone forbids it, which is no trouble here."""
     clock, settings = SystemClock(), desk_settings(loaded)
     async with open_reader(loaded, clock) as client:
-        preview, contract = await Evidence(client, settings, clock).preview(target)
+        preview = await Evidence(client, settings, clock).preview(target)
         situation = Situation(
             settings=replace(settings, read_only=False),
             link=client.link,
             locked=False,
             open_intent=None,
             journal_trouble=None,
-            contract=contract,
             now=clock.monotonic(),
         )
         # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import timedelta
 from decimal import Decimal
 
 from tradetui.desk.positions_reader import PositionsReader
@@ -13,17 +13,16 @@ from tradetui.desk.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.estimates import Basis, Figure, estimates, margin_is_short
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.positions import Position, holdings_of, leg_of, mode_of
+from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
 from tradetui.trading.resting_orders import Resting, resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
 from tradetui.wire.futures import (
     Contract,
     FuturesAccount,
     FuturesFill,
-    OrderDetail,
     PendingOrder,
     TriggerOrder,
 )
@@ -31,9 +30,7 @@ from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.vocabulary import PositionMode, Side
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
-_CLOCKS_APART_MS = 2_000
-_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
-"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
+_LATE = timedelta(minutes=1)
 _PLANS = ("normal_plan", "track_plan", "profit_loss")
 
 
@@ -45,6 +42,16 @@ class Held:
     fills: tuple[FuturesFill, ...]
     unread: int = 0
     """Rows of positions or fills that could not be read."""
+    server_ms: int | None = None
+    """The exchange's time of the oldest reply in it; None where one of them told none."""
+
+    @property
+    def recent_fills(self) -> frozenset[str]:
+        """Ids of the fills of the minute before the newest one, among which late ones may still come."""
+        if not self.fills:
+            return frozenset()
+        since = max(fill.c_time for fill in self.fills) - _LATE
+        return frozenset(fill.trade_id for fill in self.fills if fill.c_time >= since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Evidence:
         self._clock = clock
         self._readers: dict[ProductType, PositionsReader] = {}
 
-    async def preview(self, target: Target) -> tuple[Preview, Contract | None]:
+    async def preview(self, target: Target) -> Preview:
         """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
@@ -75,20 +82,20 @@ class Evidence:
             self._stops(product_type, symbol),
             self._what_may_change(product_type, symbol),
         )
-        return await self._preview(target, product_type, contract, stops, known), contract
+        return await self._preview(target, product_type, contract, stops, known)
 
-    async def again(self, shown: Preview, contract: Contract | None) -> Preview:
+    async def again(self, shown: Preview) -> Preview:
         """Read again all that may make a preview untrue; contract and live stops are as they were shown."""
         product_type = shown.target.product_type
         assert product_type is not None
         known = await self._what_may_change(product_type, shown.target.symbol)
-        return await self._preview(shown.target, product_type, contract, shown.stops, known)
+        return await self._preview(shown.target, product_type, shown.contract, shown.stops, known)
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
         asked_at = self._clock.monotonic()
         held, orders, accounts = await asyncio.gather(
             self.held(product_type, symbol),
-            self._orders(product_type, symbol),
+            self.orders(product_type, symbol),
             self._client.futures.accounts(product_type=product_type),
         )
         return _Known(held, orders, accounts.rows, asked_at)
@@ -108,7 +115,9 @@ class Evidence:
         price, price_from = await self._price(product_type, symbol, held)
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
-        if mode is None:
+        if unknown := unknown_words(held.positions, symbol):
+            doubts.append(f"What is held of {symbol} cannot be told: {', '.join(unknown)} is not known.")
+        elif mode is None:
             doubts.append(f"The position mode is not known: {mode_from}.")
         elif coin is None:
             doubts.append("The margin coin is not known.")
@@ -138,6 +147,8 @@ class Evidence:
             asked_at=known.asked_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
+            recent_fills=held.recent_fills,
+            contract=contract,
             doubts=tuple(doubts),
         )
 
@@ -147,23 +158,13 @@ class Evidence:
         reading, fills = await asyncio.gather(
             reader.read(), self._client.futures.fills(product_type=product_type, symbol=symbol)
         )
-        return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost))
-
-    async def order(self, product_type: ProductType, symbol: str, client_oid: str) -> OrderDetail | bool | None:
-        """The order of our own id; False where the exchange says there is none, None where it cannot be asked."""
-        try:
-            reply = await self._client.futures.order_detail(
-                symbol=symbol, product_type=product_type, client_oid=client_oid
-            )
-        except _FREELY_MISSING:
-            return None
-        except Rejected:
-            return False
-        return reply.rows[0] if reply.rows else False
+        times = (reading.server_ms, fills.request_time)
+        server_ms = min(times) if all(time is not None for time in times) else None  # type: ignore[type-var]
+        return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost), server_ms)
 
     async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[Resting, ...]:
         """The symbol's orders and live stops as they stand now, seen from what is held."""
-        orders = await self._orders(plan.wish.product_type, plan.wish.symbol)
+        orders = await self.orders(plan.wish.product_type, plan.wish.symbol)
         stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
         return resting_after(plan, orders, stops or (), held)
 
@@ -176,7 +177,9 @@ class Evidence:
                 return product_type
         return likely[0]
 
-    async def _orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
+    async def orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
+        """The symbol's pending orders, live and partially filled."""
+
         async def resting(status: str) -> list[PendingOrder]:
             pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
             return [order async for reply in pages for order in reply.rows]
@@ -266,45 +269,3 @@ def _doubts_of(held: Held) -> list[str]:
         return []
     rows = "a row" if held.unread == 1 else f"{held.unread} rows"
     return [f"What is held is in doubt: {rows} of positions or fills could not be read."]
-
-
-def fills_since(fills: Sequence[FuturesFill], newest_before: str | None, stamp_ms: int) -> tuple[FuturesFill, ...]:
-    """Of a page of a symbol's fills, newest first, those that came after what was there when the plan was made.
-
-    `newest_before` is the newest fill's id then, None where there was none. Clocks decide only where so much was
-    traded since that it is no longer on the page.
-    """
-    if newest_before is None:
-        return tuple(fills)
-    ids = [fill.trade_id for fill in fills]
-    if newest_before in ids:
-        return tuple(fills[: ids.index(newest_before)])
-    since = datetime.fromtimestamp((stamp_ms - _CLOCKS_APART_MS) / 1000, UTC)
-    return tuple(fill for fill in fills if fill.c_time >= since)
-
-
-def burst_among(fills: Sequence[FuturesFill]) -> bool:
-    """Whether the system closed something by force."""
-    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
-
-
-def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
-    """Whether an order among new fills closed what the plan closes, in direction and size.
-
-    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
-    may be one order.
-    """
-    sizes: dict[str | None, Decimal] = {}
-    for fill in fills:
-        if _closes(plan, fill):
-            sizes[fill.order_id] = sizes.get(fill.order_id, Decimal(0)) + (fill.base_volume or 0)
-    planned = {size for result in plan.results for size in (result.closed, result.traded)}
-    return any(size in planned for size in sizes.values())
-
-
-def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    if (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
-        return False
-    if plan.wish.mode is PositionMode.HEDGE:
-        return leg_of(fill) == ("long" if plan.reverses_long else "short", False)
-    return fill.is_buy is not plan.reverses_long

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from tradetui.desk.classification import ABSENCE_S
 from tradetui.desk.disk import Disk
 from tradetui.desk.evidence import Evidence
-from tradetui.desk.following import ABSENCE_MS, REPLY_LOST, Following, Progress, Sent, plan_of
 from tradetui.desk.guards import Situation, why_not
 from tradetui.desk.intents import WATCH_S, Intents, Withheld
-from tradetui.desk.journal import ENDED, AlreadyOpen, Intent, Journal, Overtaken, State
-from tradetui.desk.preview import SENDING_S, Preview, Target, changes
+from tradetui.desk.journal import Intent, Journal, State
+from tradetui.desk.order_reads import OrderReads
+from tradetui.desk.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, OutcomeTracker
+from tradetui.desk.preview import Preview, Target, changes
+from tradetui.desk.progress import Progress, Sent, sent_of
 from tradetui.desk.registered_journal import JournalLocation
+from tradetui.desk.sending import KIND, NotConfirmed, Sending, is_cancelled
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tracking import Tracking
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.trading.positions import Position
-from tradetui.trading.reversal import ReversalPlan, plan_reversal
-from tradetui.wire.futures import Contract, OrderDetail
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
-KIND = "reversal"
-OTHERS_FOLLOW_MS = 5_000
+__all__ = ["KIND", "Execution", "NotConfirmed", "lock_key"]
+
+_log = logging.getLogger(__name__)
+
+OTHERS_FOLLOW_S: Final = 5.0
 """An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
+READING_AGAIN_S: Final = 20.0
+"""Reading again before sending takes a second; what it rests on must be three seconds old at most."""
 
-
-class NotConfirmed(Withheld):
-    """It was not sent; `reasons` say why, `preview` is what is so now."""
-
-    def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
-        super().__init__(reasons)
-        self.preview = preview
+Listener = Callable[[Sent, Progress], None]
 
 
 class Execution:
@@ -60,81 +60,112 @@ class Execution:
         self._settings = settings
         self._clock = clock
         self._evidence = Evidence(client, settings, clock)
-        self._following = Following(client, self._evidence, self.intents, clock)
-        self._contracts: dict[str, Contract | None] = {}
-        self._busy: set[str] = set()
-        self._followed: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._reads = OrderReads(client, self._evidence)
+        self._tracker = OutcomeTracker(self._reads, self._evidence, self.intents, clock)
+        self._sendings: dict[str, Sending] = {}
+        self._trackings: dict[str, Tracking] = {}
+        self._taken_up: set[str] = set()
+        self._listeners: list[Listener] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     # The journal
 
     async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
-        if await self.intents.open(account, location):
-            self._beside(self._take_up(at_least_ms=0))
+        await self.intents.open(account, location)
         # A journal whose loss is accepted later is watched as well.
         self._beside(self._watch())
 
-    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+    def _beside(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            _log.debug("a piece of work ended with %s", type(problem).__name__)
 
     async def stop(self) -> None:
-        """End following; what is open stays open in the journal."""
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """End following; what is open stays open in the journal, and what has not left does not leave any more."""
+        for sending in self._sendings.values():
+            sending.abandon()
+        while tasks := tuple(self._tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._tasks.difference_update(tasks)
         self.intents.close()
 
     async def _watch(self) -> None:
-        """See within a second what other processes of the account lock, begin or settle, and what they left behind."""
+        """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
+        first = True
         while True:
-            await asyncio.sleep(WATCH_S)
-            await self.intents.look()
-            if self.intents.ids() - self._followed:
-                await self._take_up(at_least_ms=OTHERS_FOLLOW_MS)
+            try:
+                await self._take_up(at_least_s=0.0 if first else OTHERS_FOLLOW_S)
+                if first:
+                    await self._watch_what_was_inferred()
+                first = False
+            except Withheld:
+                pass  # there is no journal to be used yet
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+            except Exception as problem:  # the next look says what is wrong with the journal
+                _log.warning("taking intents up: %s: %s", type(problem).__name__, problem)
+            await self._rest()
 
-    async def _take_up(self, *, at_least_ms: int) -> None:
-        """Follow every intent nobody here follows that has stood still for so long."""
+    async def _rest(self) -> None:
         try:
-            intents = await self.intents.not_settled()
-        except (sqlite3.Error, Withheld):
-            return  # the next look tells it
-        for intent in intents:
-            if intent.kind != KIND or intent.id in self._followed:
+            async with asyncio.timeout(READING_AGAIN_S):
+                await asyncio.sleep(WATCH_S)
+                await self.intents.look()
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+        except Exception as problem:
+            _log.warning("looking at the journal: %s: %s", type(problem).__name__, problem)
+
+    async def _take_up(self, *, at_least_s: float) -> None:
+        """Follow every intent nobody here follows that has stood still for so long."""
+        known = self._trackings.keys() | self._taken_up | self._sendings.keys()
+        if at_least_s and not self.intents.ids() - known:
+            return
+        for intent in await self.intents.not_settled():
+            if intent.kind != KIND or intent.id in known:
                 continue
             still_s = self.intents.elapsed_s(intent.events[-1])
-            if still_s * 1000 >= at_least_ms or await self.intents.is_left_behind(intent):
-                self._beside(self._take_up_one(intent))
+            if still_s < at_least_s and not await self.intents.is_left_behind(intent):
+                continue
+            self._taken_up.add(intent.id)
+            self._beside(self._take_up_one(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
-        self._followed.add(intent.id)
-        await self._follow_left_behind(intent)
-        self._followed.discard(intent.id)
+        try:
+            if intent.state is not State.INTENDED:
+                # It is looked for at once: what is seen of it settles it, whoever sent it.
+                self._track(sent_of(intent))
+            await self._write_what_was_left_behind(intent)
+        finally:
+            self._taken_up.discard(intent.id)
 
-    async def _follow_left_behind(self, intent: Intent) -> None:
-        if intent.state is State.INTENDED:
-            await self._say_what_was_left_behind(intent)
-            return
-        if intent.state is State.SENT:
-            # It is looked for at once: what is found settles it, whoever sent it.
-            self._beside(self._say_what_was_left_behind(intent))
-        told = intent.told
-        stamp_ms, newest_fill = int(told["stamp_ms"]), told.get("newest_fill")
-        progress = Progress(intent.state, "taken up from the journal")
-        acknowledged = any(event.state is State.ACKNOWLEDGED for event in intent.events)
-        sent = Sent(intent.id, plan_of(intent), stamp_ms, newest_fill, acknowledged, progress)
-        await self._following.to_the_end(sent)
-
-    async def _say_what_was_left_behind(self, intent: Intent) -> None:
+    async def _write_what_was_left_behind(self, intent: Intent) -> None:
         intent = await self.intents.left_behind(intent)
         if intent.state is State.INTENDED:
             await self.intents.note(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
         elif intent.state is State.SENT:
             await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
         await self.intents.look()
+
+    async def _watch_what_was_inferred(self) -> None:
+        """Go on looking at what was settled as inferred a little while ago: a later fill would correct it."""
+        for intent in await self.intents.newest():
+            if intent.kind != KIND or intent.state is not State.SETTLED or intent.told.get("final", True):
+                continue
+            if self.intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
+                self._track(sent_of(intent))
 
     # The lock
 
@@ -165,7 +196,7 @@ class Execution:
     def target_of(self, position: Position) -> Target:
         """The target that a position on the screen stands for."""
         side = None
-        if position.mode is not PositionMode.ONE_WAY:
+        if position.mode is not PositionMode.ONE_WAY and position.is_long is not None:
             side = Side.BUY if position.is_long else Side.SELL
         return Target(position.symbol, position.product_type, side)
 
@@ -178,13 +209,11 @@ class Execution:
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.look()
-        preview, contract = await self._evidence.preview(target)
-        self._contracts[preview.target.symbol] = contract
-        return preview
+        return await self._evidence.preview(target)
 
     async def _read_again(self, shown: Preview) -> Preview:
         await self.intents.look()
-        return await self._evidence.again(shown, self._contracts.get(shown.target.symbol))
+        return await self._evidence.again(shown)
 
     def why_not(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""
@@ -195,7 +224,6 @@ class Execution:
             locked=self.intents.locked_by_hand,
             open_intent=self.intents.open_on(lock_key(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
-            contract=self._contracts.get(symbol),
             now=self._clock.monotonic(),
         )
         return why_not(preview, situation, typed)
@@ -203,7 +231,9 @@ class Execution:
     # Sending
 
     async def confirm(self, shown: Preview, typed: str = "") -> Sent:
-        """Read again, compare, write the intent, and send once.
+        """Read again, compare, write the intent, send once, and begin to follow it.
+
+        Should this be cancelled, what has not left does not leave; what has left is followed all the same.
 
         Raises:
             NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
@@ -211,128 +241,99 @@ class Execution:
         """
         if reasons := self.why_not(shown, typed):
             raise NotConfirmed(reasons, shown)
-        assert shown.plan is not None and shown.target.product_type is not None
+        assert shown.target.product_type is not None
         key = lock_key(shown.target.product_type, shown.target.symbol)
-        if key in self._busy:
+        if any(sending.lock_key == key for sending in self._sendings.values()):
             raise NotConfirmed(("This reversal is being sent already.",), shown)
-        self._busy.add(key)
+        intent = self.intents.new_id()
+        sending = Sending(
+            self._client, self._reads, self.intents, self._clock, intent, key, lambda: self._asleep_ms(), self._beside
+        )
+        self._sendings[intent] = sending
+        task = self._beside(self._confirm(sending, shown, typed))
         try:
-            before_reading = await self.intents.last_event()
-            asleep_ms = self._asleep_ms()
-            now = await self._read_again(shown)
-            changed = changes(shown, now)
-            if changed:
-                raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
-            if reasons := self.why_not(now, typed):
-                raise NotConfirmed(reasons, now)
-            assert now.plan is not None
-            return await self._send(now, key, before_reading, asleep_ms)
-        except NotConfirmed:
-            raise
+            sent: Sent = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            sending.abandon()
+            if is_cancelled() or not sending.departed:
+                raise
+            sent = await asyncio.shield(task)
+        return sent
+
+    async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
+        try:
+            now, before_reading = await self._read_before_sending(shown, typed)
+            sent = await sending.send(now, before_reading)
+            self._track(sent)
+            return sent
+        finally:
+            del self._sendings[sending.intent]
+
+    async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
+        """What is so now, and the journal's newest event before it was read; raises NotConfirmed."""
+        try:
+            async with asyncio.timeout(READING_AGAIN_S):
+                before_reading = await self.intents.last_event()
+                now = await self._read_again(shown)
         except Withheld as refused:
             raise NotConfirmed(refused.reasons, shown) from None
-        finally:
-            self._busy.discard(key)
-
-    async def _send(self, now: Preview, key: str, before_reading: int, asleep_ms: float) -> Sent:
-        assert now.plan is not None
-        intent = self.intents.new_id()
-        plan = plan_reversal(now.plan.wish, client_oid=intent)
-        stamp = self._client.server_clock.now_ms
-        self._followed.add(intent)
-        await self._begin(intent, key, plan, now, before_reading)
-
-        async def before_send(stamp_ms: int) -> None:
-            nonlocal stamp
-            stamp = stamp_ms
-            self._young_enough(now, asleep_ms)
-            await self.intents.about_to_send(intent, {"stamp_ms": stamp_ms})
-            self._young_enough(now, asleep_ms)  # the disk may have kept it waiting
-
-        def sent(state: State, words: str) -> Sent:
-            acknowledged = state is State.ACKNOWLEDGED
-            return Sent(intent, plan, stamp, now.newest_fill, acknowledged, Progress(state, words))
-
-        try:
-            reply = await self._client.futures.reverse(plan.request, before_send=before_send)
-        except NotSent as problem:
-            await self.intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
-            raise NotConfirmed((str(problem),), now) from None
-        except OutcomeUnknown as problem:
-            await self.intents.note(intent, State.UNKNOWN, {"why": str(problem)})
-            return sent(State.UNKNOWN, str(problem))
-        except ExchangeError as problem:
-            if await self._exists(plan, intent):
-                why = f"refused ({problem.message}, code {problem.code}), yet there is an order of this id"
-                await self.intents.note(intent, State.UNKNOWN, {"why": why})
-                return sent(State.UNKNOWN, why)
-            await self.intents.note(intent, State.REJECTED, {"code": problem.code, "message": problem.message})
-            raise
-        row = reply.rows[0] if reply.rows else None
-        told = dict(row.received) if row is not None else {}
-        await self.intents.note(intent, State.ACKNOWLEDGED, {"reply": told})
-        return sent(State.ACKNOWLEDGED, "the exchange has taken it")
-
-    async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
-        """Whether the exchange shows an order of our own id though it has refused it."""
-        wish = plan.wish
-        try:
-            order = await self._evidence.order(wish.product_type, wish.symbol, client_oid)
-        except ExchangeError:
-            return False
-        return isinstance(order, OrderDetail)
-
-    def _young_enough(self, now: Preview, asleep_ms: float) -> None:
-        """Raise NotSent where what it rests on is no longer what is so now for certain."""
-        slept_s = max(0.0, self._asleep_ms() - asleep_ms) / 1000
-        age = self._clock.monotonic() - now.asked_at + slept_s
-        if age > SENDING_S:
-            raise NotSent(
-                f"what was read before sending is {age:.1f} s old, and {SENDING_S:.0f} s is the most",
-                remedy="Look at it again and confirm again.",
-            )
+        except TimeoutError:
+            raise NotConfirmed((f"It could not be read again within {READING_AGAIN_S:.0f} s.",), shown) from None
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            raise NotConfirmed(("Reading again was broken off.",), shown) from None
+        if changed := changes(shown, now):
+            raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
+        if reasons := self.why_not(now, typed):
+            raise NotConfirmed(reasons, now)
+        return now, before_reading
 
     def _asleep_ms(self) -> float:
         """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
         return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
-    async def _begin(self, intent: str, key: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
-        told: dict[str, Any] = {
-            "request": dict(plan.request_fields()),
-            "title": plan.title,
-            "before": plan.before.as_json(),
-            "after": [result.after.as_json() for result in plan.results],
-            "mode": str(plan.wish.mode),
-            "newest_fill": now.newest_fill,
-        }
-        try:
-            await self.intents.begin(intent, key, KIND, told, after=before_reading)
-        except Overtaken:
-            raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
-        except AlreadyOpen as problem:
-            raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
-        except Withheld as refused:
-            raise NotConfirmed(refused.reasons) from None
-
     # Afterwards
 
-    async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
-        """Look until the outcome is settled and named; ends after a minute with what is known where it is not.
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call the listener with every progress of every reversal that is followed; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
-        Looking goes on behind it then, for as long as the session lasts.
+    def _tell(self, sent: Sent, progress: Progress) -> None:
+        for listener in tuple(self._listeners):
+            listener(sent, progress)
+
+    def _track(self, sent: Sent) -> Tracking:
+        if (tracking := self._trackings.get(sent.intent)) is not None:
+            return tracking
+        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell)
+        self._beside(self._track_to_the_end(tracking))
+        return tracking
+
+    async def _track_to_the_end(self, tracking: Tracking) -> None:
+        try:
+            await self._tracker.track(tracking.sent, tracking.publish)
+        finally:
+            self._trackings.pop(tracking.sent.intent, None)
+            tracking.end()
+
+    async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
+        """Each progress until the outcome is settled and named, or until it is left open after a while.
+
+        Whoever follows may stop at any time: the search goes on behind, for as long as the session lasts.
         """
-        progress = sent.progress
-        async for progress in self._following.looks(sent):
+        async for progress in self._track(sent).updates():
             yield progress
-        if progress.state not in ENDED:
-            self._beside(self._following.to_the_end(replace(sent, progress=Progress(State.UNKNOWN, "looking again"))))
 
     def why_not_released(self, intent: Intent) -> str | None:
         """Why a reversal cannot be given free yet, None where it can."""
-        left_ms = ABSENCE_MS - (self._client.server_clock.now_ms - int(intent.told.get("stamp_ms") or 0))
-        if left_ms <= 0:
+        if pending := self._tracker.pending(intent.id):
+            return f"Its order is still live at the exchange ({pending}): cancel it there first."
+        left_s = ABSENCE_S - self._tracker.waited_s(intent)
+        if left_s <= 0:
             return None
-        return f"It may still arrive at the exchange; in {-(-left_ms // 1000)} s it can be released."
+        return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from tradetui.desk.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
@@ -24,7 +24,6 @@ class Situation:
     locked: bool
     open_intent: str | None
     journal_trouble: str | None
-    contract: Contract | None
     now: float
 
 
@@ -59,7 +58,7 @@ def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ..
             reasons.append("max_reversal_value is set and the notional is not known.")
         elif preview.notional > settings.max_reversal_value:
             reasons.append(f"The notional {preview.notional:,.2f} is above {settings.max_reversal_value:,}.")
-    reasons += _contract_rules(plan.wish.size, situation.contract)
+    reasons += _contract_rules(plan.wish.size, preview.contract)
     if preview.expired(situation.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
     if must_type(preview, settings) and not is_typed(plan.subject, typed):
@@ -99,6 +98,13 @@ def _contract_rules(size: Decimal | None, contract: Contract | None) -> list[str
         return reasons
     if contract.min_trade_num is not None and size < contract.min_trade_num:
         reasons.append(f"The size must be at least {contract.min_trade_num}.")
-    if contract.size_multiplier and size % contract.size_multiplier:
+    if contract.size_multiplier and not _is_multiple(size, contract.size_multiplier):
         reasons.append(f"The size must be a multiple of {contract.size_multiplier}.")
     return reasons
+
+
+def _is_multiple(size: Decimal, step: Decimal) -> bool:
+    try:
+        return not size % step
+    except InvalidOperation:  # a step so small that the quotient has too many digits
+        return False

@@ -78,7 +78,7 @@ class PositionsReader:
             self._client.capabilities.answered(endpoint("futures.positions"))
         reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
         part = Part(
-            [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total > 0]
+            [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
         )
         part.count(reply)
         return part
@@ -153,7 +153,7 @@ def _refuses(error: Exception) -> bool:
 
 
 def _ordered(rows: Sequence[Position]) -> list[Position]:
-    return sorted(rows, key=lambda row: (row.product_type, row.symbol, row.leg))
+    return sorted(rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))
 
 
 def _order(fill: FuturesFill) -> tuple[datetime, str]:

@@ -15,7 +15,7 @@ from tradetui.trading.money import plain
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.resting_orders import Resting
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.futures import TriggerOrder
+from tradetui.wire.futures import Contract, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
 
@@ -56,7 +56,9 @@ class Preview:
     margin_short: bool | None
     asked_at: float
     read_at: float
+    contract: Contract | None = None
     newest_fill: str | None = None
+    recent_fills: frozenset[str] = frozenset()
     stops: tuple[TriggerOrder, ...] | None = None
     doubts: tuple[str, ...] = ()
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Literal
 
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, mean_entry, profit
+from tradetui.trading.money import ZERO, mean_entry, plain, profit
 from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
 from tradetui.wire.product_types import ProductType, margin_coin
-from tradetui.wire.vocabulary import PositionMode
+from tradetui.wire.vocabulary import PositionMode, PositionSide, TradeSide, known
 
-LegName = Literal["long", "short"]
+LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 IDS_KEPT = 20_000
 """Fills by whose ids a repetition is known; only the newest can come again."""
 
@@ -30,16 +29,20 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class FromFills:
-    """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing."""
+    """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing.
+
+    `unknown_word` is a word of a fill that nobody knows: the sum leaves that fill out.
+    """
 
     since: datetime | None = None
     proven_flat: bool = False
     opens_missing: bool = False
+    unknown_word: str = ""
 
     @property
     def proven(self) -> bool:
         """Whether the sum is the position: it starts flat and nothing contradicts it."""
-        return self.proven_flat and not self.opens_missing
+        return self.proven_flat and not self.opens_missing and not self.unknown_word
 
     def __str__(self) -> str:
         return "from fills" if self.proven else "from fills?"
@@ -50,14 +53,14 @@ Source = Reported | FromFills
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One leg of a symbol. Sizes are in the base coin and never negative; `leg` says which side.
+    """One leg of a symbol. Sizes are in the base coin; `leg` says which side, None where nobody knows.
 
-    Profit and fees are in the margin coin. None is unknown.
+    Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side's word as it came.
     """
 
     product_type: ProductType
     symbol: str
-    leg: LegName
+    leg: PositionSide | None
     size: Decimal
     mode: PositionMode | None
     source: Source
@@ -78,12 +81,34 @@ class Position:
     @property
     def key(self) -> str:
         """The row's identity: product type, symbol and leg."""
-        return f"{self.product_type}|{self.symbol}|{self.leg}"
+        return f"{self.product_type}|{self.symbol}|{self.shown_leg}"
 
     @property
-    def is_long(self) -> bool:
-        """Whether it gains when the price rises."""
-        return self.leg == "long"
+    def is_long(self) -> bool | None:
+        """Whether it gains when the price rises; None where the side is not known."""
+        return None if self.leg is None else self.leg is LONG
+
+    @property
+    def shown_leg(self) -> str:
+        """`long`, `short`, or the word that came in their place."""
+        if self.leg is None and self.record is not None:
+            return self.record.hold_side
+        return str(self.leg or "")
+
+    @property
+    def unknown_words(self) -> tuple[str, ...]:
+        """What nobody knows of the words that say what is held, each with its field, as they came."""
+        unknown = []
+        if self.record is not None:
+            if self.leg is None:
+                unknown.append(f"holdSide {self.record.hold_side!r}")
+            if self.record.pos_mode is not None and self.mode is None:
+                unknown.append(f"posMode {self.record.pos_mode!r}")
+            if self.size < ZERO:
+                unknown.append(f"total {plain(self.size)}")
+        if isinstance(self.source, FromFills) and self.source.unknown_word:
+            unknown.append(self.source.unknown_word)
+        return tuple(unknown)
 
     @property
     def liquidation_distance(self) -> Decimal | None:
@@ -101,7 +126,7 @@ def reported(product_type: ProductType, row: ReportedPosition) -> Position:
     return Position(
         product_type=product_type,
         symbol=row.symbol.upper(),
-        leg="long" if row.is_long else "short",
+        leg=row.leg,
         size=row.total,
         mode=row.position_mode,
         source=Reported(),
@@ -131,9 +156,10 @@ class _Leg:
 
 @dataclass(slots=True)
 class _Symbol:
-    legs: dict[LegName, _Leg] = field(default_factory=lambda: {"long": _Leg(), "short": _Leg()})
+    legs: dict[PositionSide, _Leg] = field(default_factory=lambda: {LONG: _Leg(), SHORT: _Leg()})
     last_price: Decimal | None = None
     opens_missing: bool = False
+    unknown_word: str = ""
 
 
 class PositionBook:
@@ -192,7 +218,7 @@ class PositionBook:
     def positions(self) -> Iterator[Position]:
         """What is held, leg by leg."""
         for symbol, state in self._symbols.items():
-            source = FromFills(self._since, self._proven, state.opens_missing)
+            source = FromFills(self._since, self._proven, state.opens_missing, state.unknown_word)
             for name, leg in state.legs.items():
                 if leg.size > ZERO:
                     yield Position(
@@ -211,10 +237,12 @@ class PositionBook:
     def _apply(self, fill: FuturesFill) -> None:
         state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
         state.last_price = fill.price
+        if fill.unknown_word:
+            state.unknown_word = fill.unknown_word
+            return
         fees = sum((fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None), ZERO)
         if self.mode is PositionMode.ONE_WAY:
-            along: LegName = "long" if fill.is_buy else "short"
-            against: LegName = "short" if fill.is_buy else "long"
+            along, against = (LONG, SHORT) if fill.is_buy else (SHORT, LONG)
             closing = min(fill.base_volume, state.legs[against].size)
             if closing:
                 self._close(state, against, closing, fill)
@@ -236,29 +264,29 @@ class PositionBook:
         leg.entry = price if not leg.size or leg.entry is None else mean_entry(leg.size, leg.entry, size, price)
         leg.size += size
 
-    def _close(self, state: _Symbol, name: LegName, size: Decimal, fill: FuturesFill) -> None:
+    def _close(self, state: _Symbol, name: PositionSide, size: Decimal, fill: FuturesFill) -> None:
         leg = state.legs[name]
         if fill.profit is not None:
             leg.realised += fill.profit
         elif leg.entry is not None:
-            leg.realised += profit(self.product_type, long=name == "long", size=size, entry=leg.entry, price=fill.price)
+            leg.realised += profit(self.product_type, long=name is LONG, size=size, entry=leg.entry, price=fill.price)
         leg.size -= size
         if not leg.size:
             leg.entry = None
 
 
-def leg_of(fill: FuturesFill) -> tuple[LegName, bool]:
+def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
     """The leg a hedge-mode fill works on, and whether it opens.
 
     `side` names the leg (buy = long), not the direction; a system close names its leg in the suffix, which is
-    trusted over `side`.
+    trusted over `side`. Nothing can be told of a fill with an `unknown_word`.
     """
     trade_side = (fill.trade_side or "").lower()
     if trade_side.endswith("_long"):
-        return "long", False
+        return LONG, False
     if trade_side.endswith("_short"):
-        return "short", False
-    return ("long" if fill.is_buy else "short"), trade_side == "open"
+        return SHORT, False
+    return (LONG if fill.is_buy else SHORT), trade_side == TradeSide.OPEN
 
 
 def _order(trade_id: str) -> tuple[int, str]:
@@ -267,14 +295,20 @@ def _order(trade_id: str) -> tuple[int, str]:
 
 
 def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
-    """What is held of a symbol, in the shape of the mode."""
-    sizes = {"long": ZERO, "short": ZERO}
+    """What is held of a symbol, in the shape of the mode; positions whose side is not known are not in it."""
+    sizes = {LONG: ZERO, SHORT: ZERO}
     for position in positions:
-        if position.product_type is product_type and position.symbol == symbol.upper():
+        if position.product_type is product_type and position.symbol == symbol.upper() and position.leg is not None:
             sizes[position.leg] += position.size
     if mode is PositionMode.HEDGE:
-        return Legs(sizes["long"], sizes["short"])
-    return Net(sizes["long"] - sizes["short"])
+        return Legs(sizes[LONG], sizes[SHORT])
+    return Net(sizes[LONG] - sizes[SHORT])
+
+
+def unknown_words(positions: Iterable[Position], symbol: str) -> tuple[str, ...]:
+    """What nobody knows of the words that say what is held of a symbol, each with its field, as they came."""
+    of_symbol = [position for position in positions if position.symbol == symbol.upper()]
+    return tuple(dict.fromkeys(word for position in of_symbol for word in position.unknown_words))
 
 
 def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
@@ -289,23 +323,34 @@ def mode_of(
     """The position mode and where it is known from, or None and why not.
 
     Reported positions say it first, then pending orders, then the newest fill; two that contradict each other on
-    one level say nothing.
+    one level say nothing, and neither does a level with a word that nobody knows.
     """
-    for origin, modes in (
-        ("the positions", {position.mode for position in positions} - {None}),
-        ("the pending orders", {order.position_mode for order in orders} - {None}),
-        ("the newest fill", {newest_fill.position_mode if newest_fill else None} - {None}),
+    fills = [newest_fill] if newest_fill is not None else []
+    for origin, words in (
+        ("the positions", [_mode_word(position) for position in positions]),
+        ("the pending orders", [order.pos_mode for order in orders]),
+        ("the newest fill", [fill.pos_mode for fill in fills]),
     ):
-        if len(modes) > 1:
+        modes = {word: known(PositionMode, word) for word in words if word}
+        for word, mode in modes.items():
+            if mode is None:
+                return None, f"{origin} name the mode {word!r}, which is not known"
+        if len(set(modes.values())) > 1:
             return None, f"{origin} name both position modes"
         if modes:
-            return modes.pop(), origin
+            return next(iter(modes.values())), origin
     return None, "no position, order or fill tells the position mode"
+
+
+def _mode_word(position: Position) -> str | None:
+    if position.record is not None and position.record.pos_mode:
+        return position.record.pos_mode
+    return str(position.mode) if position.mode is not None else None
 
 
 def with_mark(position: Position, mark: Decimal | None) -> Position:
     """The position with a mark price and the profit it implies; as it is where either is unknown."""
-    if mark is None or position.entry is None:
+    if mark is None or position.entry is None or position.is_long is None:
         return replace(position, mark=mark)
     gained = profit(position.product_type, long=position.is_long, size=position.size, entry=position.entry, price=mark)
     return replace(position, mark=mark, unrealised=gained)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -114,6 +114,10 @@ class ReversalPlan:
     def request_fields(self) -> Mapping[str, Any]:
         """The request's fields exactly as sent."""
         return self.request.values()
+
+    def with_client_oid(self, client_oid: str) -> ReversalPlan:
+        """The same plan, its request under this id of ours."""
+        return replace(self, request=self.request.changed(client_oid=client_oid))
 
     @property
     def title(self) -> str:

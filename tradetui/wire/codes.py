@@ -350,6 +350,11 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
     return known.kind is not ErrorKind.BUSY and known.group not in _SPEAKS_OF_ANOTHER_STATE
 
 
+def order_not_found(code: str | None) -> bool:
+    """Whether the reply says that there is no order of the id that was asked for."""
+    return code is not None and meaning(code).group is CodeGroup.NOT_FOUND
+
+
 def endpoint_missing(code: str, http_status: int | None = None) -> bool:
     """Whether the reply says that the endpoint does not exist here."""
     return http_status == 404 or meaning(code).kind is ErrorKind.MISSING

@@ -27,7 +27,7 @@ from tradetui.wire.futures_requests import (
 )
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.shapes import records_of
-from tradetui.wire.vocabulary import MarginMode, PositionMode, Side, TradeScope, same
+from tradetui.wire.vocabulary import MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
 
 __all__ = [
     "AccountListRequest",
@@ -236,6 +236,17 @@ class FuturesFill(Record):
     def is_buy(self) -> bool:
         """Whether `side` says buy, in any case."""
         return same(self.side, Side.BUY)
+
+    @property
+    def unknown_word(self) -> str:
+        """A word of this fill that nobody knows and that says what it did to a position, as it came; else empty."""
+        if known(Side, self.side) is None:
+            return f"side {self.side!r}"
+        if self.pos_mode is not None and self.position_mode is None:
+            return f"posMode {self.pos_mode!r}"
+        if self.position_mode is not PositionMode.ONE_WAY and known(TradeSide, self.trade_side) is None:
+            return f"tradeSide {self.trade_side!r}"  # one-way, the side says it all
+        return ""
 
     @property
     def is_taker(self) -> bool:

@@ -8,7 +8,7 @@ from pydantic import Field
 from tradetui.wire.field_types import Figure, Moment, Places
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.shapes import words
-from tradetui.wire.vocabulary import MarginMode, PositionMode, PositionSide, Side, same
+from tradetui.wire.vocabulary import MarginMode, OrderStatus, PositionMode, PositionSide, Side, known, same
 
 
 class ReportedPosition(Record):
@@ -49,9 +49,10 @@ class ReportedPosition(Record):
     u_time: Moment | None = None
 
     @property
-    def is_long(self) -> bool:
-        """Whether the position gains when the price rises."""
-        return same(self.hold_side, PositionSide.LONG)
+    def leg(self) -> PositionSide | None:
+        """Long or short; None where `hold_side` is neither, which then says nothing."""
+        side = known(PositionSide, self.hold_side)
+        return None if side is PositionSide.NET else side
 
     @property
     def position_mode(self) -> PositionMode | None:
@@ -112,6 +113,11 @@ class OrderDetail(Record):
     def position_mode(self) -> PositionMode | None:
         """The account's position mode."""
         return PositionMode.parse(self.pos_mode)
+
+    @property
+    def status(self) -> OrderStatus | None:
+        """The order's state; None where nobody knows the word, which then says nothing."""
+        return known(OrderStatus, self.state)
 
 
 class AccountSettings(Record):

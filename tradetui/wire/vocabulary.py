@@ -1,8 +1,19 @@
-"""The interface's words. Rows keep them as received; compare without case, unknown ones included."""
+"""The interface's words. Rows keep them as received; compare without case, unknown ones included.
+
+A word nobody knows decides nothing: `known` gives None for it, and what would rest on it is refused.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TypeVar
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def known(words: type[Word], text: str | None) -> Word | None:
+    """The word of an enum that the text names in any case; None when it names none."""
+    return next((word for word in words if same(text, word)), None)
 
 
 def same(word: str | None, other: str) -> bool:
@@ -53,7 +64,7 @@ class PositionMode(StrEnum):
     @classmethod
     def parse(cls, word: str | None) -> PositionMode | None:
         """The mode a word names in any case; None when it names none."""
-        return next((mode for mode in cls if same(word, mode)), None)
+        return known(cls, word)
 
 
 class PositionSide(StrEnum):
@@ -103,6 +114,14 @@ class OrderStatus(StrEnum):
     PARTIALLY_FILLED = "partially_filled"
     FILLED = "filled"
     CANCELED = "canceled"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether an order in this state fills no more."""
+        return self not in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 
 
 class OrderSource(StrEnum):

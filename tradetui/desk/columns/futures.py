@@ -36,6 +36,8 @@ def _liquidation_tone(row: Any) -> Tone:
 
 
 def _leg_tone(row: Any) -> Tone:
+    if row.is_long is None:
+        return Tone.WARN
     return Tone.LONG if row.is_long else Tone.SHORT
 
 
@@ -88,7 +90,7 @@ ACCOUNTS: Final = (
 
 POSITIONS: Final = (
     text_column("symbol", "Symbol", 9),
-    Column("leg", "Leg", get("leg"), lambda row, _: row.leg.upper(), 5, tone=_leg_tone),
+    Column("leg", "Leg", get("shown_leg"), lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
     number_column("size", "Size", 8, unit="base coin"),
     number_column("entry", "Entry", 11, derived=True, unit="quote coin"),
     number_column("mark", "Mark", 10, unit="quote coin"),

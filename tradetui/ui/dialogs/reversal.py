@@ -25,8 +25,8 @@ from tradetui.wire.vocabulary import Side
 
 if TYPE_CHECKING:
     from tradetui.desk.execution import Execution, NotConfirmed
-    from tradetui.desk.following import Progress, Sent
     from tradetui.desk.preview import Change, Preview, Target
+    from tradetui.desk.progress import Progress, Sent
     from tradetui.ui.app import TradeApp
     from tradetui.ui.key_order import TypedInput
 

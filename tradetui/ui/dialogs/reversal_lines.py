@@ -15,8 +15,8 @@ from tradetui.ui.safe import plain
 from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
-    from tradetui.desk.following import Progress
     from tradetui.desk.preview import Change, ChangedFact, Preview
+    from tradetui.desk.progress import Progress
     from tradetui.trading.holdings import Holdings
     from tradetui.trading.resting_orders import Resting
     from tradetui.trading.reversal import ReversalPlan
