@@ -9,8 +9,8 @@ import pytest
 
 from tests.ui.virtual import Stage
 from tradetui.desk.alerts import Alert, AlertKind
-from tradetui.desk.desk import Totals
 from tradetui.desk.feed import Reading
+from tradetui.desk.totals import Totals
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header import HeaderBar, worth_of
 from tradetui.ui.screenshot import screen_text

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -27,12 +26,14 @@ from tradetui.desk.scheduler import Scheduler
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.snapshot import Snapshot, indexed
 from tradetui.desk.tagged import Tagged
+from tradetui.desk.totals import Totals, totals_of
 from tradetui.desk.triggers_reader import TriggersReader
 from tradetui.exchange.budget import Lane
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.link import Link
 from tradetui.storage.process_life import ALIVE_DIR
+from tradetui.trading.positions import Position
 from tradetui.wire.futures import FuturesAccount
 
 if TYPE_CHECKING:
@@ -42,15 +43,6 @@ if TYPE_CHECKING:
 JOURNAL_FILE = "journal.sqlite"
 VAULT_DIR = "vault"
 FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What all accounts are worth together, in USDT; None where no account tells."""
-
-    equity: Decimal | None = None
-    unrealised: Decimal | None = None
-    worst_margin_ratio: Decimal | None = None
 
 
 class Desk:
@@ -236,7 +228,8 @@ class Desk:
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
         accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, Tagged)]
-        return totals_of([row for row in accounts if isinstance(row, FuturesAccount)])
+        positions = [row for row in self.snapshot("positions").rows if isinstance(row, Position)]
+        return totals_of([row for row in accounts if isinstance(row, FuturesAccount)], positions)
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
@@ -252,20 +245,4 @@ def journal_location(settings: DeskSettings, account: AccountIdentity) -> Journa
         account.aliases(settings.key_stand_in),
         tuple(other / JOURNAL_FILE for other in others if other.is_dir()),
         settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
-    )
-
-
-def totals_of(accounts: list[FuturesAccount]) -> Totals:
-    """Sums in USDT; profit of another coin is turned over at the rate its own equity implies."""
-    equities = [row.usdt_equity for row in accounts if row.usdt_equity is not None]
-    profits: list[Decimal] = []
-    for row in accounts:
-        if row.unrealized_pl is None or row.usdt_equity is None or not row.account_equity:
-            continue
-        profits.append(row.unrealized_pl * row.usdt_equity / row.account_equity)
-    ratios = [row.crossed_risk_rate for row in accounts if row.crossed_risk_rate is not None]
-    return Totals(
-        equity=sum(equities, Decimal(0)) if equities else None,
-        unrealised=sum(profits, Decimal(0)) if profits else None,
-        worst_margin_ratio=max(ratios, default=None),
     )

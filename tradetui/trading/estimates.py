@@ -10,6 +10,7 @@ from tradetui.trading.money import plain, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.futures import Contract, FuturesAccount, FuturesFill
+from tradetui.wire.vocabulary import MarginMode, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
             price=price,
         )
     needed, needed_from = _margin(plan, result.opened, basis)
-    available = basis.account.crossed_max_available if basis.account is not None else None
+    available, available_from = _margin_available(basis)
     at = f"at {plain(price)} ({basis.price_from})" if price is not None else "no price can be read"
     return (
         Figure("traded", result.traded, "base coin", f"{plain(result.closed)} closed, {plain(result.opened)} opened"),
@@ -77,7 +78,7 @@ def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
             "margin available",
             available,
             margin_coin,
-            "the account's maximum to open" if available is not None else "not known",
+            available_from,
         ),
     )
 
@@ -104,6 +105,17 @@ def _margin(plan: ReversalPlan, opened: Decimal, basis: Basis) -> tuple[Decimal 
         notional / position.leverage,
         f"{plain(opened)} opened at {plain(position.leverage)}x; closing frees margin first",
     )
+
+
+def _margin_available(basis: Basis) -> tuple[Decimal | None, str]:
+    account, position = basis.account, basis.position
+    if account is None:
+        return None, "not known"
+    isolated = position is not None and same(position.margin_mode, MarginMode.ISOLATED)
+    available = account.isolated_max_available if isolated else account.crossed_max_available
+    if available is None:
+        return None, "not known"
+    return available, f"the account's maximum to open, {'isolated' if isolated else 'crossed'} margin"
 
 
 def margin_is_short(figures: Sequence[Figure], freed: Decimal | None) -> bool | None:

@@ -13,6 +13,7 @@ from tradetui.wire.scrub import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.totals import Totals
 
 QUIET_SECONDS: Final = 5.0
 _ENVIRONMENT: Final = {
@@ -151,7 +152,7 @@ def alarm_of(desk: Desk) -> str:
 
 
 def worth_of(desk: Desk) -> tuple[Part, ...]:
-    """Equity, unrealised profit and worst margin ratio; what no account tells is —."""
+    """Equity or total margin, unrealised profit and worst margin ratio; what no account tells is —."""
     # The first paint, which is this bar's too, waits for no column.
     from tradetui.desk.columns import by_sign, number, percent
 
@@ -159,14 +160,25 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
     profit = totals.unrealised
     tone = str(by_sign(lambda _: profit)(None))
     style = {"gain": "$gain", "loss": "$loss"}.get(tone, "")
+    free: tuple[Part, ...] = ()
+    if totals.has_union:
+        free = (("   available ", "$quiet"), (number(totals.union_available, places=2), ""))
     return (
-        ("equity ", "$quiet"),
+        (f"{_worth_label(totals)} ", "$quiet"),
         (number(totals.equity, places=2), "bold $foreground"),
         (" USDT   unrealised ", "$quiet"),
         (number(profit, signed=True, places=2), style),
         ("   margin ratio ", "$quiet"),
         (percent(totals.worst_margin_ratio), ""),
+        *free,
     )
+
+
+def _worth_label(totals: Totals) -> str:
+    """What the first figure is: several assets count at the exchange's valuation, which is no equity."""
+    if not totals.has_union:
+        return "equity"
+    return "equity+union" if totals.has_single else "union margin"
 
 
 def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.columns import Column
+from tradetui.desk.columns.panels import default_columns
 from tradetui.ui.record_table import RecordTable
 from tradetui.ui.safe import plain
 
@@ -49,6 +50,7 @@ class Panel(Container):
         self.feed_name = name
         self.caption = ""
         self.product: str | None = None
+        self._default_columns = tuple(columns)
         self._number = number
         self.live = False
         self._shown_generation = (False, -1)
@@ -73,8 +75,17 @@ class Panel(Container):
         shown = (self.live, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
+            self._use_default_columns(rows)
             self.table.set_source(rows)
         self.show_state(feed, now, rows)
+
+    def _use_default_columns(self, rows: Snapshot) -> None:
+        """Follow what the rows are, unless somebody chose the columns."""
+        columns = tuple(default_columns(self.feed_name, rows.rows))
+        if columns != self._default_columns:
+            if self.table.columns == self._default_columns:
+                self.table.set_columns(columns)
+            self._default_columns = columns
 
     def show_state(self, feed: Feed, now: float, rows: Snapshot) -> None:
         """Bring title, age and the words of an empty panel up to date."""

@@ -27,7 +27,7 @@ from tradetui.wire.futures_requests import (
 )
 from tradetui.wire.records import Record, Shape
 from tradetui.wire.shapes import records_of
-from tradetui.wire.vocabulary import MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
+from tradetui.wire.vocabulary import AssetMode, MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
 
 __all__ = [
     "AccountListRequest",
@@ -154,6 +154,27 @@ class FuturesAccount(Record):
     crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
     isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
+
+    @property
+    def is_union(self) -> bool:
+        """Whether several assets stand behind the margin together; a word that nobody knows says nothing of it."""
+        return same(self.asset_mode, AssetMode.UNION)
+
+    @property
+    def margin_ratio(self) -> Decimal | None:
+        """Maintenance margin as a part of what stands behind it, as a fraction (1 is liquidation); None where unknown.
+
+        `crossedRiskRate` as received, but in multi-assets mode unionMm ÷ unionTotalMargin, since the rate counts one
+        coin there and is told as 0; where it is told as more it is the worse of the two.
+        """
+        if not self.is_union:
+            return self.crossed_risk_rate
+        rate = self.crossed_risk_rate or None
+        if self.union_mm is None or self.union_total_margin is None:
+            return rate
+        if self.union_total_margin <= 0:
+            return max(Decimal(1), rate or Decimal(1)) if self.union_mm > 0 else rate
+        return max(self.union_mm / self.union_total_margin, rate or Decimal(0))
 
 
 class PendingOrder(Record):

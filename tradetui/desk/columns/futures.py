@@ -30,6 +30,11 @@ def _risk_tone(row: Any) -> Tone:
     return Tone.WARN if risk is not None and risk >= RISK_WORTH_A_WARNING else Tone.PLAIN
 
 
+def _margin_ratio_tone(row: Any) -> Tone:
+    ratio = row.margin_ratio
+    return Tone.WARN if ratio is not None and ratio >= RISK_WORTH_A_WARNING else Tone.PLAIN
+
+
 def _liquidation_tone(row: Any) -> Tone:
     distance = row.liquidation_distance
     return Tone.WARN if distance is not None and distance < LIQUIDATION_NEAR else Tone.PLAIN
@@ -87,6 +92,26 @@ ACCOUNTS: Final = (
     number_column("maxTransferOut", "Max out", 14, "max_transfer_out", unit="margin coin"),
     text_column("assetMode", "Assets", 6, "asset_mode"),
 )
+
+UNION_ACCOUNTS: Final = (
+    PRODUCT,
+    text_column("marginCoin", "Coin", 5, "margin_coin"),
+    number_column("unionTotalMargin", "Union margin", 13, "union_total_margin", unit="USDT"),
+    number_column("unionAvailable", "Union avail.", 13, "union_available", unit="USDT"),
+    Column(
+        "marginRatio",
+        "Ratio",
+        get("margin_ratio"),
+        lambda row, _: percent(row.margin_ratio),
+        7,
+        right=True,
+        tone=_margin_ratio_tone,
+        unit="union MM of union margin, or crossed risk rate",
+    ),
+    number_column("unionMm", "Union MM", 10, "union_mm", unit="USDT"),
+    *(column for column in ACCOUNTS[2:] if column.id != "crossedRiskRate"),
+)
+"""The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
 
 POSITIONS: Final = (
     text_column("symbol", "Symbol", 9),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from tradetui.desk.columns.broker import EMAILS, TRANSFERS
 from tradetui.desk.columns.column import Column
 from tradetui.desk.columns.convert import CONVERTS
-from tradetui.desk.columns.futures import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS
+from tradetui.desk.columns.futures import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, UNION_ACCOUNTS
 from tradetui.desk.columns.spot import SPOT_BILLS, SPOT_FILLS
 
 COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
@@ -23,3 +23,10 @@ COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
     "transfers": TRANSFERS,
     "email": EMAILS,
 }
+
+
+def default_columns(table: str, rows: Iterable[Any]) -> Sequence[Column]:
+    """The columns of a table that holds these rows, where nobody chose any."""
+    if table == "accounts" and any(row.is_union for row in rows):
+        return UNION_ACCOUNTS
+    return COLUMNS[table]
