@@ -1,4 +1,4 @@
-"""What is worth a bell: a new fill, a trigger order that ended, a link that was lost or came back."""
+"""What is worth a bell: a new fill, a trigger order that ended, a link lost or back, a reversal that nobody awaited."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from tradetui.desk.feed import Feed
 from tradetui.desk.health import LinkState
+from tradetui.desk.progress import Progress, Sent, Stage
 from tradetui.desk.tagged import BEGINNING, Tagged
 from tradetui.wire.numbers import plain
 
@@ -21,6 +22,7 @@ class AlertKind(StrEnum):
     TRIGGER = "trigger"
     LINK_LOST = "link lost"
     LINK_BACK = "link back"
+    REVERSAL = "reversal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class AlertWatch:
         self._newest: dict[str, tuple[datetime, str]] = {}
         self._listeners: list[Callable[[Alert], None]] = []
         self._was = LinkState.STARTING
+        self._left_open: set[str] = set()
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
         """Call the listener for every alert; returns what ends it."""
@@ -74,6 +77,17 @@ class AlertWatch:
         elif was_lost and not lost:
             self._tell(Alert(AlertKind.LINK_BACK, "The exchange answers again"))
         self._was = state
+
+    def reversal_went_on(self, sent: Sent, progress: Progress) -> None:
+        """Look at a reversal: one corrected after it was settled, or settled after it was left open, is news."""
+        if progress.stage in (Stage.LEFT_OPEN, Stage.CORRECTED):
+            self._left_open.add(sent.intent)
+        if progress.stage is Stage.CORRECTED:
+            locked = f"{sent.plan.wish.symbol} is locked until it is settled anew; J shows it"
+            self._tell(Alert(AlertKind.REVERSAL, f"{sent.plan.title}: {progress.words}; {locked}"))
+        elif progress.stage is Stage.ENDED and sent.intent in self._left_open:
+            self._left_open.discard(sent.intent)
+            self._tell(Alert(AlertKind.REVERSAL, f"{sent.plan.title}: {progress.words}"))
 
     def _tell(self, alert: Alert) -> None:
         for listener in tuple(self._listeners):

@@ -130,7 +130,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         taken = inferred = seen.waited_s >= ABSENCE_S
         effect = seen.held if inferred else effect
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, inferred=inferred)
-    outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst)
+    outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
     return Classification(
         standing=standing,
         outcome=outcome,
@@ -199,13 +199,22 @@ def _too_late(seen: Observation) -> bool:
 
 
 def _outcome(
-    plan: ReversalPlan, seen: Observation, effect: Holdings | None, standing: Standing, *, taken: bool, burst: bool
+    plan: ReversalPlan,
+    seen: Observation,
+    effect: Holdings | None,
+    standing: Standing,
+    *,
+    taken: bool,
+    burst: bool,
+    explained: bool,
 ) -> Outcome:
     outcome = name_outcome(plan, seen.held, liquidated=burst)
     if standing is Standing.ABSENT or not taken:
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
-    if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED, Outcome.REVERSED):
+    if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
         return outcome
+    if outcome is Outcome.REVERSED and (standing is Standing.COMPLETE or not explained):
+        return outcome  # fills that are not shown yet are the likely reason where it is not explained
     # What others traded beside ours must not be named as if ours had done it.
     return outcome if effect == seen.held else Outcome.OTHER
 

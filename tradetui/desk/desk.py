@@ -91,6 +91,8 @@ class Desk:
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
         self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known, self._account_not_kept)
         self.listings = Listings(client, lambda: self.account, settings.account_kind)
+        if execution is not None:
+            execution.subscribe(self.alerts.reversal_went_on)
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
 

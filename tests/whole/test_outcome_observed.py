@@ -1,0 +1,466 @@
+"""What a second exchange did that ended wrongly: clocks that step, orders that go on filling, foreign words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.whole.reversing import SYMBOL, USDT, Scene, scene
+from tradetui.desk.alerts import Alert, AlertKind, AlertWatch
+from tradetui.desk.execution import NotConfirmed
+from tradetui.desk.intents import Withheld
+from tradetui.desk.journal import State
+from tradetui.desk.outcome import Outcome
+from tradetui.desk.preview import Target
+from tradetui.desk.progress import Progress, Sent, Stage
+from tradetui.exchange.errors import ExchangeError
+from tradetui.sandbox import reversing
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.contracts import CONTRACTS
+from tradetui.sandbox.dealing import fill, market_order
+from tradetui.sandbox.faults import ConnectionDropped
+from tradetui.sandbox.orders import Order, words
+from tradetui.sandbox.refusals import Refusal
+from tradetui.sandbox.world import World
+from tradetui.trading.holdings import Legs, Net
+from tradetui.wire.vocabulary import Side
+
+pytestmark = pytest.mark.looptime
+
+LONG = Target(SYMBOL, USDT, Side.BUY)
+PART = Target(SYMBOL, USDT, Side.BUY, Decimal("3"))
+BOTH_EXTENTS = pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
+
+
+def states(on: Scene) -> list[State]:
+    (intent,) = on.journal.newest()
+    return [event.state for event in intent.events]
+
+
+async def confirmed(on: Scene, target: Target = LONG) -> Sent:
+    preview = await on.execution.preview(target)
+    return await on.execution.confirm(preview, preview.subject)
+
+
+def heard(on: Scene) -> list[Progress]:
+    """Every progress from now on."""
+    came: list[Progress] = []
+    on.execution.subscribe(lambda _, progress: came.append(progress))
+    return came
+
+
+# Clocks that step
+
+
+def late_and_lost(on: Scene, patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The reply to the next POST is lost at once, and its request arrives so much later."""
+    right = Sandbox.__call__
+    late: set[asyncio.Task[None]] = set()
+
+    async def wrong(self: Sandbox, scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] != "POST" or late:
+            await right(self, scope, receive, send)
+            return
+        body = await receive()
+
+        async def arrives() -> None:
+            async def told() -> Any:
+                return body
+
+            async def nobody(_: Any) -> None: ...
+
+            await asyncio.sleep(seconds)
+            with suppress(ConnectionDropped):
+                await right(self, scope, told, nobody)
+
+        late.add(asyncio.create_task(arrives()))
+        raise ConnectionDropped("lost")
+
+    patch.setattr(Sandbox, "__call__", wrong)
+
+
+def step_exchange(on: Scene, milliseconds: int) -> None:
+    on.sandbox.skew_ms += milliseconds
+
+
+def step_local(on: Scene, milliseconds: int) -> None:
+    """This machine's wall clock steps; the exchange tells the time it told before."""
+    on.client.clock._start_ms += milliseconds  # type: ignore[attr-defined]
+    on.sandbox.skew_ms -= milliseconds
+
+
+def step_both(on: Scene, milliseconds: int) -> None:
+    on.client.clock._start_ms += milliseconds  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("step", [step_exchange, step_local, step_both])
+@pytest.mark.parametrize("milliseconds", [40_000, 60_000, -60_000])
+async def test_a_clock_that_steps_is_no_evidence(
+    step: Callable[[Scene, int], None], milliseconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        late_and_lost(on, monkeypatch, 12.0)
+        sent = await confirmed(on, PART)
+        assert sent.progress.state is State.UNKNOWN
+        step(on, milliseconds)
+        await asyncio.sleep(5)
+        step(on, -milliseconds)
+        assert on.execution.unsettled()
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on, PART)
+        await asyncio.sleep(10)
+        (intent,) = on.journal.newest()
+        assert intent.told["outcome"] == "reversed"
+        assert on.held() == Legs(Decimal(17), Decimal(3))
+        assert on.posts == 1
+
+
+async def test_nothing_is_released_by_a_clock_that_steps() -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        sent = await confirmed(on)
+        step_both(on, 600_000)
+        with pytest.raises(Withheld, match="may still arrive"):
+            await on.execution.release(sent.intent, "looked")
+        await asyncio.sleep(36)
+        await on.execution.release(sent.intent, "looked")
+
+
+async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await confirmed(on)
+        step_exchange(on, -20_000)
+        await asyncio.sleep(45)
+        assert on.execution.unsettled(), "by its own clock the exchange may still take it"
+        await asyncio.sleep(30)
+        (intent,) = on.journal.newest()
+        assert intent.told["outcome"] == "unchanged"
+
+
+# Orders that are not over
+
+
+class ByLegs:
+    """Has the exchange carry the next reversal out leg by leg, as a test says."""
+
+    def __init__(self, on: Scene, patch: pytest.MonkeyPatch) -> None:
+        self.on = on
+        self.closing: Order | None = None
+        patch.setattr(reversing, "perform", self._perform)
+
+    @property
+    def book(self) -> Any:
+        return self.on.sandbox.world.book(self.on.uid, "USDT-FUTURES")
+
+    def _perform(self, account: Any, wanted: Any, steps: Any, *_: Any) -> Order:
+        spec = CONTRACTS[SYMBOL]
+        self.closing = market_order(
+            account,
+            spec,
+            *words(account.mode, steps.closing.leg, closes=True),
+            steps.close,
+            self.on.sandbox.world.moment,
+            source="reverse",
+            client_oid=wanted.client_oid,
+        )
+        return self.closing
+
+    def close(self, size: str) -> None:
+        assert self.closing is not None
+        fill(self.book, self.closing, Decimal(size), self._moment())
+
+    def open(self, size: str, source: str = "reverse") -> None:
+        spec = CONTRACTS[SYMBOL]
+        side, trade_side = words(self.book.mode, "short", closes=False)
+        order = market_order(self.book, spec, side, trade_side, Decimal(size), self._moment(), source=source)
+        fill(self.book, order, Decimal(size), self._moment())
+
+    def _moment(self) -> Any:
+        self.on.sandbox.catch_up()
+        return self.on.sandbox.world.moment
+
+
+@BOTH_EXTENTS
+async def test_an_order_that_stays_partly_filled_is_never_settled(
+    core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        sent = await confirmed(on)
+        by_legs.close("3")
+        await asyncio.sleep(600)
+        assert came[-1].state is State.UNKNOWN
+        assert any(progress.stage is Stage.SO_FAR and "3 of 20 filled" in progress.words for progress in came)
+        assert all(progress.outcome is None for progress in came)
+        with pytest.raises(Withheld, match="still live at the exchange"):
+            await on.execution.release(sent.intent, "looked")
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on)
+        by_legs.close("17")
+        by_legs.open("20")
+        await asyncio.sleep(30)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == on.held() == Legs(Decimal(0), Decimal(20))
+        assert on.posts == 1
+
+
+@BOTH_EXTENTS
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+async def test_an_opening_leg_that_comes_later_is_waited_for(
+    core_only: bool, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(mode, core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on, LONG if mode == "hedge" else Target(SYMBOL, USDT))
+        by_legs.close("20")
+        await asyncio.sleep(15)
+        assert on.execution.unsettled() and came[-1].stage is Stage.SO_FAR
+        by_legs.open("20")
+        await asyncio.sleep(5)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == on.held()
+        assert not on.execution.unsettled()
+
+
+@BOTH_EXTENTS
+async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
+    core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came, alerts = heard(on), AlertWatch()
+        rung: list[Alert] = []
+        alerts.subscribe(rung.append)
+        on.execution.subscribe(alerts.reversal_went_on)
+        await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(70)
+        assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].words
+        assert not on.execution.unsettled()
+        await asyncio.sleep(50)
+        by_legs.open("20")
+        await asyncio.sleep(25)
+        assert any(progress.stage is Stage.CORRECTED for progress in came)
+        assert [alert.kind for alert in rung] == [AlertKind.REVERSAL, AlertKind.REVERSAL]
+        assert came[-1].outcome is Outcome.REVERSED
+        assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
+        assert on.posts == 1
+
+
+async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        for _ in range(24):  # somebody else goes on trading the symbol all the while
+            await asyncio.sleep(3)
+            by_legs.open("1", source="normal")
+        assert came[-1].outcome is Outcome.OTHER
+        (intent,) = on.journal.newest()
+        assert intent.told["effect"] == {"long": "0", "short": "0"}
+        assert intent.told["held"]["short"] != "0"
+        assert "our order alone came to flat" in came[-1].words
+
+
+async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        by_legs.open("20")
+        by_legs.open("1", source="normal")
+        await asyncio.sleep(70)
+        assert came[-1].outcome is Outcome.OTHER
+        (intent,) = on.journal.newest()
+        assert intent.told["effect"] == {"long": "0", "short": "20"}
+
+
+# Whatever goes wrong after the first byte
+
+
+async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.world.open_position(on.uid, "ETHUSDT", "long", Decimal(1))
+        came = heard(on)
+        on.sandbox.faults.next("closed-only")
+        await confirmed(on)
+        await asyncio.sleep(5)
+        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        newest = int(book.fills[-1]["cTime"])
+        for number in range(3):  # it comes, late, below what was read already
+            late = {**book.fills[-1], "tradeId": str(number), "symbol": "ETHUSDT", "orderId": "7"}
+            book.fills.insert(1, {**late, "cTime": str(newest - 30_000 - number)})
+            await asyncio.sleep(3)
+        await asyncio.sleep(90)
+        assert came[-1].outcome is Outcome.CLOSED_ONLY
+        assert not on.execution.unsettled()
+
+
+def replies_with(on: Scene, patch: pytest.MonkeyPatch, change: Callable[[dict[str, Any]], None]) -> None:
+    """The exchange does what a POST asks for, and answers something else."""
+    right = Sandbox.answer
+
+    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        answer = right(self, request, fault)
+        if request.method == "POST":
+            body = json.loads(answer.body)
+            change(body)
+            answer.body = json.dumps(body).encode()
+        return answer
+
+    patch.setattr(Sandbox, "answer", wrong)
+
+
+async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        replies_with(on, monkeypatch, lambda body: body["data"].update(clientOid="somebody-else"))
+        sent = await confirmed(on)
+        assert sent.progress.state is State.UNKNOWN and "another clientOid" in sent.progress.words
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert State.ACKNOWLEDGED not in states(on)
+
+
+async def test_a_time_of_400_digits_is_not_a_reversal_that_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        replies_with(on, monkeypatch, lambda body: body.update(requestTime=10**400))
+        sent = await confirmed(on)
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert on.posts == 1
+
+
+async def test_a_confirmation_that_nobody_awaits_any_more_does_not_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.execution.intents, "begin", later(on.execution.intents.begin, 1.0))
+        confirming = asyncio.create_task(on.execution.confirm(preview, preview.subject))
+        await asyncio.sleep(0.5)
+        confirming.cancel()
+        await asyncio.sleep(5)
+        assert on.posts == 0
+        assert states(on) == [State.INTENDED, State.WITHDRAWN]
+        assert not on.execution.unsettled()
+
+
+async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.client.futures, "reverse", later(on.client.futures.reverse, 2.0))
+        confirming = asyncio.create_task(on.execution.confirm(preview, preview.subject))
+        await asyncio.sleep(1)
+        confirming.cancel()
+        await asyncio.sleep(5)
+        assert on.posts == 1
+        assert states(on)[-1] is State.SETTLED
+
+
+def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[..., Awaitable[Any]]:
+    async def wrong(*given: Any, **named: Any) -> Any:
+        result = await right(*given, **named)
+        await asyncio.sleep(seconds)
+        return result
+
+    return wrong
+
+
+# Words that nobody knows
+
+
+def position_rows_with(patch: pytest.MonkeyPatch, **changed: str) -> None:
+    right = World.positions
+
+    def wrong(self: World, uid: str, product_type: str) -> Any:
+        return [{**row, **changed} for row in right(self, uid, product_type)]
+
+    patch.setattr(World, "positions", wrong)
+
+
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+@pytest.mark.parametrize(
+    ("field", "word"), [("holdSide", "net"), ("holdSide", "both"), ("posMode", "hybrid_mode"), ("total", "-2")]
+)
+async def test_a_position_with_an_unknown_word_is_not_reversed(
+    mode: str, field: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(mode) as on:
+        on.hold(long="2")
+        position_rows_with(monkeypatch, **{field: word})
+        (position,) = (await on.execution._evidence.held(USDT, SYMBOL)).positions
+        if field == "holdSide":
+            assert position.shown_leg == word and position.is_long is None
+        preview = await on.execution.preview(on.execution.target_of(position))
+        assert preview.plan is None
+        with pytest.raises(NotConfirmed, match=rf"{field}.*{word}.*not known"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+@pytest.mark.parametrize("field", ["side", "tradeSide", "posMode"])
+async def test_a_fill_with_an_unknown_word_sums_up_to_nothing_to_reverse(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.hold(long="1")
+        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        book.fills[-1] = {**book.fills[-1], field: "sideways"}
+        preview = await on.execution.preview(LONG)
+        with pytest.raises(NotConfirmed, match=r"sideways.*not known"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+async def test_an_unknown_state_of_the_order_is_no_end_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        right = Order.detail
+        monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "somewhere"})
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(20)
+        assert on.execution.unsettled()
+        by_legs.open("20")
+        await asyncio.sleep(5)
+        assert came[-1].outcome is Outcome.REVERSED
+
+
+async def test_a_refusal_of_the_side_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene("one-way") as on:
+        on.hold(long="2")
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise Refusal("40019", "Parameter side cannot be empty")
+
+        monkeypatch.setattr(World, "reverse", refuse)
+        with pytest.raises(ExchangeError) as refused:
+            await confirmed(on, Target(SYMBOL, USDT))
+        assert "one_way_side" in str(refused.value)
+        assert on.held() == Net(Decimal(2))
+        assert states(on)[-1] is State.REJECTED
