@@ -116,10 +116,10 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     """
     order = seen.order
     closing, unnamed = _closing_by_size(plan, seen) if acknowledged else ((), False)
-    opening, ambiguous = _opening(plan, seen, closing)
-    ours = (*seen.own_fills, *closing, *opening)
+    opening = _opening(plan, seen, closing)
+    ours = (*seen.own_fills, *closing, *opening.fills)
     everything = (*seen.own_fills, *seen.other_fills)
-    effect = None if ambiguous else holdings_after(plan.before, ours)
+    effect = None if opening.ambiguous else holdings_after(plan.before, ours)
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
     burst = burst_among(seen.other_fills)
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
@@ -130,6 +130,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         taken = inferred = seen.waited_s >= ABSENCE_S
         effect = seen.held if inferred else effect
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, inferred=inferred)
+    if standing is Standing.COMPLETE and opening.doubtful:
+        standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
     return Classification(
         standing=standing,
@@ -144,7 +146,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
             order and (order.state, order.base_volume),
             frozenset(fill.trade_id for fill in seen.own_fills),
             frozenset((row.order_id, row.base_volume) for row in seen.pending),
-            frozenset(fill.trade_id for fill in (*closing, *opening)),
+            frozenset(fill.trade_id for fill in (*closing, *opening.fills)),
         ),
     )
 
@@ -213,7 +215,7 @@ def _outcome(
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
     if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
         return outcome
-    if outcome is Outcome.REVERSED and (standing is Standing.COMPLETE or not explained):
+    if outcome is Outcome.REVERSED and not explained:
         return outcome  # fills that are not shown yet are the likely reason where it is not explained
     # What others traded beside ours must not be named as if ours had done it.
     return outcome if effect == seen.held else Outcome.OTHER
@@ -232,32 +234,42 @@ def _wanted(seen: Observation) -> Decimal | None:
     return sum((row.size for row in seen.pending), ZERO) if seen.pending else None
 
 
-def _opening(
-    plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]
-) -> tuple[tuple[FuturesFill, ...], bool]:
-    """The fills of another order that are the opening leg of ours, and whether that cannot be told.
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The fills that are our opening leg. `ambiguous`: they cannot be told apart from others'. `doubtful`: by their
+    size they are ours, while the exchange says that something else made their order."""
+
+    fills: tuple[FuturesFill, ...] = ()
+    ambiguous: bool = False
+    doubtful: bool = False
+
+
+def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> _Opening:
+    """The fills of another order that are the opening leg of ours.
 
     The exchange carries a reversal out as two orders, of which only the closing one has our id.
     """
     if not seen.own_fills and not closing:
-        return (), False
+        return _Opening()
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         already = max(ZERO, already - max(result.closed for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
     groups: dict[str | None, list[FuturesFill]] = {}
     for fill in seen.other_fills:
-        if fill not in closing and fill.order_id not in seen.foreign_orders and _opens(plan, fill):
+        if fill not in closing and _opens(plan, fill):
             groups.setdefault(fill.order_id, []).append(fill)
-    if not groups or not wanted:
-        return (), False
     sizes = {order_id: sum((fill.base_volume for fill in fills), ZERO) for order_id, fills in groups.items()}
-    exact = [order_id for order_id, size in sizes.items() if size in wanted]
-    if exact:  # newest first: of several, the first one that came
-        return tuple(groups[exact[-1]]), False
-    if len(groups) == 1 or sum(sizes.values(), ZERO) <= max(wanted):
-        return tuple(fill for fills in groups.values() for fill in fills), False
-    return (), True
+    likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
+    # Newest first: of several orders of one size, the first that came.
+    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
+    if exact:
+        return _Opening(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
+    if not likely or not wanted:
+        return _Opening()
+    if len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted):
+        return _Opening(tuple(fill for order_id in likely for fill in groups[order_id]))
+    return _Opening(ambiguous=True)
 
 
 def _closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
