@@ -242,3 +242,21 @@ def test_dialects() -> None:
     assert live.get("futures.fills", **USDT, idLessThan="1").data == {"fillList": None, "endId": None}
     assert "unionTotalMagin" in document.get("futures.accounts", **USDT).rows[0]
     assert "unionTotalMargin" in live.get("futures.accounts", **USDT).rows[0]
+
+
+@pytest.mark.parametrize("name", ["futures.triggers", "futures.fills", "futures.pending_orders"])
+def test_one_end_that_is_missing_is_three_months_away(reading: Caller, name: str) -> None:
+    plan = {"planType": "normal_plan"} if name == "futures.triggers" else {}
+
+    def times(**given: int) -> list[int]:
+        rows = reading.get(name, productType="USDT-FUTURES", **plan, **given).rows
+        return [int(row["cTime"]) for row in rows]
+
+    start = NOW_MS - 120 * DAY_MS
+    without_end = times(startTime=start)
+    assert without_end == times(startTime=start, endTime=start + 90 * DAY_MS)
+    assert all(start <= moment <= start + 90 * DAY_MS for moment in without_end)
+    end = NOW_MS - 5 * DAY_MS
+    without_start = times(endTime=end)
+    assert without_start == times(startTime=NOW_MS - 90 * DAY_MS, endTime=end)
+    assert without_start and max(without_start) <= end
