@@ -135,7 +135,7 @@ class Profile(_Settings):
     typed_above: Decimal | None = Field(
         default=None,
         ge=0,
-        description="notional in the quote coin above which the symbol must be typed to confirm",
+        description="notional in the quote coin above which symbol and leg must be typed to confirm",
     )
     reversal_trade_side: Literal["Open", "open", "Close", "close"] = Field(
         default="Open", description="tradeSide of a reversal in hedge mode, as sent"

@@ -112,7 +112,12 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
                 reversed_leg = leg == plan.leg
                 fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
                 words = _sizes(plain_size(size), then - size, plain_size(then))
-                yield marks.on(line(leg, words, "bold" if reversed_leg else "bold $accent"), fact)
+                yield marks.on(
+                    line(
+                        f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
+                    ),
+                    fact,
+                )
             net, then_net = before.long - before.short, after.long - after.short
             yield line("net", _sizes(number(net, signed=True), then_net - net, number(then_net, signed=True)), "$quiet")
         elif isinstance(before, Net) and isinstance(after, Net):
