@@ -495,19 +495,30 @@ class ReversalDialog(ModalScreen[None]):
     # Afterwards
 
     async def _follow(self, shown: Preview, sent: Sent) -> None:
+        from tradetui.desk.progress import Stage
+
         progress = sent.progress
         async for progress in self._execution.follow(sent):
             self._show_progress(shown, progress)
-        if progress.outcome is None:
+            if progress.stage is Stage.CORRECTED:
+                self.app.bell()
+        if progress.stage is not Stage.ENDED:
             self._ended(shown, _not_known(shown, progress.words))
 
     def _show_progress(self, shown: Preview, progress: Progress) -> None:
+        from tradetui.desk.progress import Stage
+
         assert shown.plan is not None
-        if progress.outcome is not None:
+        if progress.stage is Stage.ENDED and progress.outcome is not None:
             self._ended(shown, Content("\n").join(outcome_lines(shown.plan, progress)), progress)
+        elif progress.stage is Stage.ENDED:
+            self._ended(shown, Content.styled(scrub(f"{progress.state}: {progress.words}"), "bold $warn"), progress)
         elif self.is_attached:
+            corrected = progress.stage is Stage.CORRECTED
             words = Content.assemble(
-                (f"{progress.state}  ", "bold $accent"), scrub(progress.words), (f"\n{_leave(shown)}", "$quiet")
+                (f"{progress.state}  ", "bold $error" if corrected else "bold $accent"),
+                scrub(progress.words),
+                (f"\n{_leave(shown)}", "$quiet"),
             )
             self._update("#reason", words)
 

@@ -222,15 +222,23 @@ class FivePanels(TableScreen):
             notice.display = bool(sentences)
 
     def alerted(self, alert: Alert) -> None:
-        """Ring; a link that is lost or back is also said, since it concerns every panel."""
+        """Ring; what concerns every panel is also said: the link, and a reversal that nobody waits for any more."""
         desk, kind = self.desk, str(alert.kind)
-        about_link = kind.startswith("link")
         if desk is None:
             return
-        if self._settings.bell and kind != "link back" and self._bell.rings(desk.clock.monotonic(), at_once=about_link):
+        of_a_panel = kind in ("fill", "trigger")
+        if (
+            self._settings.bell
+            and kind != "link back"
+            and self._bell.rings(desk.clock.monotonic(), at_once=not of_a_panel)
+        ):
             self.app.bell()
-        if about_link:
+        if of_a_panel:
+            return
+        if kind.startswith("link"):
             tell(self.app, alert.sentence, severity="warning" if kind == "link lost" else "information")
+        else:
+            tell(self.app, alert.sentence, severity="error", seconds=600)
 
     def _show_tabs(self) -> None:
         tabs = self.query_one(PanelTabs)

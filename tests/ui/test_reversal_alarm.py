@@ -1,0 +1,86 @@
+"""A reversal that goes on after it was settled rings and is named, with the dialog open or without it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Button
+
+from tests.ui.reversal_stage import opened, posts, said, words
+from tests.ui.virtual import Stage as UiStage
+from tradetui.desk.alerts import Alert
+from tradetui.desk.journal import State
+from tradetui.desk.progress import Progress, Sent, Stage
+from tradetui.ui.dialogs.reversal import ReversalDialog
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+CORRECTED = "a later fill of it came in: 0.1894 of 0.3788 filled"
+
+
+async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = UiStage()
+    rings = []
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        execution = stage.desk.execution
+        assert execution is not None
+        real = execution.follow
+
+        async def corrected(sent: Sent) -> AsyncIterator[Progress]:
+            updates = real(sent)
+            yield await anext(updates)
+            yield replace(sent.progress, state=State.CORRECTED, stage=Stage.CORRECTED, words=CORRECTED)
+            await asyncio.sleep(5)
+            async for progress in updates:
+                yield progress
+
+        monkeypatch.setattr(execution, "follow", corrected)
+        monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert posts(stage) == 1
+        assert rings
+        assert f"corrected {CORRECTED}" in words(stage)
+        await asyncio.sleep(8)
+        await pilot.pause()
+        assert "Settled: reversed" in words(stage)
+
+
+async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = UiStage()
+    rings = []
+    async with stage.running(SIZE) as pilot:
+        monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
+        await pilot.press("J")
+        sentence = f"Reverse BTCUSDT LONG 2 into SHORT 2: {CORRECTED}"
+        stage.app._alerted(Alert("reversal", sentence))  # type: ignore[arg-type]
+        await pilot.pause()
+        assert rings
+        assert said(stage) == sentence
+
+
+async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = UiStage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+
+        async def left_open(sent: Sent) -> AsyncIterator[Progress]:
+            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, words="no outcome so far")
+
+        monkeypatch.setattr(stage.desk.execution, "follow", left_open)
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(4)
+        await pilot.pause()
+        assert "It is not known what became of it: no outcome so far" in words(stage)
+        assert "stays locked until it is settled or released; J shows it" in words(stage)
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReversalDialog)
