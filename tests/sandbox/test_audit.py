@@ -13,6 +13,7 @@ from tradetui.sandbox import audit, futures_account
 from tradetui.sandbox.account_rows import account_row
 from tradetui.sandbox.contracts import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.futures_account import FuturesAccount
+from tradetui.sandbox.world import World
 
 TINY = Decimal("0.00000002")
 
@@ -156,3 +157,71 @@ def test_the_past_of_everybody_balances(reading: Caller) -> None:
         account = world.account(key.uid)
         for marks in (world.marks(), {symbol: mark * 2 for symbol, mark in world.marks().items()}):
             audit.check_account(account, marks)
+
+
+def account_of(world: World, name: str, marks: dict[str, Decimal]) -> dict[str, Any]:
+    uid = next(key.uid for key in world.keys if key.name == name)
+    return account_row(world.book(uid, "USDT-FUTURES"), "USDT", marks)
+
+
+def test_several_assets_stand_behind_one_coin_s_debt(reading: Caller) -> None:
+    world = reading.sandbox.world
+    row = account_of(world, "multi-assets", world.marks())
+    assert row["assetMode"] == "union"
+    assert Decimal(row["accountEquity"]) < -4_000, "the margin coin alone is below nothing"
+    assert Decimal(row["unionTotalMargin"]) > Decimal(row["unionAvailable"]) > 70_000
+    assert row["crossedMaxAvailable"] == row["unionAvailable"]
+    assert row["crossedRiskRate"] == "0"
+    assert 0 < Decimal(row["unionMm"]) < 5_000
+    assert [asset["coin"] for asset in row["assetList"]] == ["USDT", "BTC", "ETH"]
+    half = account_of(world, "multi-assets", {symbol: mark / 2 for symbol, mark in world.marks().items()})
+    assert Decimal(half["unionTotalMargin"]) < Decimal(row["unionTotalMargin"]), "assets are worth what the market says"
+
+
+def test_isolated_positions_have_their_margin_to_themselves(reading: Caller) -> None:
+    world = reading.sandbox.world
+    row = account_of(world, "isolated", world.marks())
+    assert Decimal(row["isolatedMargin"]) > 0 and Decimal(row["crossedMargin"]) > 0
+    positions = reading.get("futures.positions", "isolated", productType="USDT-FUTURES").rows
+    modes = {position["symbol"]: position["marginMode"] for position in positions}
+    assert modes["ETHUSDT"] == "isolated" and modes["BTCUSDT"] == "crossed"
+    ratios = {position["marginRatio"] for position in positions if position["marginMode"] == "crossed"}
+    assert ratios == {row["crossedRiskRate"]}, "crossed ones share the account's"
+    assert not ratios & {position["marginRatio"] for position in positions if position["marginMode"] == "isolated"}
+
+
+def test_an_isolated_position_is_closed_by_force_alone() -> None:
+    caller = Caller()
+    world, uid = caller.sandbox.world, caller.key("isolated").uid
+    book = world.book(uid, "USDT-FUTURES")
+    for held in list(book.holdings.values()):
+        world.burst(book, held)
+    for order in list(book.orders.values()):
+        world.cancel_order(uid, order.spec.symbol, order.order_id)
+    book.live_triggers.clear()
+    for symbol in ("ETHUSDT", "BTCUSDT"):
+        world.open_position(uid, symbol, "long", Decimal(1))
+    balance = book.balances["USDT"]
+    world.still = False
+    world.market.set_price("ETHUSDT", world.market.last("ETHUSDT") * Decimal("0.9"))
+    world.advance(world.now_ms + world.tick_ms)
+    assert book.held("ETHUSDT", "long") is None
+    assert book.held("BTCUSDT", "long") is not None
+    assert balance - book.balances["USDT"] < 500
+    world.check_books()
+
+
+@pytest.mark.parametrize("name", ["unionTotalMargin", "unionAvailable", "unionMm", "crossedMargin", "isolatedMargin"])
+def test_union_and_isolated_figures_are_not_believed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller()
+    world = caller.sandbox.world
+    for account in ("multi-assets", "isolated"):
+        world.account(caller.key(account).uid)
+
+    def reported(*given: Any) -> dict[str, Any]:
+        row = account_row(*given)
+        return row | ({name: str(Decimal(row[name]) + TINY)} if row[name] else {})
+
+    monkeypatch.setattr(audit, "account_row", reported)
+    with pytest.raises(AssertionError):
+        world.check_books()

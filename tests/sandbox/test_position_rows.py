@@ -19,7 +19,7 @@ from tradetui.sandbox.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.orders import HEDGE, ONE_WAY
 from tradetui.sandbox.position_rows import position_row
-from tradetui.sandbox.risk import equity, falls_short, liquidation_price
+from tradetui.sandbox.risk import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.triggers import trigger_row
 from tradetui.trading.positions import reported
 from tradetui.wire.futures_beyond import ReportedPosition
@@ -57,7 +57,7 @@ def figure(row: dict[str, Any], name: str) -> Decimal:
 SIZES = st.decimals("0.0001", "3", places=4)
 LEGS = st.dictionaries(
     st.tuples(st.sampled_from(sorted(CONTRACTS)), st.sampled_from(["long", "short"])),
-    st.tuples(SIZES, st.integers(-30, 30)),
+    st.tuples(SIZES, st.integers(-30, 30), st.booleans()),
     min_size=1,
     max_size=5,
 )
@@ -65,29 +65,39 @@ LEGS = st.dictionaries(
 
 @settings(max_examples=300, deadline=None)
 @given(LEGS, st.integers(1, 400))
-def test_at_the_liquidation_price_equity_is_the_maintenance_margin(
-    legs: dict[tuple[str, str], tuple[Decimal, int]], parts: int
+def test_at_the_liquidation_price_what_stands_behind_a_position_is_the_maintenance_margin(
+    legs: dict[tuple[str, str], tuple[Decimal, int, bool]], parts: int
 ) -> None:
     account = Account("1", "any", "ordinary", HEDGE, random.Random(1))
     marks = {symbol: spec.start_price for symbol, spec in CONTRACTS.items()}
-    for (symbol, leg), (size, away) in legs.items():
+    for (symbol, leg), (size, away, isolated) in legs.items():
         spec = CONTRACTS[symbol]
         book = account.futures[spec.product_type]
         entry = spec.start_price * (1 + Decimal(away) / 1000)
-        book.holdings[symbol, leg] = Holding(spec, leg, size, entry, 10, NOW_MS, NOW_MS)
+        book.holdings[symbol, leg] = Holding(spec, leg, size, entry, 10, NOW_MS, NOW_MS, isolated=isolated)
         book.balances[spec.margin_coin] = Decimal(parts) / (50 if spec.inverse else Decimal("0.01"))
-    for symbol, _ in legs:
+    for symbol, leg in legs:
         spec = CONTRACTS[symbol]
         book, coin = account.futures[spec.product_type], spec.margin_coin
-        price = liquidation_price(book, spec, marks)
+        held = book.holdings[symbol, leg]
+        price = liquidation_price(book, held, marks)
+
+        def is_closed(price: Decimal, book: FuturesAccount = book, held: Holding = held) -> bool:
+            coin, symbol = held.spec.margin_coin, held.spec.symbol
+            return held in to_close_by_force(book, coin, {**marks, symbol: price})
+
         if price is None or price <= 0:
-            assert len({falls_short(book, coin, {**marks, symbol: marks[symbol] * times}) for times in (1, 3, 9)}) == 1
+            assert len({is_closed(marks[symbol] * times) for times in (1, 3, 9)}) == 1
             continue
         there = {**marks, symbol: price}
-        needed = book.maintenance(coin, there)
-        assert abs(equity(book, coin, there) - needed) <= (1 + needed) * Decimal("1e-15")
-        nearby = [{**marks, symbol: price * times} for times in (Decimal("0.9999"), Decimal("1.0001"))]
-        assert len({falls_short(book, coin, each) for each in nearby}) == 2, "on one side only it is liquidated"
+        if held.isolated:
+            needed, behind = held.maintenance(price), held.margin() + held.profit(price)
+        else:
+            # Isolated legs of the same contract keep their own margin and profit to themselves.
+            needed, behind = book.maintenance(coin, there, isolated=False), backing(book, coin, there)
+        assert abs(behind - needed) <= (1 + needed) * Decimal("1e-15")
+        nearby = {is_closed(price * times) for times in (Decimal("0.9999"), Decimal("1.0001"))}
+        assert nearby == {True, False}, "on one side only it is liquidated"
 
 
 @pytest.mark.parametrize(("account", "leg"), [("managed", "long"), ("managed", "short"), ("broker", "short")])

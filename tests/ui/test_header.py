@@ -107,3 +107,22 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
         text = screen_text(stage.app)
         assert "2 Positions 18 · dead" in text
         assert "4 Fills 400 · dead" in text
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48), (200, 60)])
+async def test_an_account_with_several_assets_shows_the_union_figures(size: tuple[int, int]) -> None:
+    stage = Stage("multi-assets")
+    async with stage.running(size, after=12) as pilot:
+        totals = stage.desk.totals()
+        await pilot.press("1")
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert totals.equity is not None and totals.equity > 300_000, "the other product types' equity is in it"
+        assert totals.union_available is not None and totals.union_available > 70_000
+        assert f"equity+union {totals.equity:,.2f} USDT" in text
+        assert f"margin ratio {totals.worst_margin_ratio:.2%}" in text
+        if size[0] > 80:
+            assert f"available {totals.union_available:,.2f}" in text
+        for title in ("Union margin", "Union avail.", "Ratio"):
+            assert title in text

@@ -72,7 +72,10 @@ class Stage:
         self.admin = {"data_dir": data_dir, "account_admin": account_admin, "make_profile": make_profile}
         self.before = before
         self.built: Sandbox | None = None
-        names = ("hedge", "one-way", "coin", "broker", "managed", "unified", "copy-old", "copy-new", "at-limits")
+        names = (
+            *("hedge", "one-way", "coin", "broker", "managed", "unified", "copy-old", "copy-new", "at-limits"),
+            *("multi-assets", "isolated"),
+        )
         self.app = TradeApp(
             UiSettings(
                 environment="SANDBOX",

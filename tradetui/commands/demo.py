@@ -30,6 +30,8 @@ ACCOUNTS = (
     "at-limits",
     "read-only",
     "unified",
+    "multi-assets",
+    "isolated",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tradetui.sandbox.account import Account
 from tradetui.sandbox.figures import ZERO, amount
 from tradetui.sandbox.futures_account import FuturesAccount
-from tradetui.sandbox.risk import equity, free, risk_rate
+from tradetui.sandbox.risk import backing, equity, free, risk_rate
 
 _DOLLARS: Final = ("USDT", "USDC")
 _REGISTERED_DAYS: Final = 400
@@ -33,6 +33,7 @@ def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -
     balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
     worth, can_open = equity(book, coin, marks), free(book, coin, marks)
     available = max(ZERO, balance - margin)
+    apart, apart_profit = book.margin_held(coin, isolated=True), book.unrealised(coin, marks, isolated=True)
     dollars = Decimal(1) if coin in _DOLLARS else marks[f"{coin}USDT"]
     return {
         "marginCoin": coin,
@@ -44,26 +45,40 @@ def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -
         "accountEquity": amount(worth),
         "usdtEquity": amount(worth * dollars),
         "btcEquity": amount(worth * dollars / marks["BTCUSDT"]),
-        "crossedRiskRate": amount(risk_rate(book, coin, marks)),
+        # Of one coin alone, and so of nothing where several stand behind the margin.
+        "crossedRiskRate": "0" if book.assets else amount(risk_rate(book, coin, marks)),
         "unrealizedPL": amount(profit),
         "coupon": "0",
-        "unionTotalMargin": "",
-        "unionAvailable": "",
-        "unionMm": "",
-        "assetList": [],
-        "isolatedMargin": "0",
-        "crossedMargin": amount(margin),
-        "crossedUnrealizedPL": amount(profit),
-        "isolatedUnrealizedPL": "0",
-        "assetMode": "single",
+        **_union(book, coin, marks),
+        "isolatedMargin": amount(apart),
+        "crossedMargin": amount(margin - apart),
+        "crossedUnrealizedPL": amount(profit - apart_profit),
+        "isolatedUnrealizedPL": amount(apart_profit),
+        "assetMode": book.asset_mode,
     }
 
 
-def settings_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """The account row of one margin coin with its position mode, margin mode and leverages."""
+def _union(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """The figures of multi-assets mode; empty where one asset stands behind the margin."""
+    if not book.assets:
+        return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
+    balances = {coin: book.balances[coin], **book.assets}
+    return {
+        "unionTotalMargin": amount(backing(book, coin, marks)),
+        "unionAvailable": amount(free(book, coin, marks)),
+        "unionMm": amount(book.maintenance(coin, marks, isolated=False)),
+        "assetList": [
+            {"coin": asset, "balance": amount(balance), "available": amount(max(ZERO, balance))}
+            for asset, balance in balances.items()
+        ],
+    }
+
+
+def settings_row(book: FuturesAccount, symbol: str, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """The account row of one margin coin with its position mode, margin mode and leverages for a symbol."""
     return account_row(book, coin, marks) | {
         "posMode": book.mode,
-        "marginMode": "crossed",
+        "marginMode": book.margin_mode(symbol),
         "crossedMarginLeverage": book.leverage,
         "isolatedLongLever": book.leverage,
         "isolatedShortLever": book.leverage,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tradetui.sandbox.account import Account
 from tradetui.sandbox.account_rows import account_row
-from tradetui.sandbox.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
+from tradetui.sandbox.contracts import COLLATERAL_WEIGHT, CONTRACTS, MAINTENANCE, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.figures import ZERO
 from tradetui.sandbox.futures_account import FuturesAccount
 from tradetui.sandbox.orders import ONE_WAY, Order
@@ -130,6 +130,60 @@ def _check_coin(
     row = account_row(book, coin, marks)
     _near(unrealised, Decimal(row["unrealizedPL"]), f"{place}: the unrealised profit in {coin}")
     _near(balance + unrealised, Decimal(row["accountEquity"]), f"{place}: the equity in {coin}")
+    _check_margin_modes(book, coin, row, reckoned, marks, place)
+    if book.assets:
+        _check_union(book, coin, row, reckoned, marks, place)
+
+
+def _check_margin_modes(
+    book: FuturesAccount,
+    coin: str,
+    row: Mapping[str, Any],
+    reckoned: _Reckoning,
+    marks: Mapping[str, Decimal],
+    place: str,
+) -> None:
+    """Isolated and crossed positions share margin and profit without rest."""
+    isolated = ZERO
+    for (symbol, _), leg in reckoned.legs.items():
+        spec = CONTRACTS[symbol]
+        if spec.margin_coin == coin and symbol in book.isolated:
+            isolated += leg.profit(marks[symbol], spec.inverse)
+    _near(isolated, Decimal(row["isolatedUnrealizedPL"]), f"{place}: the unrealised profit of isolated positions")
+    for whole, crossed, apart in (
+        ("locked", "crossedMargin", "isolatedMargin"),
+        ("unrealizedPL", "crossedUnrealizedPL", "isolatedUnrealizedPL"),
+    ):
+        _near(Decimal(row[crossed]) + Decimal(row[apart]), Decimal(row[whole]), f"{place}: {whole}")
+
+
+def _check_union(
+    book: FuturesAccount,
+    coin: str,
+    row: Mapping[str, Any],
+    reckoned: _Reckoning,
+    marks: Mapping[str, Decimal],
+    place: str,
+) -> None:
+    """The union figures follow from the asset list, the equity and what the fills leave."""
+    balances = {asset["coin"]: Decimal(asset["balance"]) for asset in row["assetList"]}
+    if balances != {coin: book.balances[coin].quantize(_BOOKED_TO), **book.assets}:
+        raise AssertionError(f"{place}: the asset list is {balances}")
+    total = Decimal(row["accountEquity"])
+    for asset in book.assets:
+        total += balances[asset] * marks[f"{asset}USDT"] * COLLATERAL_WEIGHT[asset]
+    _near(total, Decimal(row["unionTotalMargin"]), f"{place}: the total margin")
+    needed = sum(
+        (
+            abs(leg.size) * marks[symbol] * MAINTENANCE
+            for (symbol, _), leg in reckoned.legs.items()
+            if CONTRACTS[symbol].margin_coin == coin
+        ),
+        ZERO,
+    )
+    _near(needed, Decimal(row["unionMm"]), f"{place}: the maintenance margin")
+    free = max(ZERO, total - Decimal(row["locked"]))
+    _near(free, Decimal(row["unionAvailable"]), f"{place}: what is available of the total margin")
 
 
 def _every_order(book: FuturesAccount) -> Iterable[Order]:

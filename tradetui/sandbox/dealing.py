@@ -53,6 +53,7 @@ def market_order(
         price=None,
         mode=book.mode,
         leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
         created_ms=at.now_ms,
         changed_ms=at.now_ms,
         source=source,

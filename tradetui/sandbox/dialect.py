@@ -45,7 +45,8 @@ def _documented_bill(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _documented_order(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "marginMode": "cross", "tradeSide": _open_or_close(row, closes=row["reduceOnly"] == "YES")}
+    margin_mode = "cross" if row["marginMode"] == "crossed" else row["marginMode"]
+    return {**row, "marginMode": margin_mode, "tradeSide": _open_or_close(row, closes=row["reduceOnly"] == "YES")}
 
 
 def _documented_trigger(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class Holding:
     opened_ms: int
     changed_ms: int
     realised: Decimal = ZERO
+    isolated: bool = False
     fees: Decimal = ZERO
     """What was charged for opening and partly closing it, in the margin coin, as a number above nothing."""
 
@@ -40,12 +41,18 @@ class Holding:
             return self.size / self.leverage
         return self.size * self.entry / self.leverage
 
+    def maintenance(self, price: Decimal) -> Decimal:
+        """Margin below which it is closed by force, in the margin coin."""
+        return self.size * MAINTENANCE * (Decimal(1) if self.spec.inverse else price)
+
 
 @dataclass
 class FuturesAccount:
     """Balances by margin coin, holdings, orders, fills and triggers of one product type.
 
-    `ids` is the account's source, the same for all its product types.
+    `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
+    beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the
+    symbols whose positions have their margin to themselves.
     """
 
     product_type: str
@@ -59,12 +66,28 @@ class FuturesAccount:
     fills: list[dict[str, Any]] = field(default_factory=list)
     triggers: list[dict[str, Any]] = field(default_factory=list)
     live_triggers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    assets: dict[str, Decimal] = field(default_factory=dict)
+    isolated: frozenset[str] = frozenset()
     started_with: dict[str, Decimal] = field(default_factory=dict)
     paid: dict[str, Decimal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.started_with = dict(self.balances)
         self.paid = dict.fromkeys(self.balances, ZERO)
+
+    @property
+    def asset_mode(self) -> str:
+        """The exchange's word for whether several assets stand behind the margin."""
+        return "union" if self.assets else "single"
+
+    def use_assets(self, coin: str, balance: Decimal, assets: dict[str, Decimal]) -> None:
+        """Put the account into multi-assets mode, before anything is traded: a balance of the coin, and assets."""
+        self.balances[coin] = self.started_with[coin] = balance
+        self.assets = assets
+
+    def margin_mode(self, symbol: str) -> str:
+        """Crossed or isolated, as the exchange writes it."""
+        return "isolated" if symbol in self.isolated else "crossed"
 
     def held(self, symbol: str, leg: str) -> Holding | None:
         return self.holdings.get((symbol, leg))
@@ -137,7 +160,10 @@ class FuturesAccount:
         key = (order.spec.symbol, leg)
         held = self.holdings.get(key)
         if held is None:
-            self.holdings[key] = held = Holding(order.spec, leg, size, price, order.leverage, now_ms, now_ms)
+            isolated = order.spec.symbol in self.isolated
+            self.holdings[key] = held = Holding(
+                order.spec, leg, size, price, order.leverage, now_ms, now_ms, isolated=isolated
+            )
         else:
             # Sizes are of the base coin also where the contract is inverse: weighted otherwise, adding to a position at
             # the mark would change what it has gained.
@@ -189,25 +215,19 @@ class FuturesAccount:
             "cTime": str(now_ms),
         }
 
-    def unrealised(self, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-        return sum(
-            (
-                held.profit(marks[symbol])
-                for (symbol, _), held in self.holdings.items()
-                if held.spec.margin_coin == coin
-            ),
-            ZERO,
-        )
+    def unrealised(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
+        """Unrealised profit in a margin coin, of all holdings or of those in one margin mode."""
+        return sum((held.profit(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
 
-    def margin_held(self, coin: str) -> Decimal:
-        return sum((held.margin() for held in self.holdings.values() if held.spec.margin_coin == coin), ZERO)
+    def margin_held(self, coin: str, *, isolated: bool | None = None) -> Decimal:
+        """Margin that holdings tie up."""
+        return sum((held.margin() for held in self._of(coin, isolated)), ZERO)
 
-    def maintenance(self, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-        return sum(
-            (
-                held.size * MAINTENANCE * (Decimal(1) if held.spec.inverse else marks[symbol])
-                for (symbol, _), held in self.holdings.items()
-                if held.spec.margin_coin == coin
-            ),
-            ZERO,
-        )
+    def maintenance(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
+        """Margin below which holdings are closed by force."""
+        return sum((held.maintenance(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
+
+    def _of(self, coin: str, isolated: bool | None) -> Iterator[Holding]:
+        for held in self.holdings.values():
+            if held.spec.margin_coin == coin and isolated in (None, held.isolated):
+                yield held

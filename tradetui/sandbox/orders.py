@@ -26,6 +26,7 @@ class Order:
     price: Decimal | None
     mode: str
     leverage: int
+    margin_mode: str
     created_ms: int
     changed_ms: int
     source: str = "normal"
@@ -88,7 +89,7 @@ class Order:
             "marginCoin": self.spec.margin_coin,
             "quoteVolume": text(self.quote_filled),
             "leverage": str(self.leverage),
-            "marginMode": "crossed",
+            "marginMode": self.margin_mode,
             "reduceOnly": "YES" if self.closes else "NO",
             "enterPointSource": self.enter_point,
             "tradeSide": self.trade_side,

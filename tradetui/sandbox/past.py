@@ -69,6 +69,7 @@ def trade_once(book: FuturesAccount, spec: ContractSpec, price: Decimal, chance:
         price=None,
         mode=book.mode,
         leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
         created_ms=now_ms,
         changed_ms=now_ms,
         enter_point=chance.choice(("WEB", "API", "ANDROID", "IOS")),
@@ -116,6 +117,7 @@ def rest_order(
         price=price,
         mode=book.mode,
         leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
         created_ms=now_ms,
         changed_ms=now_ms,
         enter_point=chance.choice(("WEB", "API", "ANDROID")),
@@ -147,6 +149,7 @@ def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, coun
             trigger_price=spec.price(price * Decimal(chance.randint(970, 1030)) / 1000),
             created_ms=moment,
             chance=chance,
+            margin_mode=book.margin_mode(spec.symbol),
         )
         status = STATUSES[(number // len(PLAN_TYPES)) % len(STATUSES)]
         done_ms = min(now_ms - 1_000, moment + chance.randrange(1_000, 2 * DAY_MS))
@@ -168,6 +171,7 @@ def waiting_trigger(
         trigger_price=price,
         created_ms=now_ms,
         chance=chance,
+        margin_mode=book.margin_mode(spec.symbol),
     )
     away = Decimal(chance.randint(8, 40)) / 1000
     row["triggerPrice"] = text(spec.price(price * (1 + away if waits_above(row) else 1 - away)))

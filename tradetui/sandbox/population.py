@@ -32,6 +32,8 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
     ("at-limits", "4100000008", "copy-new", HEDGE, (20, 0, 0), 2, 8, False),
     ("unified", "4100000010", "unified", ONE_WAY, (0, 0, 0), 0, 0, False),
     ("demo", "4100000011", "demo", HEDGE, (60, 0, 0), 3, 12, False),
+    ("multi-assets", "4100000012", "ordinary", ONE_WAY, (120, 0, 0), 4, 16, False),
+    ("isolated", "4100000013", "ordinary", HEDGE, (120, 0, 0), 4, 16, False),
 )
 
 
@@ -64,6 +66,10 @@ def _born(
     """One account with what lies behind it."""
     account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
+    if name == "multi-assets":
+        account.futures["USDT-FUTURES"].use_assets("USDT", Decimal(-6200), {"BTC": Decimal("1.1"), "ETH": Decimal(6)})
+    if name == "isolated":
+        account.futures["USDT-FUTURES"].isolated = frozenset({"ETHUSDT", "SOLUSDT"})
     _give_past(account, seed, now_ms, fills, orders, triggers)
     if name == "at-limits":
         _fill_limits(account)

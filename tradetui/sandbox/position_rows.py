@@ -10,7 +10,7 @@ from tradetui.sandbox.contracts import MAINTENANCE, TAKER_FEE
 from tradetui.sandbox.figures import amount, text
 from tradetui.sandbox.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.orders import ONE_WAY
-from tradetui.sandbox.risk import liquidation_price, risk_rate
+from tradetui.sandbox.risk import liquidation_price, position_rate
 
 #: Plan types that set a position's take-profit and stop, the one for the whole position first.
 _TAKES_PROFIT: Final = ("pos_profit", "profit_plan")
@@ -22,7 +22,7 @@ def position_row(book: FuturesAccount, held: Holding, marks: Mapping[str, Decima
     """One row of the position list."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.locked(spec.symbol, held.leg))
-    liquidation = liquidation_price(book, spec, marks)
+    liquidation = liquidation_price(book, held, marks)
     take_profit, stop_loss = _next_stop(book, held, _TAKES_PROFIT), _next_stop(book, held, _STOPS_LOSS)
     return {
         "marginCoin": spec.margin_coin,
@@ -36,18 +36,18 @@ def position_row(book: FuturesAccount, held: Holding, marks: Mapping[str, Decima
         "leverage": str(held.leverage),
         "achievedProfits": amount(held.realised),
         "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
-        "marginMode": "crossed",
+        "marginMode": "isolated" if held.isolated else "crossed",
         "posMode": book.mode,
         "unrealizedPL": amount(held.profit(mark)),
         "liquidationPrice": "0" if liquidation is None else amount(liquidation),
         "keepMarginRate": text(MAINTENANCE),
         "markPrice": text(mark),
-        "marginRatio": amount(risk_rate(book, spec.margin_coin, marks)),
+        "marginRatio": amount(position_rate(book, held, marks)),
         "breakEvenPrice": _break_even(held),
         "totalFee": "",
         "deductedFee": amount(held.fees),
         "grant": "",
-        "assetMode": "single",
+        "assetMode": book.asset_mode,
         "autoMargin": "off",
         "takeProfit": take_profit["triggerPrice"],
         "stopLoss": stop_loss["triggerPrice"],

@@ -12,7 +12,7 @@ from tradetui.sandbox.dealing import Moment, affordable, burst, cancel, fill, ma
 from tradetui.sandbox.figures import ZERO
 from tradetui.sandbox.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.orders import HEDGE
-from tradetui.sandbox.risk import falls_short
+from tradetui.sandbox.risk import to_close_by_force
 from tradetui.sandbox.triggers import PROFIT_LOSS, WHOLE_POSITION, ended, fires
 
 
@@ -76,6 +76,5 @@ def _liquidate(book: FuturesAccount, at: Moment) -> None:
         return
     marks = at.marks()
     for coin in book.balances:
-        if falls_short(book, coin, marks):
-            for held in [held for held in book.holdings.values() if held.spec.margin_coin == coin]:
-                burst(book, held, at)
+        for held in to_close_by_force(book, coin, marks):
+            burst(book, held, at)

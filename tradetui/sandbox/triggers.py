@@ -36,6 +36,7 @@ def trigger_row(
     trigger_price: Decimal,
     created_ms: int,
     chance: random.Random,
+    margin_mode: str = "crossed",
 ) -> dict[str, Any]:
     """A trigger order as it waits."""
     closes = plan_type in PROFIT_LOSS
@@ -65,7 +66,7 @@ def trigger_row(
         "side": side,
         "posSide": "net" if mode == ONE_WAY else leg,
         "marginCoin": spec.margin_coin,
-        "marginMode": "" if closes and mode != ONE_WAY else "crossed",
+        "marginMode": "" if closes and mode != ONE_WAY else margin_mode,
         "enterPointSource": chance.choice(("WEB", "API", "ANDROID", "IOS")),
         "tradeSide": trade_side,
         "posMode": mode,

@@ -123,7 +123,8 @@ class World:
     def account_settings(self, uid: str, product_type: str, symbol: str, margin_coin: str) -> Row:
         """Account and settings of a contract's margin coin; raises Refusal."""
         book = self.book(uid, product_type)
-        return settings_row(book, self.spec(symbol, product_type).margin_coin, self.marks())
+        spec = self.spec(symbol, product_type)
+        return settings_row(book, spec.symbol, spec.margin_coin, self.marks())
 
     def spec(self, symbol: str, product_type: str) -> ContractSpec:
         """The contract of a symbol; raises Refusal."""
