@@ -22,6 +22,7 @@ from tradetui.exchange import (
     PermissionRefused,
     RateLimited,
     Rejected,
+    UnifiedAccount,
 )
 from tradetui.exchange.budget import LocalBudget
 from tradetui.sandbox.app import Sandbox
@@ -148,7 +149,7 @@ async def test_every_business_type_is_understood(dialect: str) -> None:
         ("hedge", {"secret": "wrong"}, AuthenticationFailed, "secret"),
         ("hedge", {"passphrase": "wrongwrong"}, AuthenticationFailed, "passphrase"),
         ("hedge", {"api_key": "bg_unknown"}, AuthenticationFailed, "API key"),
-        ("unified", {}, PermissionRefused, "unified"),
+        ("unified", {}, UnifiedAccount, "unified"),
     ],
 )
 async def test_wrong_keys_say_what_to_do(
