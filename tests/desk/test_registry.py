@@ -264,6 +264,11 @@ def lose(how: str, file: Path) -> None:
         raw.execute("DELETE FROM event WHERE intent = 'i2' AND state != 'intended'")
         raw.execute("UPDATE intent SET state = 'intended' WHERE id = 'i2'")
         raw.close()
+    elif how == "newest lock deleted":
+        raw = sqlite3.connect(file, isolation_level=None)
+        raw.execute("DROP TRIGGER no_loss_of_event")
+        raw.execute("DELETE FROM event WHERE number = (SELECT max(number) FROM event)")
+        raw.close()
     elif how == "garbage":
         file.write_bytes(b"no database" * 500)
         wal.unlink(missing_ok=True)
@@ -277,6 +282,7 @@ LOSSES = (
     "put back",
     "another history",
     "last events deleted",
+    "newest lock deleted",
     "garbage",
 )
 
@@ -290,6 +296,7 @@ def with_an_open_intent(here: JournalLocation) -> Path:
     shutil.copy(here.file, here.file.with_name("backup"))
     begin(journal, "i2")
     go(journal, "i2", State.SENT, State.UNKNOWN)
+    journal.set_trading_lock(True, at(3))
     journal.close()
     return here.file
 

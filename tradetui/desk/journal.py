@@ -23,7 +23,15 @@ from tradetui.desk.intent_states import (
 )
 from tradetui.desk.journal_chain import LOCKED, UNLOCKED, BrokenChain, ChainPoint, EventRow, genesis, verify
 from tradetui.desk.journal_schema import insert_event, migrations
-from tradetui.desk.sqlite_file import FileLost, FileUnusable, check_file, damaged, open_file, set_aside_before
+from tradetui.desk.sqlite_file import (
+    FileLost,
+    FileUnusable,
+    check_file,
+    damaged,
+    is_damage,
+    open_file,
+    set_aside_before,
+)
 from tradetui.exchange.clock import Moment
 
 __all__ = [
@@ -65,7 +73,7 @@ class Journal:
         if file is not None and (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
         self._connection = open_file(file, migrations(new_id), checks="intent")
-        self.id: str = self._connection.execute("SELECT id FROM identity").fetchone()[0]
+        self.id = self._read_id()
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
         self._content = self._content_now()
@@ -102,23 +110,31 @@ class Journal:
         self._forget_what_others_touched()
         try:
             if self._file is None:
-                self._verified = self._chain_end(self._connection)
+                self._verified = verify(self._connection, self._verified)
             else:
-                with closing(sqlite3.connect(self._file, isolation_level=None, timeout=5.0)) as connection:
+                uri = f"{self._file.absolute().as_uri()}?mode=rw"  # never made anew
+                with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)) as connection:
                     connection.execute("BEGIN")
-                    self._verified = self._chain_end(connection)
+                    self._verified = verify(connection, self._verified)
         except BrokenChain as broken:
             raise self._damaged(str(broken)) from None
-        except sqlite3.OperationalError as problem:
-            raise FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk") from None
         except sqlite3.DatabaseError as problem:
-            raise self._damaged(str(problem)) from None
+            raise self._unreadable(problem) from None
         return self._verified
 
-    def _chain_end(self, connection: sqlite3.Connection) -> ChainPoint:
-        if self._verified.number == 0:
-            self._verified = genesis(connection.execute("SELECT id FROM identity").fetchone()[0])
-        return verify(connection, self._verified)
+    def _read_id(self) -> str:
+        try:
+            row = self._connection.execute("SELECT id FROM identity").fetchone()
+        except sqlite3.DatabaseError as problem:
+            raise self._unreadable(problem) from None
+        if row is None or not isinstance(row[0], str):
+            raise self._damaged("it has no id")
+        return row[0]
+
+    def _unreadable(self, problem: sqlite3.DatabaseError) -> FileUnusable:
+        if is_damage(problem):
+            return self._damaged("it cannot be read")
+        return FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk")
 
     def _damaged(self, detail: str) -> FileUnusable:
         self._connection.close()
@@ -126,7 +142,7 @@ class Journal:
             return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
         return damaged(self._file, detail)
 
-    def _content_now(self) -> tuple[tuple[int, int, int] | None, ...]:
+    def _content_now(self) -> tuple[tuple[int, int] | None, ...]:
         return tuple(_content(file) for file in self._files)
 
     @property
@@ -340,13 +356,16 @@ def _inode(file: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _content(file: Path) -> tuple[int, int, int] | None:
-    """What changes whenever somebody writes to a file; None where there is none."""
+def _content(file: Path) -> tuple[int, int] | None:
+    """What changes whenever somebody writes to a file; None where there is none.
+
+    The time of its last status change would not do: SQLite sets the owner of a log whenever root opens it.
+    """
     try:
         status = file.stat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 class _Writing:

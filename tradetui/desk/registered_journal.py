@@ -294,7 +294,8 @@ class RegisteredJournal(Journal):
     def _state_elsewhere(self, holder: Reservation) -> State | str | None:
         """The state of an intent in a journal of another directory; empty where it has none, None where unread."""
         try:
-            with closing(sqlite3.connect(f"file:{self.path_of(holder)}?mode=ro", uri=True)) as connection:
+            uri = f"{Path(self.path_of(holder)).absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
                 row = connection.execute("SELECT state FROM intent WHERE id = ?", (holder.intent,)).fetchone()
             return State(row[0]) if row is not None else ""
         except (sqlite3.Error, ValueError):

@@ -9,6 +9,19 @@ from pathlib import Path
 
 from tradetui.storage.private_directory import make_private_directory
 
+_NOT_THE_FILES_FAULT = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
 Migration = str | Callable[[sqlite3.Connection], None]
 """SQL, or a function that is called within the transaction, which leads from one version to the next."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
@@ -88,12 +101,11 @@ def open_file(
     except FileUnusable:
         connection.close()
         raise
-    except sqlite3.OperationalError as problem:
+    except sqlite3.DatabaseError as problem:
         connection.close()
+        if is_damage(problem):
+            raise damaged(file) from None
         raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise damaged(file) from None
     return connection
 
 
@@ -102,10 +114,9 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
     try:
         if _is_whole(connection):
             return
-    except sqlite3.OperationalError as problem:
-        raise FileUnusable(str(file), f"it cannot be read ({problem})", "Check the disk") from None
-    except sqlite3.DatabaseError:
-        pass
+    except sqlite3.DatabaseError as problem:
+        if not is_damage(problem):
+            raise FileUnusable(str(file), f"it cannot be read ({problem})", "Check the disk") from None
     connection.close()
     raise damaged(file)
 
@@ -113,6 +124,12 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
 def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
     found: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
     return found == "ok"
+
+
+def is_damage(problem: sqlite3.DatabaseError) -> bool:
+    """Whether an error says that the file is not as it was written, and not that the disk or somebody else fails."""
+    # What this module finds by itself, such as bytes that are no text, has no code of SQLite's.
+    return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NOT_THE_FILES_FAULT
 
 
 def damaged(file: Path, detail: str = "") -> FileLost:
@@ -143,6 +160,8 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], na
 
 def _known_version(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version < 0:
+        raise sqlite3.DatabaseError("no version is negative")
     if version > len(migrations):
         raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
     return version

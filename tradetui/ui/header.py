@@ -137,7 +137,7 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk) -> str:
-    """A journal that is lost, a lock that others do not see, or what stays locked because nobody knows yet what became of it; or nothing."""
+    """A lost journal, a lock that others do not see, or what stays locked as its outcome is unknown; or nothing."""
     if desk.execution is None:
         return NOT_KEPT if desk.archive_trouble else ""
     if desk.execution.intents.loss is not None:
