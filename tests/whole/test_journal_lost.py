@@ -124,6 +124,10 @@ async def test_two_sessions_in_two_directories_send_once(location: JournalLocati
         assert on.posts == 1
         (refused,) = [result for result in done if isinstance(result, BaseException)]
         assert isinstance(refused, NotConfirmed)
-        await asyncio.sleep(1)
-        blocked = [execution.unsettled() for execution in (one, two)]
-        assert all(blocked) and any("open in" in sentence for sentences in blocked for sentence in sentences)
+        loser = (one, two)[done.index(refused)]
+        await loser.intents.look()
+        (sentence,) = loser.unsettled()
+        assert SYMBOL in sentence and "open in" in sentence and "journal.sqlite" in sentence
+        await asyncio.sleep(30)
+        assert not one.unsettled() and not two.unsettled()
+        assert on.posts == 1

@@ -118,20 +118,20 @@ class Journal:
                     self._verified = verify(connection, self._verified)
         except BrokenChain as broken:
             raise self._damaged(str(broken)) from None
-        except sqlite3.DatabaseError as problem:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
             raise self._unreadable(problem) from None
         return self._verified
 
     def _read_id(self) -> str:
         try:
             row = self._connection.execute("SELECT id FROM identity").fetchone()
-        except sqlite3.DatabaseError as problem:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
             raise self._unreadable(problem) from None
         if row is None or not isinstance(row[0], str):
             raise self._damaged("it has no id")
         return row[0]
 
-    def _unreadable(self, problem: sqlite3.DatabaseError) -> FileUnusable:
+    def _unreadable(self, problem: Exception) -> FileUnusable:
         if is_damage(problem):
             return self._damaged("it cannot be read")
         return FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk")

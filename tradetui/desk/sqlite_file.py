@@ -101,7 +101,7 @@ def open_file(
     except FileUnusable:
         connection.close()
         raise
-    except sqlite3.DatabaseError as problem:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
         connection.close()
         if is_damage(problem):
             raise damaged(file) from None
@@ -112,9 +112,10 @@ def open_file(
 def check_file(connection: sqlite3.Connection, file: Path) -> None:
     """Look at all of an open file; a damaged one is closed, set aside, and raises FileUnusable."""
     try:
-        if _is_whole(connection):
+        # Unlike the quick check it holds the indexes to their tables, and the newest event is found by an index.
+        if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
             return
-    except sqlite3.DatabaseError as problem:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
         if not is_damage(problem):
             raise FileUnusable(str(file), f"it cannot be read ({problem})", "Check the disk") from None
     connection.close()
@@ -126,7 +127,7 @@ def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
     return found == "ok"
 
 
-def is_damage(problem: sqlite3.DatabaseError) -> bool:
+def is_damage(problem: Exception) -> bool:
     """Whether an error says that the file is not as it was written, and not that the disk or somebody else fails."""
     # What this module finds by itself, such as bytes that are no text, has no code of SQLite's.
     return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NOT_THE_FILES_FAULT
