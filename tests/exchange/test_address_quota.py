@@ -10,19 +10,27 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from tests.exchange.limits import limited
+from tests.exchange.scripted import START_MS
 from tests.exchange.server_count import most_in
 from tradetui.exchange.address_quota import AddressQuota
-from tradetui.exchange.budget import Budget, Lane, LocalBudget
+from tradetui.exchange.budget import Budget, Lane, LocalBudget, NoBudget
+from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
-from tradetui.exchange.errors import RateLimited
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget
+from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.population import build_world
 from tradetui.wire.catalogue import Endpoint
 
 TIME_OUT_S = 8.0
@@ -253,6 +261,64 @@ def test_what_is_kept_leaves_every_kind_of_call_some(share: float) -> None:
     assert quota.per_minute == round(6_000 * share)
     assert 0 < quota.feed_limit < quota.limit(feed=False, writes=False) < quota.limit(feed=False, writes=True)
     assert 0 < quota.feed_rate * 60 <= quota.feed_limit
+
+
+class OneAddress:
+    """The embedded exchange as all programs behind one network address reach it; counts the calls it refuses."""
+
+    def __init__(self) -> None:
+        self.clock = LoopClock(START_MS)
+        self.world = build_world(3, START_MS)
+        self.world.still = True
+        self.sandbox = Sandbox(self.world, self.clock.wall_ms, SandboxOptions(seed=3))
+        self.refused = 0
+        self.answered = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def passed_on(message: Message) -> None:
+            self.refused += message.get("status") == 429
+            self.answered += message.get("status") == 200
+            await send(message)
+
+        await self.sandbox(scope, receive, passed_on)
+
+    async def read(self, account: str, budget: Budget, seconds: float) -> None:
+        """Read an endpoint of an account ten times a second, which its own limit allows."""
+        key = next(key for key in self.world.keys if key.name == account)
+        credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
+        client = ExchangeReader.in_process(
+            self, credentials, clock=self.clock, random=random.Random(1), budget=budget, lane=Lane.FEED
+        )
+        end = now() + seconds
+        while now() < end:
+            with suppress(ExchangeError):
+                await client.futures.pending_orders(product_type="COIN-FUTURES")
+            await asyncio.sleep(0.105)
+        await client.aclose()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
+async def test_the_embedded_exchange_locks_out_nobody_who_counts_the_address(counted: bool, tmp_path: Path) -> None:
+    exchange = OneAddress()
+    accounts = [key.name for key in exchange.world.keys if key.kind in ("ordinary", "copy-old", "copy-new", "broker")]
+    accounts = [name for name in (*accounts, "managed", "demo") if name != "read-only"]
+
+    def budget(number: int) -> Budget:
+        if not counted:
+            return NoBudget()
+        clock, chance = exchange.clock, random.Random(number)
+        return SharedBudget(tmp_path, str(number), host="h", clock=clock, random=chance, inline=True)
+
+    assert len(accounts) >= 10
+    # Eleven accounts at 9.5 calls a second make more than a hundred, which is the address's limit.
+    endpoints = [exchange.read(account, budget(number), 66) for number, account in enumerate(accounts)]
+    await asyncio.gather(*endpoints)
+    if counted:
+        assert exchange.refused == 0
+        assert exchange.answered > 3_500
+    else:
+        assert exchange.refused > 100
 
 
 _PROCESS = textwrap.dedent("""

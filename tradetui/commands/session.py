@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
+from tradetui.desk.address import normalised_address
 from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.disk import ThreadDisk
 from tradetui.desk.identity import AccountIdentity, identify, stand_in, untold
@@ -110,7 +111,7 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
         "budget": SharedBudget(
             loaded.runtime_dir,
             presumed_identity(loaded, credentials).name,
-            host=profile.base_url,
+            host=normalised_address(profile.base_url),
             share=profile.budget_share,
             address_share=profile.address_share,
             account_kind=_account_kind(loaded),

@@ -6,12 +6,13 @@ from collections import defaultdict, deque
 from typing import Final
 
 from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.rate_limits import ADDRESS_CALLS_PER_MINUTE, ADDRESS_LOCKOUT_S
 
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60_000
-CALLS_OF_AN_ADDRESS: Final = 6_000
+CALLS_OF_AN_ADDRESS: Final = ADDRESS_CALLS_PER_MINUTE
 """Calls of one address in any minute, whoever makes them and whatever they ask."""
-RECOVERY_MS: Final = 300_000
+RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
 """How long an address that made more is refused, whether it goes on asking or not."""
 
 
