@@ -15,7 +15,7 @@ from tests.whole.lives.exchange import API_KEY, PASSPHRASE, Request, SecondExcha
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import live
 from tests.whole.lives.network import PLAIN
-from tests.whole.lives.plan import Plan, Words
+from tests.whole.lives.plan import ActKind, Plan, Words
 
 HEDGE, ONE_WAY = True, False
 
@@ -26,7 +26,7 @@ def calm(seed: int) -> Plan:
     return replace(
         plan,
         processes=plan.processes[:1],
-        acts=tuple(replace(act, who=0, kill_step=None) for act in plan.acts),
+        acts=tuple(replace(act, who=0, kill_step=None) for act in plan.acts if act.kind is ActKind.REVERSE),
         posts=(PLAIN,) * 4,
         clock_steps=(),
         read_faults=(),

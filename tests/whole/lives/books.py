@@ -158,7 +158,10 @@ class Books:
         else:
             changed = Holding(holding.long, holding.short + size)
         assert changed.long >= 0 and changed.short >= 0
-        self.held[symbol].set(changed)
+        if at_s is None:
+            self.held[symbol].set(changed)
+        else:
+            self.held[symbol] = Past(changed)
         self._trade_ids += 11
         if self.hedge:
             side, trade_side = ("buy" if is_long else "sell"), ("open" if opens else "close")

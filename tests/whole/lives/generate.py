@@ -10,6 +10,7 @@ from tests.whole.lives.plan import (
     ActKind,
     ClockOf,
     ClockStep,
+    Damage,
     FillStep,
     Leg,
     Matching,
@@ -72,7 +73,7 @@ def plan_of(seed: int) -> Plan:
         fill_lag_s=random.choice((0.0, 3.0, 30.0)) if lags else 0.0,
         lag_flaps=lags and random.random() < 0.3,
         disk_slow_share=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
-        weather_ends_s=random.choice((90.0, 120.0, 160.0)),
+        weather_ends_s=random.choice((75.0, 90.0, 130.0)),
     )
 
 
@@ -143,6 +144,7 @@ def _acts(
                 random.choice(endings),
                 random.randrange(len(processes)),
                 pause_s=random.choice((0.3, 2.0, 10.0, 40.0)),
+                damage=random.choice(tuple(Damage)) if random.random() < 0.3 else None,
             )
         )
     for _ in range(random.choice((0, 0, 1, 2))):
@@ -233,7 +235,7 @@ def _matching(random: Random) -> Matching:
             return Matching(kind, (), begins + 0.4)
         case "larger":
             return Matching(kind, (close(0), opening(0.1, Decimal("1.5"))), begins + 0.6)
-    return Matching("full", (close(0), opening(random.choice((0.0, 0.05, 1.0)))), begins + 3.0)
+    return Matching("full", (close(0), opening(random.choice((0.01, 0.05, 1.0)))), begins + 3.0)
 
 
 def _clock_steps(random: Random) -> tuple[ClockStep, ...]:

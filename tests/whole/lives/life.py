@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 import logging
+import shutil
 import sqlite3
 import tempfile
 from collections import Counter
@@ -21,7 +22,7 @@ import looptime
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.network import Network
 from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Plan, StrangerTrade
-from tests.whole.lives.process import Process, task_factory
+from tests.whole.lives.process import RUNTIME_DIR, Process, connections_by_process, task_factory
 from tests.whole.lives.promises import Promises, Step
 
 MEMORY = Path("/dev/shm")
@@ -44,19 +45,20 @@ class Verdict:
     outcomes: Counter[str] = field(default_factory=Counter)
 
 
-def live(plan: Plan) -> Verdict:
-    """Run a life to its end."""
+def live(plan: Plan, kind: type[Life] | None = None) -> Verdict:
+    """Run a life to its end: a program without a screen, or another kind of life."""
     loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
     loop.set_task_factory(task_factory)
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        life = Life(plan, Path(folder))
+        life = (kind or Life)(plan, Path(folder))
         loop.set_exception_handler(life.unhandled)
         watch = LogWatch(life)
         logger = logging.getLogger("tradetui")
         propagate, logger.propagate = logger.propagate, False
         logger.addHandler(watch)
         try:
-            loop.run_until_complete(life.run())
+            with connections_by_process():
+                loop.run_until_complete(life.run())
         finally:
             logger.removeHandler(watch)
             logger.propagate = propagate
@@ -113,27 +115,35 @@ class Life:
 
     async def run(self) -> None:
         """From the start of the first process to the judgement."""
-        self._outside = contextvars.copy_context()
-        self._watch_exchange()
-        self.network.books.open_before(SYMBOL, self.plan.long, self.plan.short)
-        self._boot()
+        self._begin()
         for number in range(len(self.plan.processes)):
             await self._start(number)
         loop = asyncio.get_running_loop()
-        for step in self.plan.clock_steps:
-            loop.call_at(step.at_s, self._step_clock, step)
-        for trade in self.plan.strangers:
-            loop.call_at(trade.at_s, self._stranger, trade)
         for act in self.plan.acts:
             loop.call_at(act.at_s, self._begin_act, act)
         self._fate(self._watch_processes())
         last_act_s = max((act.at_s for act in self.plan.acts), default=0.0)
         await asyncio.sleep(max(self.plan.weather_ends_s, last_act_s + 5.0))
         await self._end()
+        self._conclude()
+
+    def _begin(self) -> None:
+        """The world begins: what is held, and what will happen by itself."""
+        self._outside = contextvars.copy_context()
+        self._watch_exchange()
+        self.network.books.open_before(SYMBOL, self.plan.long, self.plan.short)
+        self._boot()
+        loop = asyncio.get_running_loop()
+        for step in self.plan.clock_steps:
+            loop.call_at(step.at_s, self._step_clock, step)
+        for trade in self.plan.strangers:
+            loop.call_at(trade.at_s, self._stranger, trade)
+
+    def _conclude(self) -> None:
         self.verdict.broken = self.promises.broken
         self.verdict.trace = self.promises.trace
         self.verdict.posts = len(self.network.posts)
-        self.verdict.hits = self.network.hits
+        self.verdict.hits += self.network.hits
         for trail in self.promises.trails.values():
             outcome = trail.steps[-1].told.get("outcome", "")
             self.verdict.outcomes[f"{trail.state} {outcome}".strip()] += 1
@@ -163,12 +173,19 @@ class Life:
         loop = asyncio.get_running_loop()
         until_s, released = loop.time() + FREE_WITHIN_S, False
         while loop.time() < until_s:
+            for process in self.processes.values():
+                if process.has_lost:
+                    self.promises.loss_accepted(process.names.data_dir)
+                    self.verdict.hits["losses accepted in the end"] += 1
+                    await self._bounded(process, process.accept_loss(), "acceptance of a loss")
             open_intents = [name for process in self.processes.values() for name in process.unsettled()]
             if not open_intents and all(process.ready for process in self.processes.values()):
                 return
             if self.plan.core_only and not released and loop.time() > until_s - FREE_WITHIN_S / 2:
                 released = True
                 self.verdict.hits["released in the end"] += 1
+                started_s = max(self._ready_since_s.get(process, 0.0) for process in self.processes.values())
+                self.promises.judge_release_in_the_end(started_s + SEES_JOURNAL_S)
                 for process in self.processes.values():
                     await self._bounded(process, process.release_all(), "release")
             await asyncio.sleep(2.0)
@@ -202,6 +219,7 @@ class Life:
         process = self.processes.pop(number, None)
         if process is not None:
             self.promises.note(f"process {number} is killed")
+            self.network.end_calls_of(number)
             self.verdict.hits["kills"] += 1
             self.dead.append(process)
 
@@ -219,7 +237,7 @@ class Life:
         left = [task for task in process.tasks if task not in self._operations and not task.done()]
         if left:
             self.promises.breaks("f", f"tasks left by process {number}: {[repr(task) for task in left]}")
-        process.dead = True
+        process.end()
         self.dead.append(process)
 
     # Deeds
@@ -247,6 +265,7 @@ class Life:
                     self.processes[number].kill()
                     self._killed(number)
                 await asyncio.sleep(act.pause_s)
+                shutil.rmtree(self.folder / RUNTIME_DIR, ignore_errors=True)
                 self._boot()
                 for number in range(len(self.plan.processes)):
                     if number not in self.processes:
@@ -346,13 +365,24 @@ class Life:
     # The journal
 
     def _disk_used(self, process: Process) -> None:
-        for file in process.data_dir.glob("accounts/*/journal.sqlite"):
-            journal = self._journals.get(file)
-            if journal is None:
-                journal = self._journals[file] = JournalWatch(file)
+        """See what a process has written into a journal, before it does anything else."""
+        if not process.opened:
+            self._find_journals(process)
+        for file, journal in tuple(self._journals.items()):
+            if process.data_dir not in file.parents or not journal.was_written():
+                continue
+            if journal.inode != inode_of(file):
+                self._find_journals(process)
+                journal = self._journals[file]
             for intent, state, told in journal.new_steps():
                 step = Step(asyncio.get_running_loop().time(), state, told, process.number)
                 self.promises.written(intent, step)
+
+    def _find_journals(self, process: Process) -> None:
+        for file in process.data_dir.glob("accounts/*/journal.sqlite"):
+            journal = self._journals.get(file)
+            if journal is None or journal.inode != inode_of(file):
+                self._journals[file] = self._outside.run(JournalWatch, file)
 
     def _shares_running(self, number: int) -> bool:
         data_dir = self.plan.processes[number].data_dir
@@ -362,18 +392,35 @@ class Life:
         self.verdict.hits[str(damage)] += 1
         for file in (self.folder / data_dir).glob("accounts/*/journal.sqlite"):
             journal = self._journals.pop(file, None)
+            has_events = journal is not None and journal.has_events
             if journal is not None:
                 journal.close()
-            self.promises.note(f"{damage}: {file.name}")
+            self.promises.note(f"{damage}: {file.relative_to(self.folder)}")
             damage_journal(file, damage, Random(f"{self.plan.seed}/damage"))
+            if has_events:
+                self.promises.damaged(data_dir)
 
 
 class JournalWatch:
     """Reads the steps that are new in a journal's file, on a connection of its own."""
 
     def __init__(self, file: Path) -> None:
+        self.inode = inode_of(file)
+        self._written_in = (file, file.with_name(f"{file.name}-wal"))
+        self._seen: tuple[tuple[int, int, int], ...] = ()
         self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
         self._newest = 0
+
+    def was_written(self) -> bool:
+        """Whether the file is another one than when this was asked last."""
+        now = tuple(_content_of(file) for file in self._written_in)
+        changed, self._seen = now != self._seen, now
+        return changed
+
+    @property
+    def has_events(self) -> bool:
+        """Whether any step was seen in it."""
+        return self._newest > 0
 
     def new_steps(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Intent, state and what is told of each new step."""
@@ -391,6 +438,22 @@ class JournalWatch:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+
+def inode_of(file: Path) -> int:
+    """What tells a file from one that took its place."""
+    try:
+        return file.stat().st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def _content_of(file: Path) -> tuple[int, int, int]:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def damage_journal(file: Path, damage: Damage, random: Random) -> None:

@@ -220,6 +220,12 @@ class Network:
         post.reply_code = str(status)
         return status, reply
 
+    def end_calls_of(self, process: int) -> None:
+        """A process is dead: its calls are over."""
+        for post in self.posts:
+            if post.process == process:
+                self._ended(post)
+
     def _ended(self, post: Post) -> None:
         if post.ended_at_s is None:
             post.ended_at_s = asyncio.get_running_loop().time()
@@ -239,7 +245,7 @@ class Network:
                 post.judged = "40762"
                 self._answer(answered, (response.status, _bytes(response.envelope)))
                 return
-        response = self.exchange.reverse(request, fate.matching)
+        response = self.exchange.reverse(request, PLAIN.matching if self.healed else fate.matching)
         post.judged = str(response.envelope["code"])
         if fate.reply in BY_THE_GATEWAY or fate.reply is ReplyKind.LOST:
             return

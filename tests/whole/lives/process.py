@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import suppress
+import sqlite3
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 CONNECTS_S = 0.01
+RUNTIME_DIR = "runtime"
 SELDOM = {"accounts": 40.0, "positions": 30.0, "orders": 40.0, "fills": 20.0, "triggers": 300.0}
 
 current: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
@@ -48,6 +50,25 @@ confirmation: contextvars.ContextVar[int] = contextvars.ContextVar("confirmation
 
 class Killed(BaseException):
     """Ends what a dead process still tries while it is buried."""
+
+
+@contextmanager
+def connections_by_process() -> Iterator[None]:
+    """Note which process opens which SQLite file, so that they are closed when it dies."""
+    connect = sqlite3.connect
+
+    def connecting(*given: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*given, **options)
+        process = current.get()
+        if process is not None:
+            process.connections.append(connection)
+        return connection
+
+    sqlite3.connect = connecting
+    try:
+        yield
+    finally:
+        sqlite3.connect = connect
 
 
 class Steps(Coroutine[Any, Any, Any]):
@@ -181,6 +202,7 @@ class Process:
         self.kill_after: int | None = None
         self.steps = 0
         self.tasks: set[asyncio.Task[Any]] = set()
+        self.connections: list[sqlite3.Connection] = []
         self.killed: Callable[[], None] = lambda: None
         self._plan = plan
         self._network = network
@@ -211,7 +233,18 @@ class Process:
             self.killed()
 
     def _lose_life(self) -> None:
-        """The system drops the file lock that says that the process lives."""
+        """The system closes the files of the process; the one that says that it lives stays, unlocked."""
+        lives = None if self.desk is None else self.execution.intents._lives
+        if lives is not None and lives._own is not None:
+            os.close(lives._own._descriptor)
+            lives._own = None
+        self.end()
+
+    def end(self) -> None:
+        """The process is over: its files are closed."""
+        self.dead = True
+        for connection in self.connections:
+            connection.close()
 
     async def bury(self) -> None:
         """Let go of what a dead process left in memory."""
@@ -242,6 +275,10 @@ class Process:
 
     async def start(self) -> None:
         """Build the desk and begin; returns at once."""
+        self.build().start()
+
+    def build(self) -> Desk:
+        """The desk, not yet polling."""
         seed = f"{self._plan.seed}/{self.number}/{self._run}"
         credentials = Credentials(API_KEY, SECRET, PASSPHRASE)
         transport: Any = ProcessTransport(self, self._network)
@@ -256,6 +293,8 @@ class Process:
             base_url=self.names.base_url,
             key_stand_in=stand_in(API_KEY),
             data_dir=self.data_dir,
+            state_dir=self._folder / "state",
+            runtime_dir=self._folder / RUNTIME_DIR,
             read_only=False,
             intervals=SELDOM,
             max_reversal_value=Decimal(10**12),
@@ -266,7 +305,7 @@ class Process:
             client, settings, self.clock, None, disk, "", lambda: f"tt-{self.number}-{self._run}-{next(ids)}"
         )
         self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), execution, disk=disk)
-        self.desk.start()
+        return self.desk
 
     @property
     def execution(self) -> Execution:
@@ -285,11 +324,6 @@ class Process:
             side_long = self._network.books.held[symbol].now.net > 0
         return f"{symbol} {'LONG' if side_long else 'SHORT'}"
 
-    @property
-    def pid(self) -> int:
-        """The number of the real process."""
-        return os.getpid()
-
     # What a trader does
 
     @property
@@ -301,6 +335,11 @@ class Process:
     def trouble(self) -> str | None:
         """Why the journal cannot be used."""
         return self.execution.intents.trouble
+
+    @property
+    def opened(self) -> bool:
+        """Whether its journal was opened already."""
+        return self.desk is not None and self.ready
 
     def unsettled(self) -> tuple[str, ...]:
         """What the header names as not settled."""
@@ -359,6 +398,15 @@ class Process:
                         await execution.release(intent.id, "looked at the exchange")
         except Withheld:
             return
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether the program says that its journal is lost or damaged."""
+        return self.execution.intents.loss is not None
+
+    async def accept_loss(self) -> None:
+        """The trader's deliberate step after a loss."""
+        await self.execution.intents.accept_loss()
 
     async def stop(self) -> None:
         """End the program in good order."""

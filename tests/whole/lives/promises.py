@@ -13,6 +13,7 @@ from tests.whole.lives.plan import Plan, ReplyKind
 
 RELEASE_AFTER_S = ABSENCE_S = 35.0
 STEADY_S = 60.0
+SEEN_ELSEWHERE_S, SLOW_DISK_S = 2.5, 20.0
 OPEN_STATES = frozenset({"live", "partially_filled"})
 LOCKING = frozenset({"intended", "sent", "acknowledged", "unknown", "corrected"})
 
@@ -58,6 +59,9 @@ class Promises:
         self.trails: dict[str, IntentTrail] = {}
         self.broken: list[str] = []
         self.trace: list[str] = []
+        self._damaged: set[str] = set()
+        self._seen_open: dict[str, float] = {}
+        self._accepted_at_s: dict[str, float] = {}
 
     # Keeping notes
 
@@ -72,9 +76,21 @@ class Promises:
 
     # What happens
 
+    def damaged(self, data_dir: str) -> None:
+        """The journal of a data directory is not what it was."""
+        self._damaged.add(data_dir)
+
+    def loss_accepted(self, data_dir: str) -> None:
+        """The trader goes on without what is lost."""
+        self._damaged.discard(data_dir)
+        self._accepted_at_s[data_dir] = _now_s()
+
     def departs(self, post: Post) -> None:
         """(a) No second POST leaves while the first could still change anything."""
         self.note(f"POST {post.number} {post.client_oid} leaves process {post.process}: {post.body}")
+        data_dir = self.plan.processes[post.process].data_dir
+        if data_dir in self._damaged:
+            self.breaks("a", f"{post.client_oid} left though the journal was lost and nobody has accepted it")
         trail = self.trails.get(post.client_oid)
         if trail is None or trail.state != "sent":
             self.breaks(
@@ -152,7 +168,11 @@ class Promises:
         """(c) While a reversal can still change anything, every process names it as not settled."""
         for post in self.network.posts:
             reversal = self.reversal_of(post)
+            if reversal is not None and self._shows_open(reversal):
+                self._seen_open[post.client_oid] = _now_s()
             if reversal is None or reversal.is_over or self.excused(post):
+                continue
+            if _now_s() - post.departed_at_s < (SLOW_DISK_S if self.plan.disk_slow_share else SEEN_ELSEWHERE_S):
                 continue
             if not any(post.symbol in sentence for sentence in unsettled):
                 self.breaks("c", f"process {process} names nothing unsettled while {post.client_oid} is under way")
@@ -181,7 +201,7 @@ class Promises:
         if self.reversal_of(post) is None and step.at_s - ended_at_s < ABSENCE_S - 0.01:
             age_s = step.at_s - ended_at_s
             self.breaks("a", f"{trail.intent} was taken for absent {age_s:.1f} s after its call ended")
-        names = self.names_of(post, step.at_s)
+        names = self.names_of(post, step.at_s, inferred=bool(step.told.get("inferred")))
         if step.told.get("outcome") not in names:
             self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')}, and is {sorted(names)}")
 
@@ -203,6 +223,9 @@ class Promises:
         if trail is None:
             return False
         if trail.state == "released":
+            return True
+        accepted_at_s = self._accepted_at_s.get(self.plan.processes[post.process].data_dir)
+        if accepted_at_s is not None and accepted_at_s >= post.departed_at_s:
             return True
         if trail.state != "settled":
             return False
@@ -228,7 +251,7 @@ class Promises:
         shown_state = None if self.plan.core_only else self.exchange.shown_state(reversal)
         return shown_state is not None and shown_state[0] in OPEN_STATES
 
-    def names_of(self, post: Post, at_s: float | None) -> set[str]:
+    def names_of(self, post: Post, at_s: float | None, *, inferred: bool) -> set[str]:
         """The names of what our order has done, at a time (with what lags) or in the end."""
         reversal = self.reversal_of(post)
         strangers = self._others_traded(post)
@@ -243,16 +266,8 @@ class Promises:
                 names |= {"closed only", "reversed", "other"}
         if strangers:
             names.add("other")
-            trail = self.trails.get(post.client_oid)
-            if self.plan.core_only and (trail is None or trail.last("acknowledged") is None):
-                names |= {
-                    "reversed",
-                    "reversed smaller",
-                    "reversed larger",
-                    "closed only",
-                    "remainder left",
-                    "unchanged",
-                }
+            if self.plan.core_only and inferred:  # fills of others look like ours where no order can be asked for
+                names |= {"reversed", "reversed smaller", "reversed larger", "closed only", "remainder left"}
         return names
 
     def _others_traded(self, post: Post) -> bool:
@@ -268,6 +283,18 @@ class Promises:
 
     # The end
 
+    def judge_release_in_the_end(self, process_ready_since_s: float) -> None:
+        """(e) What was acknowledged, or seen as open by a process that still runs, settles without the trader."""
+        for trail in self.trails.values():
+            if trail.state not in LOCKING or trail.state == "intended" or self.post_of(trail.intent) is None:
+                continue
+            seen_at_s = self._seen_open.get(trail.intent, -1.0)
+            reversal = self.exchange.books.reversals.get(trail.intent)
+            if reversal is None or reversal.past.now == OrderState("canceled"):
+                continue  # an order that did nothing leaves nothing to be seen
+            if trail.last("acknowledged") is not None or seen_at_s > process_ready_since_s:
+                self.breaks("e", f"{trail.intent} does not settle though the exchange has shown its order")
+
     def judge_end(self) -> None:
         """(b) In the end the journal's last word of every intent is what its order did."""
         for trail in self.trails.values():
@@ -278,7 +305,8 @@ class Promises:
             if trail.state in ("withdrawn", "rejected") and reversal is not None:
                 self.breaks("b", f"in the end the journal says {trail.state} of {trail.intent}, which was taken")
             if trail.state == "settled":
-                names, outcome = self.names_of(post, None), trail.steps[-1].told.get("outcome")
+                inferred = bool(trail.steps[-1].told.get("inferred"))
+                names, outcome = self.names_of(post, None, inferred=inferred), trail.steps[-1].told.get("outcome")
                 if outcome not in names:
                     self.breaks("b", f"in the end {trail.intent} is settled as {outcome}, and is {sorted(names)}")
 
