@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -11,7 +11,11 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.safe import plain
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
 
 CAUTION = (
     "It is not known so far what became of it. Look at positions, orders and fills on the exchange itself first.\n"
@@ -45,8 +49,8 @@ class ReleaseDialog(ModalScreen[str | None]):
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
             yield Static(id="missing", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
-                yield Button("Leave it locked", id="cancel")
-                yield Button("Release", id="confirm", variant="error", disabled=True)
+                yield DeliberateButton("Leave it locked", id="cancel")
+                yield DeliberateButton("Release", id="confirm", variant="error", disabled=True)
 
     def on_mount(self) -> None:
         self._tell_missing()
@@ -86,11 +90,18 @@ class ReleaseDialog(ModalScreen[str | None]):
     def _entered(self, event: Input.Submitted) -> None:
         """Never on to a button: the next Enter would press it, and what was typed would be lost."""
         missing = self._missing()
+        if not missing and cast("TradeApp", self.app).key_order.in_burst:
+            self.query_one("#missing", Static).update(plain(TOO_SOON))
+            return
         if not missing:
             self.dismiss(self._why)
             return
         others = [field for field in missing if field != event.input.id]
         self.query_one(f"#{(others or list(missing))[0]}", Input).focus()
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self.query_one("#missing", Static).update(plain(TOO_SOON))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -17,15 +17,16 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.dialogs.reversal_lines import outcome_lines, preview_lines
+from tradetui.ui.deliberate_button import DeliberateButton
+from tradetui.ui.dialogs.reversal_lines import left_words, outcome_lines, preview_lines, unknown_words
+from tradetui.ui.dialogs.unread import Unread
 from tradetui.ui.safe import plain, tell
 from tradetui.wire.scrub import scrub
 from tradetui.wire.vocabulary import Side
 
 if TYPE_CHECKING:
     from tradetui.desk.execution import Execution, NotConfirmed
-    from tradetui.desk.preview import Change, Preview, Target
+    from tradetui.desk.preview import Preview, Target
     from tradetui.desk.progress import Progress, Sent
     from tradetui.ui.app import TradeApp
     from tradetui.ui.key_order import TypedInput
@@ -37,7 +38,6 @@ BESIDE_TITLE = 26
 """Cells of the line of buttons that are not the confirm button's words."""
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 ROOMY_HEIGHT = 56
-DROPPED = "What was typed before it was ready was dropped: type it again."
 
 
 class Phase(Enum):
@@ -78,13 +78,9 @@ class ReversalDialog(ModalScreen[None]):
         self._target = target
         self._phase = Phase.READING
         self._preview: Preview | None = None
-        self._looked_at: Preview | None = None
-        """What was on the screen, armed, when a key was pressed last: changes are told against it."""
+        self._unread = Unread()
         self._ready = False
         """Whether it was armed once: keys from before are dropped."""
-        self._not_sent = ""
-        self._dropped = False
-        self._too_soon = False
         self._read_whole = False
         self._note = ""
         self._reading = ""
@@ -143,14 +139,13 @@ class ReversalDialog(ModalScreen[None]):
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for; a key at an armed preview means it was read."""
-        self._too_soon = False
+        self._unread.too_soon = False
         if self._phase is Phase.ARMED:
-            self._looked_at, self._not_sent, self._dropped = self._preview, "", False
-            self._execution.intents.notice = ""  # it is said once
+            self._unread.read(self._preview)
             self.call_later(self._tell)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
-        self._dropped = True
+        self._unread.dropped = True
         self.call_later(self._tell)
         return False
 
@@ -247,24 +242,16 @@ class ReversalDialog(ModalScreen[None]):
         if self._preview is not None and self._preview.plan is not None:
             self._read_whole = self._read_whole and len(preview.resting) <= len(self._preview.resting)
         self._preview, self._reading = preview, ""
-        self._looked_at = self._looked_at or preview
+        self._unread.looked_at = self._unread.looked_at or preview
         self._target = preview.target
         self.query_one(Vertical).border_title = plain(f"Reverse {self._subject}")
         self.query_one("#account", Static).update(plain(self._account))
-        lines = preview_lines(preview, self._changed())
+        lines = preview_lines(preview, self._unread.changed(preview))
         self.query_one("#body", Static).update(Content("\n").join(lines))
         self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
         if preview.plan is not None:
             self._name_button(preview.plan.title)
         self._tell()
-
-    def _changed(self) -> tuple[Change, ...]:
-        """What is not as it was when the trader looked."""
-        from tradetui.desk.preview import changes
-
-        if self._preview is None or self._looked_at is None or self._preview is self._looked_at:
-            return ()
-        return changes(self._looked_at, self._preview)
 
     def _name_button(self, title: str) -> None:
         """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
@@ -305,7 +292,10 @@ class ReversalDialog(ModalScreen[None]):
         if self._phase in (Phase.SENDING, Phase.OVER) or not self.is_attached:
             return
         self._show_fields()
-        self._update("#notice", self._notice())
+        intents = self._execution.intents
+        if intents.notice:
+            self._unread.notice, intents.notice = intents.notice, ""
+        self._update("#notice", self._unread.words(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
@@ -332,23 +322,6 @@ class ReversalDialog(ModalScreen[None]):
         if line.content != words:
             line.update(words)
         line.display = bool(words.plain) or name == "#reason"
-
-    def _notice(self) -> Content:
-        """What must not be overlooked: why nothing was sent, what has changed, what was not taken."""
-        changed = self._changed()
-        lines = []
-        if changed:
-            told = f"Changed since you looked: {'; '.join(map(str, changed))}"
-            lines.append(f"NOT SENT. {told}" if self._not_sent else told)
-        elif self._not_sent:
-            lines.append(f"NOT SENT. {self._not_sent}")
-        if notice := self._execution.intents.notice:
-            lines.append(notice)
-        if self._dropped:
-            lines.append(DROPPED)
-        if self._too_soon:
-            lines.append(TOO_SOON)
-        return Content.styled("\n".join(map(scrub, lines)), "bold $error")
 
     def _not_seen(self) -> tuple[str, ...]:
         """Why it has not all been on the screen yet."""
@@ -400,7 +373,7 @@ class ReversalDialog(ModalScreen[None]):
             self.query_one("#cancel").focus()
             return
         self._target = replace(self._target, size=size)
-        self._preview = self._looked_at = None
+        self._preview = self._unread.looked_at = None
         self._read_whole = False
         self._note = ""
         self._scroll.scroll_home(animate=False)
@@ -428,7 +401,7 @@ class ReversalDialog(ModalScreen[None]):
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        self._too_soon = True
+        self._unread.too_soon = True
         self._tell()
 
     @on(Button.Pressed)
@@ -446,7 +419,7 @@ class ReversalDialog(ModalScreen[None]):
         self._phase = Phase.SENDING
         self._update("#reason", plain("It is read again and sent …"))
         self.query_one("#confirm", Button).disabled = True
-        self._looked_at = self._preview
+        self._unread.looked_at = self._preview
         self.query_one("#cancel", Button).disabled = True
         for name in ("#typed", "#size"):
             self.query_one(name, Input).disabled = True
@@ -469,7 +442,7 @@ class ReversalDialog(ModalScreen[None]):
             if refused_or_not_sent and not self._is_open(shown):
                 self._ended(shown, Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
             else:
-                self._ended(shown, _not_known(shown, f"{type(problem).__name__}: {problem}"))
+                self._ended(shown, unknown_words(shown, f"{type(problem).__name__}: {problem}"))
 
     def _is_open(self, shown: Preview) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
@@ -486,7 +459,7 @@ class ReversalDialog(ModalScreen[None]):
         if not self.is_attached:
             tell(self.app, f"Reverse {shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
             return
-        self._not_sent, self._note = why, ""
+        self._unread.not_sent, self._note = why, ""
         self._phase = Phase.READING
         self.query_one("#cancel", Button).disabled = False
         self._show_fields()
@@ -503,7 +476,7 @@ class ReversalDialog(ModalScreen[None]):
             if progress.stage is Stage.CORRECTED:
                 self.app.bell()
         if progress.stage is not Stage.ENDED:
-            self._ended(shown, _not_known(shown, progress.words))
+            self._ended(shown, unknown_words(shown, progress.words))
 
     def _show_progress(self, shown: Preview, progress: Progress) -> None:
         from tradetui.desk.progress import Stage
@@ -518,7 +491,7 @@ class ReversalDialog(ModalScreen[None]):
             words = Content.assemble(
                 (f"{progress.state}  ", "bold $error" if corrected else "bold $accent"),
                 scrub(progress.words),
-                (f"\n{_leave(shown)}", "$quiet"),
+                (f"\n{left_words(shown)}", "$quiet"),
             )
             self._update("#reason", words)
 
@@ -560,16 +533,3 @@ def _size(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return size if size.is_finite() and size > 0 else None
-
-
-def _leave(shown: Preview) -> str:
-    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
-
-
-def _not_known(shown: Preview, why: str) -> Content:
-    """It may have been done: what is certain, and what goes on."""
-    symbol = shown.target.symbol
-    return Content.assemble(
-        (scrub(f"It is not known what became of it: {why}"), "bold $error"),
-        scrub(f"\n\nIt goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
-    )

@@ -184,3 +184,17 @@ def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Conten
         mark, style = ("as previewed", "") if is_so in wanted else ("DIFFERENT", "bold $error")
         words = f"{before.get(leg, UNKNOWN):>14}{' or '.join(dict.fromkeys(wanted)):>24}{is_so:>16}  {mark}"
         yield line(leg, words, style)
+
+
+def left_words(shown: Preview) -> str:
+    """What Esc does while its end is looked for."""
+    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
+
+
+def unknown_words(shown: Preview, why: str) -> Content:
+    """It may have been done: what is certain, and what goes on."""
+    symbol = shown.target.symbol
+    return Content.assemble(
+        (scrub(f"It is not known what became of it: {why}"), "bold $error"),
+        scrub(f"\n\nIt goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+    )
