@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from tests.bench.terminal import Terminal
@@ -87,15 +87,24 @@ def key_seconds(terminal: Terminal, key: bytes, pause: float = 0.05) -> float:
     return time.perf_counter() - begin
 
 
-def keys_by_turns(
-    terminals: Mapping[str, Terminal], keys: Mapping[str, Sequence[bytes]], pause: float = 0.05
-) -> dict[str, list[float]]:
-    """Seconds from key to paint in each terminal, the keys pressed in all of them by turns."""
+def keys_by_turns(terminals: Mapping[str, Terminal], keys: Sequence[bytes]) -> dict[str, list[float]]:
+    """Seconds from key to paint in each terminal, the same keys pressed in all of them by turns."""
     taken: dict[str, list[float]] = {name: [] for name in terminals}
-    for turn in range(min(len(sequence) for sequence in keys.values())):
+    for turn, key in enumerate(keys):
         for name, terminal in terminals.items():
-            taken[name].append(key_seconds(terminal, keys[name][turn], pause + turn % 7 / 100))
+            taken[name].append(key_seconds(terminal, key, 0.05 + turn % 7 / 100))
     return taken
+
+
+def keys_and_anchor(
+    terminal: Terminal, keys: Iterable[bytes], anchor: Callable[[], float], pause: float
+) -> tuple[list[float], list[float]]:
+    """Seconds from each key to its paint, and of the anchor, which is measured after each key."""
+    taken, anchors = [], []
+    for key in keys:
+        taken.append(key_seconds(terminal, key, pause))
+        anchors.append(anchor())
+    return taken, anchors
 
 
 def moves(count: int) -> list[bytes]:

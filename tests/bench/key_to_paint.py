@@ -35,23 +35,22 @@ def main() -> int:
         demo.read_for(SETTLE_S)
         demo.send(b" ")
         demo.read_for(SEEN_S)
-        terminals = {DATA_TABLE_KEY: data_tables, TABLES_KEY: record_tables, DEMO_KEY: demo}
-        taken = keys_by_turns(terminals, dict.fromkeys(terminals, keys))
+        taken = keys_by_turns({DATA_TABLE_KEY: data_tables, TABLES_KEY: record_tables, DEMO_KEY: demo}, keys)
     report.keys(
         f"key to paint: {TABLES_KEY}",
         taken[TABLES_KEY],
         DATA_TABLE_KEY,
         taken[DATA_TABLE_KEY],
         median_at_most=1.0,
-        p95_at_most=1.25,
+        p95_at_most=1.5,
     )
     report.keys(
         f"key to paint: {DEMO_KEY}",
         taken[DEMO_KEY],
         TABLES_KEY,
         taken[TABLES_KEY],
-        median_at_most=1.5,
-        p95_at_most=2.0,
+        median_at_most=1.75,
+        p95_at_most=2.5,
     )
     return report.exit_code
 
