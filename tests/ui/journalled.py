@@ -39,7 +39,7 @@ async def unknown(stage: Stage, pilot: Pilot[None]) -> str:
         stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
     await asyncio.sleep(75)
     await pilot.pause()
-    await pilot.press("enter")
+    await pilot.press("escape")
     execution = stage.desk.execution
     assert execution is not None
     (intent,) = await execution.intents.newest()

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from tests.ui.scenes.scene import Play
 from tests.ui.virtual import Stage
+from tradetui.ui.screenshot import screen_text
 
 
 def press(*keys: str) -> Play:
@@ -26,3 +27,12 @@ async def preview_reversal(stage: Stage, pilot: Pilot[None]) -> None:
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)
+
+
+async def until_shown(stage: Stage, pilot: Pilot[None], words: str, seconds: int = 300) -> None:
+    """Let virtual time pass, a second at a time and so many at most, until the screen shows the words."""
+    for _ in range(seconds):
+        if words in screen_text(stage.app):
+            return
+        await asyncio.sleep(1)
+        await pilot.pause()

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.journalled import confirmed, reversed_once, unknown
-from tests.ui.scenes.plays import press, preview_reversal
+from tests.ui.scenes.plays import press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
 from tests.ui.virtual import Stage
 
@@ -24,7 +24,7 @@ async def _outcome(stage: Stage, pilot: Pilot[None]) -> None:
     await preview_reversal(stage, pilot)
     stage.sandbox.faults.next("closed-only")
     await confirmed(stage, pilot)
-    await asyncio.sleep(20)
+    await until_shown(stage, pilot, "Settled")
 
 
 async def _scrolled(stage: Stage, pilot: Pilot[None]) -> None:
@@ -41,7 +41,7 @@ async def _locked(stage: Stage, pilot: Pilot[None]) -> None:
 async def _unread(stage: Stage, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.next("5xx", endpoint="futures.positions", times=1_000)
     await preview_reversal(stage, pilot)
-    await asyncio.sleep(15)
+    await until_shown(stage, pilot, "It cannot be read")
 
 
 async def _journal(stage: Stage, pilot: Pilot[None]) -> None:
@@ -60,14 +60,14 @@ async def _release(stage: Stage, pilot: Pilot[None]) -> None:
     await press("x")(stage, pilot)
 
 
-_HEDGE = ("held now          LONG", " and SHORT ", "held afterwards   SHORT")
+_HEDGE = ("REVERSE THE LONG OF BTCUSD", "held now       change   held afterwards")
 """What is held and what would be, in the preview of the first account."""
 
 SCENES = {
     "reversal-hedge": Scene((120, 52), (*_HEDGE, "hedge_mode", "stays"), preview_reversal, published=True),
     "reversal-one-way": Scene(
         (120, 52),
-        ("held now          LONG", "held afterwards   SHORT", "one_way_mode"),
+        ("held now       change   held afterwards", "one_way_mode"),
         preview_reversal,
         account="one-way",
         published=True,
