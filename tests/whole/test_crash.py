@@ -15,7 +15,7 @@ import pytest
 from tests.whole.crash_cases import MODES, WEATHERS, Case, CrashRig, every_case, rig, sample
 from tests.whole.killing import HOWS, build
 
-CALLS = 220
+CALLS = 300
 """About as many as a reversal makes; what lies beyond its last one is a run that nobody kills."""
 
 
