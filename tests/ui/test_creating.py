@@ -398,13 +398,14 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         await reviewed(stage, pilot)
         assert stage.desk.execution is not None
         stage.desk.execution.lock()
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert "Trading is locked; L unlocks it." in words(stage)
+        assert stage.app.screen.query_one("#confirm", Button).disabled
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
-        await pilot.pause()
         assert posts(stage) == 0
-        assert "Trading is locked; L unlocks it." in words(stage)
-        await pilot.press("enter")
-        assert isinstance(stage.app.screen, CreationForm)
+        assert isinstance(stage.app.screen, CreationForm), "Enter pressed Back"
 
 
 @pytest.mark.parametrize("screen", ["main", "listing"])

@@ -107,6 +107,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         dialog.query_one("#why", Input).value = "the site shows no order"
         await pilot.pause()
         dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
         await pilot.press("enter")
         await asyncio.sleep(1.5)
         released = await execution.intents.read(intent)
