@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
@@ -22,6 +23,8 @@ UNCHANGED_S = 60.0
 """What is less or other than was planned may be a part of it, unless nothing of ours has changed for so long."""
 UNEXPLAINED_S = 180.0
 """The same, while what is held is not explained by the fills that were read: positions or fills may lag."""
+_SOON_AFTER = timedelta(seconds=10)
+"""Less than was planned, or more, is taken for our opening leg only where it came so soon after the closing one."""
 OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
 """Where in `Classification.evidence` the ids of fills and pending orders of ours stand."""
 _THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
@@ -59,7 +62,7 @@ class Observation:
     """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
 
     `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
-    be somebody else's. `waited_s` is how long ago the call certainly ended. `after_window` says that the exchange's
+    be somebody else's. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s` is how long ago the call certainly ended. `after_window` says that the exchange's
     own time in what was read is past the last moment at which it takes the request.
     """
 
@@ -70,6 +73,8 @@ class Observation:
     own_fills: tuple[FuturesFill, ...] = ()
     other_fills: tuple[FuturesFill, ...] = ()
     foreign_orders: frozenset[str] = frozenset()
+    order_id: str | None = None
+    order_size: Decimal | None = None
     waited_s: float = 0.0
     after_window: bool = False
     unreadable: str = ""
@@ -229,9 +234,7 @@ def _filled(seen: Observation, own_volume: Decimal) -> Decimal | None:
 
 
 def _wanted(seen: Observation) -> Decimal | None:
-    if seen.order is not None and seen.order.size is not None:
-        return seen.order.size
-    return sum((row.size for row in seen.pending), ZERO) if seen.pending else None
+    return seen.order_size or (sum((row.size for row in seen.pending), ZERO) if seen.pending else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,8 @@ def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFil
     """
     if not seen.own_fills and not closing:
         return _Opening()
+    if seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results):
+        return _Opening()  # one order closes and opens
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         already = max(ZERO, already - max(result.closed for result in plan.results))
@@ -267,8 +272,11 @@ def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFil
         return _Opening(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
     if not likely or not wanted:
         return _Opening()
-    if len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted):
-        return _Opening(tuple(fill for order_id in likely for fill in groups[order_id]))
+    fills = tuple(fill for order_id in likely for fill in groups[order_id])
+    fits = len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted)
+    closed_at = max(fill.c_time for fill in (*seen.own_fills, *closing))
+    if fits and all(fill.c_time <= closed_at + _SOON_AFTER for fill in fills):
+        return _Opening(fills)
     return _Opening(ambiguous=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from tradetui.desk.classification import Observation, OrderAnswer
 from tradetui.desk.evidence import Evidence, Held
@@ -63,12 +64,14 @@ class OrderReads:
             raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
-    async def observe(self, sent: Sent, *, order_id: str | None, waited_s: float) -> Observation:
+    async def observe(
+        self, sent: Sent, *, order_id: str | None, waited_s: float, order_size: Decimal | None = None
+    ) -> Observation:
         """One look: the order first, then what is pending, then what is held and filled.
 
         Args:
             sent: the reversal.
-            order_id: the order's id where the exchange's reply named it.
+            order_id: the order's id where it is known already, and `order_size` its size.
             waited_s: seconds that have certainly passed since the call ended.
 
         Raises:
@@ -80,8 +83,11 @@ class OrderReads:
             order_id = order.detail.order_id
         orders = await self._evidence.orders(wish.product_type, wish.symbol)
         pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
-        if order_id is None:
-            order_id = next((row.order_id for row in pending if row.client_oid == sent.intent), None)
+        row = next((row for row in pending if row.client_oid == sent.intent or row.order_id == order_id), None)
+        if row is not None:
+            order_id, order_size = row.order_id, row.size
+        if order.detail is not None:
+            order_size = order.detail.size or order_size
         held = await self._evidence.held(wish.product_type, wish.symbol)
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
@@ -95,6 +101,8 @@ class OrderReads:
             own_fills=own,
             other_fills=others,
             foreign_orders=foreign,
+            order_id=order_id,
+            order_size=order_size,
             waited_s=waited_s,
             after_window=all(
                 time is not None and time > sent.stamp_ms + WINDOW_MS for time in (order.request_time, held.server_ms)

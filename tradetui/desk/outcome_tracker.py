@@ -60,6 +60,8 @@ class _Search:
     settled_s: float | None = None
     watching: bool = False
     own_only: bool = False
+    order_id: str | None = None
+    order_size: Decimal | None = None
 
 
 class OutcomeTracker:
@@ -154,8 +156,14 @@ class OutcomeTracker:
         if search.watching and self._intents.open_on(intent.lock_key) is not None:
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
-        order_id, acknowledged = order_id or sent.order_id, acknowledged or sent.acknowledged
-        seen = await self._reads.observe(sent, order_id=order_id, waited_s=self.waited_s(intent, sent.call_ended_s))
+        acknowledged = acknowledged or sent.acknowledged
+        seen = await self._reads.observe(
+            sent,
+            order_id=search.order_id or order_id or sent.order_id,
+            order_size=search.order_size,
+            waited_s=self.waited_s(intent, sent.call_ended_s),
+        )
+        search.order_id, search.order_size = seen.order_id, seen.order_size
         search.failures = 0
         classification = classify(sent.plan, seen, acknowledged=acknowledged)
         if classification.evidence != search.evidence:
