@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -24,6 +25,7 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tracking import Tracking
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.positions import Position
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.vocabulary import PositionMode, Side
@@ -36,6 +38,11 @@ OTHERS_FOLLOW_S: Final = 5.0
 """An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 READING_AGAIN_S: Final = 20.0
 """Reading again before sending takes a second; what it rests on must be three seconds old at most."""
+
+STANDS_STILL_S: Final = 120.0
+STOPPING_S: Final = 10.0
+CONFIRMING_S: Final = 120.0
+"""Longer than all that a confirmation waits for."""
 
 Listener = Callable[[Sent, Progress], None]
 
@@ -92,49 +99,58 @@ class Execution:
         """End following; what is open stays open in the journal, and what has not left does not leave any more."""
         for sending in self._sendings.values():
             sending.abandon()
-        while tasks := tuple(self._tasks):
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self._tasks.difference_update(tasks)
-        self.intents.close()
+        try:
+            async with asyncio.timeout(STOPPING_S):
+                while tasks := tuple(self._tasks):
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+                    self._tasks.difference_update(tasks)
+        except BaseException as problem:
+            _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+        finally:
+            self.intents.close()
 
     async def _watch(self) -> None:
         """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
         first = True
-        while True:
+        for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
             try:
-                await self._take_up(at_least_s=0.0 if first else OTHERS_FOLLOW_S)
-                if first:
-                    await self._watch_what_was_inferred()
-                first = False
+                async with asyncio.timeout(READING_AGAIN_S):
+                    await step(first)
             except Withheld:
                 pass  # there is no journal to be used yet
             except asyncio.CancelledError:
                 if is_cancelled():
                     raise
             except Exception as problem:  # the next look says what is wrong with the journal
-                _log.warning("taking intents up: %s: %s", type(problem).__name__, problem)
-            await self._rest()
+                _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
+            else:
+                first = first and step != self._look_around
 
-    async def _rest(self) -> None:
-        try:
-            async with asyncio.timeout(READING_AGAIN_S):
-                await asyncio.sleep(WATCH_S)
-                await self.intents.look()
-        except asyncio.CancelledError:
-            if is_cancelled():
-                raise
-        except Exception as problem:
-            _log.warning("looking at the journal: %s: %s", type(problem).__name__, problem)
+    async def _look_around(self, first: bool) -> None:
+        self._end_what_stands_still()
+        await asyncio.sleep(WATCH_S)
+        await self.intents.look()
 
-    async def _take_up(self, *, at_least_s: float) -> None:
-        """Follow every intent nobody here follows that has stood still for so long."""
-        known = self._trackings.keys() | self._taken_up | self._sendings.keys()
+    def _end_what_stands_still(self) -> None:
+        """End a search that has said nothing for too long: its intent is taken up anew."""
+        for tracking in tuple(self._trackings.values()):
+            if self._clock.monotonic() - tracking.heard_s > STANDS_STILL_S and tracking.task is not None:
+                tracking.task.cancel()
+
+    async def _take_up(self, first: bool) -> None:
+        """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
+        at_least_s = 0.0 if first else OTHERS_FOLLOW_S
+        known = self._taken_up | self._sendings.keys()
         if at_least_s and not self.intents.ids() - known:
             return
         for intent in await self.intents.not_settled():
             if intent.kind != KIND or intent.id in known:
+                continue
+            if intent.id in self._trackings and intent.state not in (State.INTENDED, State.SENT):
                 continue
             still_s = self.intents.elapsed_s(intent.events[-1])
             if still_s < at_least_s and not await self.intents.is_left_behind(intent):
@@ -147,7 +163,8 @@ class Execution:
             if intent.state is not State.INTENDED:
                 # It is looked for at once: what is seen of it settles it, whoever sent it.
                 self._track(sent_of(intent))
-            await self._write_what_was_left_behind(intent)
+            async with asyncio.timeout(STANDS_STILL_S):
+                await self._write_what_was_left_behind(intent)
         finally:
             self._taken_up.discard(intent.id)
 
@@ -159,8 +176,10 @@ class Execution:
             await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
         await self.intents.look()
 
-    async def _watch_what_was_inferred(self) -> None:
-        """Go on looking at what was settled as inferred a little while ago: a later fill would correct it."""
+    async def _watch_what_was_inferred(self, first: bool) -> None:
+        """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
+        if not first:
+            return
         for intent in await self.intents.newest():
             if intent.kind != KIND or intent.state is not State.SETTLED or intent.told.get("final", True):
                 continue
@@ -233,7 +252,8 @@ class Execution:
     async def confirm(self, shown: Preview, typed: str = "") -> Sent:
         """Read again, compare, write the intent, send once, and begin to follow it.
 
-        Should this be cancelled, what has not left does not leave; what has left is followed all the same.
+        It runs in a task of its own: should whoever waits here be cancelled, what has not left does not leave, and
+        what has left is followed all the same.
 
         Raises:
             NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
@@ -252,18 +272,35 @@ class Execution:
         self._sendings[intent] = sending
         task = self._beside(self._confirm(sending, shown, typed))
         try:
-            sent: Sent = await asyncio.shield(task)
-        except asyncio.CancelledError:
+            async with asyncio.timeout(CONFIRMING_S):
+                sent: Sent = await asyncio.shield(task)
+        except (NotConfirmed, ExchangeError):
+            raise
+        except BaseException as problem:
             sending.abandon()
-            if is_cancelled() or not sending.departed:
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            sent = await asyncio.shield(task)
+            if not (sending.departed or task.done()):
+                raise NotConfirmed(("Waiting for it was broken off before it was sent.",), shown) from problem
+            if isinstance(problem, TimeoutError) and not task.done():
+                task.cancel()
+                sent = sending.broken_off(problem)
+                self._track(sent)
+            else:
+                sent = await asyncio.shield(task)
         return sent
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
         try:
-            now, before_reading = await self._read_before_sending(shown, typed)
-            sent = await sending.send(now, before_reading)
+            try:
+                now, before_reading = await self._read_before_sending(shown, typed)
+                sent = await sending.send(now, before_reading)
+            except (NotConfirmed, ExchangeError):
+                raise
+            except BaseException as problem:
+                if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                    raise
+                sent = sending.broken_off(problem)
             self._track(sent)
             return sent
         finally:
@@ -279,10 +316,13 @@ class Execution:
             raise NotConfirmed(refused.reasons, shown) from None
         except TimeoutError:
             raise NotConfirmed((f"It could not be read again within {READING_AGAIN_S:.0f} s.",), shown) from None
-        except asyncio.CancelledError:
-            if is_cancelled():
+        except ExchangeError:
+            raise
+        except BaseException as problem:
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            raise NotConfirmed(("Reading again was broken off.",), shown) from None
+            why = f"It could not be read again ({type(problem).__name__}: {problem})."
+            raise NotConfirmed((why,), shown) from problem
         if changed := changes(shown, now):
             raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
         if reasons := self.why_not(now, typed):
@@ -307,8 +347,8 @@ class Execution:
     def _track(self, sent: Sent) -> Tracking:
         if (tracking := self._trackings.get(sent.intent)) is not None:
             return tracking
-        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell)
-        self._beside(self._track_to_the_end(tracking))
+        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell, self._clock)
+        tracking.task = self._beside(self._track_to_the_end(tracking))
         return tracking
 
     async def _track_to_the_end(self, tracking: Tracking) -> None:

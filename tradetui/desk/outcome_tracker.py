@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from tradetui.desk.classification import (
     ABSENCE_S,
@@ -88,32 +89,24 @@ class OutcomeTracker:
         search = _Search(sent, now, now, sent.progress.state)
         if search.state is State.SETTLED:
             search.settled_s, search.watching = now, True
-        while True:
-            over = await self._guarded(search, publish, self._look(search, publish))
-            if over:
-                self._pending.pop(sent.intent, None)
-                return
-            await self._guarded(search, publish, self._leave_open(search, publish))
-            await self._rest(self._pause(search))
-
-    async def _guarded(self, search: _Search, publish: Publish, step: Coroutine[Any, Any, bool]) -> bool:
-        """The result of a step of the search, False where it failed, which is said and logged."""
-        try:
-            async with asyncio.timeout(LOOK_TIMEOUT_S):
-                result = await step
-        except asyncio.CancelledError:
-            if is_cancelled():
-                raise
-            self._failed(search, publish, "the look was cut short")
-        except ExchangeError as problem:
-            self._failed(search, publish, str(problem), logged=False)
-        except TimeoutError:
-            self._failed(search, publish, f"no end of it within {LOOK_TIMEOUT_S:.0f} s")
-        except Exception as problem:
-            self._failed(search, publish, f"{type(problem).__name__}: {problem}")
-        else:
-            return result
-        return False
+        for step in itertools.cycle((self._look, self._leave_open, self._rest)):
+            try:
+                async with asyncio.timeout(LOOK_TIMEOUT_S + LONGEST_PAUSE_S):
+                    over = await step(search, publish)
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+                self._failed(search, publish, "the look was cut short")
+            except ExchangeError as problem:
+                self._failed(search, publish, str(problem), logged=False)
+            except TimeoutError:
+                self._failed(search, publish, f"no end of it within {LOOK_TIMEOUT_S:.0f} s")
+            except Exception as problem:
+                self._failed(search, publish, f"{type(problem).__name__}: {problem}")
+            else:
+                if over:
+                    self._pending.pop(sent.intent, None)
+                    return
 
     def _failed(self, search: _Search, publish: Publish, why: str, *, logged: bool = True) -> None:
         search.failures += 1
@@ -132,15 +125,9 @@ class OutcomeTracker:
             return SELDOM_S
         return often if followed_s < OFTEN_S else seldom
 
-    async def _rest(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds + 5.0):
-                await asyncio.sleep(seconds)
-        except asyncio.CancelledError:
-            if is_cancelled():
-                raise
-        except Exception as problem:
-            _log.warning("a pause was cut short: %s", problem)
+    async def _rest(self, search: _Search, publish: Publish) -> bool:
+        await asyncio.sleep(self._pause(search))
+        return False
 
     async def _look(self, search: _Search, publish: Publish) -> bool:
         """One look; whether there is nothing more to look for."""

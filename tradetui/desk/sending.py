@@ -67,6 +67,7 @@ class Sending:
         self._asleep_before_ms = asleep_ms()
         self._beside = beside
         self._stamp_ms = 0
+        self._now: Preview | None = None
 
     def abandon(self) -> None:
         """Keep it from leaving, where it has not left."""
@@ -80,6 +81,7 @@ class Sending:
             ExchangeError: a readable refusal; nothing was done.
         """
         assert now.plan is not None
+        self._now = now
         intent = self.intent
         plan = now.plan.with_client_oid(intent)
         self._stamp_ms = self._client.server_clock.now_ms
@@ -127,6 +129,22 @@ class Sending:
         if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
             raise problem
         return self._sent(now, plan, intent, State.UNKNOWN, why)
+
+    def broken_off(self, problem: BaseException) -> Sent:
+        """What to do about an attempt that failed where nothing was expected to: what may have left is followed.
+
+        Raises:
+            NotConfirmed: nothing has left, and nothing will.
+        """
+        self.abandon()
+        why = _in_words(problem)
+        left = self.departed and self._now is not None and self._now.plan is not None
+        state = State.UNKNOWN if left else State.WITHDRAWN
+        self._beside(self._write_behind(self.intent, state, {"why": why}))
+        if not left:
+            raise NotConfirmed((f"Nothing was sent: {why}.",), self._now) from problem
+        assert self._now is not None and self._now.plan is not None
+        return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
 
     async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
         """Whether the exchange shows an order of our own id though it has refused it."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
+from tradetui.desk.journal import State
 from tradetui.desk.progress import Progress, Sent, Stage
+from tradetui.exchange.clock import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -14,8 +18,12 @@ _log = logging.getLogger(__name__)
 class Tracking:
     """Hands each progress to all who listen; nobody who stops listening, or fails, ends the search behind it."""
 
-    def __init__(self, sent: Sent, listener: Callable[[Sent, Progress], None]) -> None:
+    def __init__(self, sent: Sent, listener: Callable[[Sent, Progress], None], clock: Clock) -> None:
         self.sent = sent
+        self.task: asyncio.Task[Any] | None = None
+        self.heard_s = math.inf if sent.progress.state is State.SETTLED else clock.monotonic()
+        """When the search last gave a sign, in monotonic seconds; it need not once the intent has ended."""
+        self._clock = clock
         self.latest = sent.progress
         self.over = False
         self._listener = listener
@@ -23,6 +31,7 @@ class Tracking:
 
     def publish(self, progress: Progress) -> None:
         """Hand over what has changed."""
+        self.heard_s = math.inf if progress.stage is Stage.ENDED else self._clock.monotonic()
         if progress == self.latest:
             return
         self.latest = progress
