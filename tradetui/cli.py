@@ -9,11 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tradetui import __version__
 from tradetui.commands.console import GuardedStderr
 from tradetui.commands.core_dump import forbid_core_dumps
 from tradetui.commands.exit_codes import DONE, INTERRUPTED
-from tradetui.commands.flags import CommandParser, global_flags_into, path_of
+from tradetui.commands.flags import CommandParser, ShowVersion, global_flags_into, path_of
 
 _MODULES = {None: "interactive", "monitor": "interactive"}
 _OWN_PARSER = frozenset({"show"})
@@ -50,6 +49,10 @@ def _run(arguments: list[str]) -> int:
         module = importlib.import_module(f"tradetui.commands.{_MODULES.get(known.command, known.command)}")
         gc.freeze()
         gc.enable()
+        if known.log is not None:
+            from tradetui.commands.log_file import start_log
+
+            start_log(known.log)
         code: int = module.run(known)
         sys.stdout.flush()
         return code
@@ -75,9 +78,16 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command; `show` adds the interface's parameters by itself."""
     parser = CommandParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
     global_flags_into(parser)
-    parser.add_argument("--version", action="version", version=f"tradetui {__version__}")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="versions of tradetui, Python and Textual")
     parser.set_defaults(
-        config=None, profile=None, base_url=None, product_type=None, data_dir=None, read_only=False, command=None
+        config=None,
+        profile=None,
+        base_url=None,
+        product_type=None,
+        data_dir=None,
+        read_only=False,
+        log=None,
+        command=None,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
@@ -132,6 +142,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     keys = add("keys", "the key table")
     keys.add_argument("--json", action="store_true")
+    paths = add("paths", "where configuration, keys, data, state and the shared budget lie")
+    paths.add_argument("--json", action="store_true")
+    completions = add("completions", "a shell's completion script, to be saved where that shell looks for it")
+    completions.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completions.set_defaults(parser=parser, command_parsers=commands.choices)
     return parser
 
 

@@ -111,3 +111,7 @@ def test_the_terminals_own_colours_reach_it_as_they_are() -> None:
 @pytest.mark.parametrize("theme", ["dark", "terminal"])
 def test_without_colours_there_is_none(theme: str) -> None:
     assert not COLOURED.search(bytes_of(theme, NO_COLOR="1"))
+
+
+def test_an_empty_no_color_keeps_the_colours() -> None:
+    assert COLOURED.search(bytes_of("dark", NO_COLOR=""))

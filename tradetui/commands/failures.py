@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 
 from tradetui.commands.console import say
@@ -10,15 +11,18 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.wire.requests import InvalidRequest
 
-NO_PROFILE = """tradetui has no configuration yet.
+_log = logging.getLogger(__name__)
+
+NO_PROFILE = """tradetui has no configuration yet; it would be {place}
   tradetui demo   runs the whole program on its own exchange: no account, no network
   tradetui init   writes a profile for your account"""
 
 
 def report(problem: Exception) -> int:
     """Say what stopped the command and return its exit code; a traceback never reaches the person."""
+    _log.info("the command was stopped", exc_info=problem)
     if isinstance(problem, NoProfile):
-        say(NO_PROFILE)
+        say(NO_PROFILE.format(place=problem.place))
         return USAGE
     if isinstance(problem, ConfigurationError | InvalidRequest):
         say(f"tradetui: {problem}")

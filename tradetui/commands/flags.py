@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
+from tradetui import __version__
 from tradetui.commands.console import argparse_message
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
+    from typing import Any, Never
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -25,6 +27,28 @@ class CommandParser(argparse.ArgumentParser):
         """Write what argparse has to say: usage, help, version and errors all come through here."""
         if message:
             argparse_message(message, file)
+
+
+class ShowVersion(argparse.Action):
+    """Prints the versions of tradetui, Python and Textual, and ends the program."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> Never:
+        versions = [f"tradetui {__version__}", f"Python {sys.version.split()[0]}", f"Textual {_textual_version()}"]
+        argparse_message(", ".join(versions) + "\n", sys.stdout)
+        parser.exit()
+
+
+def _textual_version() -> str:
+    """The version in the name of Textual's metadata directory: `importlib.metadata` costs more than all of --help."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.startswith("textual-") and name.endswith(".dist-info"):
+                return name.removeprefix("textual-").removesuffix(".dist-info")
+    return "not installed"
 
 
 class _HelpFormatter(argparse.HelpFormatter):
@@ -59,6 +83,13 @@ def global_flags_into(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--read-only", action="store_true", default=argparse.SUPPRESS, help="nothing can be sent; beats every setting"
+    )
+    group.add_argument(
+        "--log",
+        type=path_of,
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="write what happens to a file, without secrets and queries (default: no log)",
     )
 
 

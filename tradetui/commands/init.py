@@ -17,7 +17,7 @@ from tradetui.commands.session import open_reader
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
 from tradetui.profiles import places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.loading import Flags, load, profiles_dir
+from tradetui.profiles.loading import Flags, keys_dir, load, profiles_dir
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.writing import check_name, write_profile
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     check_name(args.name, "--name")
     config = places.config_file(os.environ, args.config)
     profile_file = profiles_dir(config) / f"{args.name}.toml"
-    key_file = config.parent / "keys" / f"{args.name}.toml"
+    key_file = keys_dir(config) / f"{args.name}.toml"
     for file in (profile_file, key_file):
         if file.exists():
             raise ConfigurationError(

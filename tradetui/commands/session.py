@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
+from tradetui.commands.redaction import hide_in_log
 from tradetui.desk.address import normalised_address
 from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.disk import ThreadDisk
@@ -45,7 +46,9 @@ def flags_of(args: argparse.Namespace) -> Flags:
 def credentials_of(loaded: LoadedProfile) -> Credentials:
     """The profile's key, fetched from the one place it names; raises ConfigurationError."""
     material = fetch(loaded)
-    return Credentials(material.api_key.get_secret_value(), material.secret, material.passphrase, material.rsa)
+    api_key = material.api_key.get_secret_value()
+    hide_in_log(api_key, material.secret.get_secret_value(), material.passphrase.get_secret_value())
+    return Credentials(api_key, material.secret, material.passphrase, material.rsa)
 
 
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:

@@ -57,7 +57,7 @@ _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 def run(args: argparse.Namespace) -> int:
     """Parse what is asked, read it page by page and print each row as it comes."""
-    asked = _parser().parse_args(args.rest)
+    asked = show_parser().parse_args(args.rest)
     if asked.what == "endpoints":
         writer = _writer(asked, endpoints_table.COLUMNS)
         for row in endpoints_table.rows():
@@ -67,6 +67,10 @@ def run(args: argparse.Namespace) -> int:
     for name in ("config", "profile", "base_url", "product_type", "data_dir", "read_only"):
         if getattr(asked, name, None) is not None:
             setattr(args, name, getattr(asked, name))
+    if getattr(asked, "log", None) is not None:
+        from tradetui.commands.log_file import start_log
+
+        start_log(asked.log)
     loaded = load_privately(os.environ, flags_of(args))
     return asyncio.run(_show(asked, loaded))
 
@@ -311,7 +315,8 @@ def _writer(asked: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
     return TableWriter(stdout(), columns)
 
 
-def _parser() -> argparse.ArgumentParser:
+def show_parser() -> argparse.ArgumentParser:
+    """The parser of `show` with the options of everything it reads."""
     parser = CommandParser(
         prog="tradetui show",
         description="One read of any reading endpoint; JSON, CSV, or aligned text.",

@@ -232,6 +232,8 @@ class Calls:
             if not answer.envelope.ok:
                 code = scrub(answer.envelope.code)
                 _log.info("%s: code %s, HTTP status %d", endpoint.name, code, http_response.status)
+            else:
+                _log.info("%s: answered within %.0f ms", endpoint.name, round_trip * 1000)
         else:
             _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, http_response.status)
         return answer

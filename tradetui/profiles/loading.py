@@ -116,6 +116,11 @@ def profiles_dir(config_file: Path) -> Path:
     return config_file.parent / "profiles.d"
 
 
+def keys_dir(config_file: Path) -> Path:
+    """Return the directory in which `tradetui init` writes a key file for each profile."""
+    return config_file.parent / "keys"
+
+
 def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], str | None]:
     sources: dict[str, _Source] = {}
     default: str | None = None

@@ -85,9 +85,13 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def __init__(self, settings: UiSettings) -> None:
         silence_textual_log()
+        # no-color.org lets the variable count when it is not empty; Textual lets an empty one count too.
+        without_colours = bool(os.environ.get("NO_COLOR"))
+        if not without_colours:
+            os.environ.pop("NO_COLOR", None)
         # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
         # colours are chosen.
-        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        super().__init__(ansi_color=True if without_colours else None)
         own = own_keys(settings.keys)
         self._key_troubles = own.troubles
         self.settings = settings = replace(settings, keys=own.taken)

@@ -1,0 +1,33 @@
+"""`tradetui completions SHELL`: the completion script of a shell, made from the parsers of every command."""
+
+from __future__ import annotations
+
+import argparse
+
+import shtab
+
+from tradetui.commands.console import stdout
+from tradetui.commands.exit_codes import DONE
+from tradetui.commands.flags import path_of
+from tradetui.commands.show import show_parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the script; `show` brings the parser that it keeps to itself until it is called."""
+    args.command_parsers["show"] = show_parser()
+    _complete_paths(args.parser)
+    script: str = shtab.complete(args.parser, shell=args.shell)
+    output = stdout()
+    for line in script.splitlines():
+        output.layout(f"{line}\n")
+    output.flush()
+    return DONE
+
+
+def _complete_paths(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
+        if action.type is path_of:
+            action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE  # type: ignore[attr-defined]
+        if isinstance(action, argparse._SubParsersAction):
+            for command_parser in action.choices.values():
+                _complete_paths(command_parser)

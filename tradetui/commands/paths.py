@@ -1,0 +1,52 @@
+"""`tradetui paths`: where everything lies, before and after there is a configuration."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from tradetui.commands.console import say, stdout
+from tradetui.commands.exit_codes import DONE, USAGE
+from tradetui.commands.session import flags_of
+from tradetui.profiles import places
+from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.profiles.loading import keys_dir, load, profiles_dir
+from tradetui.wire.json_text import dump
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print each place and whether something is there yet; exit code 2 where the configuration cannot be loaded."""
+    config = places.config_file(os.environ, args.config)
+    data_dir = places.data_dir(os.environ, args.data_dir)
+    problem: ConfigurationError | None = None
+    try:
+        data_dir = load(os.environ, flags_of(args)).data_dir
+    except NoProfile:
+        pass
+    except ConfigurationError as not_loaded:
+        problem = not_loaded
+    paths = {
+        "configuration": config,
+        "profiles": profiles_dir(config),
+        "keys": keys_dir(config),
+        "data": data_dir,
+        "state": places.state_dir(os.environ),
+        "runtime": places.runtime_dir(os.environ),
+    }
+    _print(paths, as_json=args.json)
+    if problem is not None:
+        say(f"tradetui: {problem}")
+        return USAGE
+    return DONE
+
+
+def _print(paths: dict[str, Path], *, as_json: bool) -> None:
+    output = stdout()
+    if as_json:
+        output.json(dump([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()]))
+        output.layout("\n")
+    else:
+        for name, path in paths.items():
+            output.line(f"{name:<14} {path}{'' if path.exists() else '  (none yet)'}")
+    output.flush()
