@@ -7,7 +7,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tradetui.commands.console import GuardedStderr
 from tradetui.commands.core_dump import forbid_core_dumps
@@ -31,7 +31,7 @@ def _run(arguments: list[str]) -> int:
     if sys.stdout is None:
         # Closed by the shell (`>&-`): what the command prints fails then, as it should, and nothing else does.
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    parser = build_parser()
+    parser = build_parser(arguments)
     known, rest = parser.parse_known_args(arguments)
     if rest and known.command not in _OWN_PARSER:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -74,8 +74,11 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of every command; `show` adds the interface's parameters by itself."""
+def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command; `show` adds the interface's parameters by itself.
+
+    With arguments, only the commands named among them get their options: making all takes half the time of --help.
+    """
     parser = CommandParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
     global_flags_into(parser)
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="versions of tradetui, Python and Textual")
@@ -90,15 +93,25 @@ def build_parser() -> argparse.ArgumentParser:
         command=None,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-
-    def add(name: str, summary: str, *, own_help: bool = False) -> argparse.ArgumentParser:
+    for name, (summary, add_options) in _COMMANDS.items():
         about = summary[:1].upper() + summary[1:] + "."
-        command = commands.add_parser(name, help=summary, description=about, add_help=not own_help)
-        if not own_help:
+        has_own_parser = name in _OWN_PARSER
+        command = commands.add_parser(name, help=summary, description=about, add_help=not has_own_parser)
+        if not has_own_parser and (arguments is None or name in arguments):
             global_flags_into(command)
-        return command
+            add_options(command)
+    return parser
 
-    demo = add("demo", "the whole program on its own embedded exchange: no account, no network")
+
+def _no_options(_: argparse.ArgumentParser) -> None:
+    """A command that takes what every command takes."""
+
+
+def _json_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true")
+
+
+def _demo_options(demo: argparse.ArgumentParser) -> None:
     demo.add_argument(
         "--screenshot", type=path_of, metavar="FILE", help="run without a terminal; write SVG, or text for .txt"
     )
@@ -106,8 +119,9 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument("--after", type=_seconds, default=3.0, metavar="SECONDS", help="how long to run (default 3)")
     demo.add_argument("--keys", type=_keys, default=(), metavar="a,b,enter", help="keys to press, by Textual's names")
     demo.add_argument("--seed", type=int, default=7, help="the embedded exchange's seed (default 7)")
-    add("monitor", "read-only: nothing can be sent")
-    sandbox = add("sandbox", "the embedded exchange as an HTTP server for any client")
+
+
+def _sandbox_options(sandbox: argparse.ArgumentParser) -> None:
     sandbox.add_argument("--host", default="127.0.0.1")
     sandbox.add_argument("--port", type=_port, default=0, help="0 takes a free one")
     sandbox.add_argument("--seed", type=int, default=7)
@@ -119,35 +133,51 @@ def build_parser() -> argparse.ArgumentParser:
     sandbox.add_argument("--core-only", action="store_true", help="only the thirteen endpoints")
     sandbox.add_argument("--dialect", choices=("documented", "live"), default="documented")
     sandbox.add_argument("--one-way-size", choices=("honour", "ignore"), default="honour")
-    add("show", "one read of any reading endpoint, for scripts", own_help=True)
-    preview = add("preview", "the reversal plan from live data; never sends")
+
+
+def _preview_options(preview: argparse.ArgumentParser) -> None:
     preview.add_argument("symbol", metavar="SYMBOL")
     preview.add_argument(
         "--side", type=str.lower, choices=("buy", "sell"), help="hedge mode: buy reverses the long leg, sell the short"
     )
     preview.add_argument("--size", help="amount to reverse; the whole leg when not given")
     preview.add_argument("--json", action="store_true")
-    init = add("init", "write a profile (mode 0600)")
+
+
+def _init_options(init: argparse.ArgumentParser) -> None:
     init.add_argument("--name", default="main", help="the profile's name (default main)")
     init.add_argument("--uid", help="the account's user ID")
     init.add_argument("--trade", action="store_true", help='mode = "trade"; without it the profile can only read')
-    doctor = add("doctor", "check configuration, clock, key, permissions, limits and terminal")
-    doctor.add_argument("--json", action="store_true")
-    journal = add("journal", "list intents and their outcomes")
+
+
+def _journal_options(journal: argparse.ArgumentParser) -> None:
     journal.add_argument("--json", action="store_true")
     journal.add_argument(
         "--accept-loss",
         action="store_true",
         help="go on without what is lost of it: nothing is deleted, and trading is locked until you unlock it",
     )
-    keys = add("keys", "the key table")
-    keys.add_argument("--json", action="store_true")
-    paths = add("paths", "where configuration, keys, data, state and the shared budget lie")
-    paths.add_argument("--json", action="store_true")
-    completions = add("completions", "a shell's completion script, to be saved where that shell looks for it")
+
+
+def _completions_options(completions: argparse.ArgumentParser) -> None:
     completions.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completions.set_defaults(parser=parser, command_parsers=commands.choices)
-    return parser
+    completions.set_defaults(build_parser=build_parser)
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "demo": ("the whole program on its own embedded exchange: no account, no network", _demo_options),
+    "monitor": ("read-only: nothing can be sent", _no_options),
+    "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
+    "show": ("one read of any reading endpoint, for scripts", _no_options),
+    "preview": ("the reversal plan from live data; never sends", _preview_options),
+    "init": ("write a profile (mode 0600)", _init_options),
+    "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
+    "journal": ("list intents and their outcomes", _journal_options),
+    "keys": ("the key table", _json_option),
+    "paths": ("where configuration, keys, data, state and the shared budget lie", _json_option),
+    "completions": ("a shell's completion script, to be saved where that shell looks for it", _completions_options),
+}
+"""Each command with its summary and what adds its own options."""
 
 
 def _size(text: str) -> tuple[int, int]:

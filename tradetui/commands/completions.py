@@ -14,9 +14,12 @@ from tradetui.commands.show import show_parser
 
 def run(args: argparse.Namespace) -> int:
     """Print the script; `show` brings the parser that it keeps to itself until it is called."""
-    args.command_parsers["show"] = show_parser()
-    _complete_paths(args.parser)
-    script: str = shtab.complete(args.parser, shell=args.shell)
+    parser: argparse.ArgumentParser = args.build_parser()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            action.choices["show"] = show_parser()
+    _complete_paths(parser)
+    script: str = shtab.complete(parser, shell=args.shell)
     output = stdout()
     for line in script.splitlines():
         output.layout(f"{line}\n")
