@@ -268,3 +268,17 @@ async def test_reads_that_wait_for_a_shared_budget_make_nothing_stale_up_to_thre
     script.takes = 60.0
     await feed.poll()
     assert feed.cadence == 6.0
+
+
+async def test_a_listener_that_fails_ends_neither_the_feed_nor_the_others() -> None:
+    feed = Feed("orders", Script(Reading(["a=1"]), Reading(["a=2"])), 2.0, Clock())
+    heard: list[int] = []
+
+    def fail(_: Feed) -> None:
+        raise LookupError("no widget of that name")
+
+    feed.subscribe(fail)
+    feed.subscribe(lambda published: heard.append(published.snapshot.generation))
+    await feed.poll()
+    await feed.poll()
+    assert len(heard) == 2

@@ -75,3 +75,21 @@ async def test_the_next_session_is_locked_out_by_the_same_journal(tmp_path: Path
                 await execution.confirm(preview, preview.subject)
         assert exchange.posts == 0, "the first was dropped on its way, and there was no second"
         assert len(list((tmp_path / "data").glob("accounts/*/journal.sqlite"))) == 1
+
+
+async def test_what_cannot_be_known_of_an_account_is_said(tmp_path: Path) -> None:
+    with ExchangeThread(core_only=True) as exchange:
+        exchange.hold("hedge", "2", "0")
+        config, key = tmp_path / "config.toml", exchange.key("hedge")
+        config.write_text(CONFIG.format(base_url=exchange.base_url))
+        environment = {
+            "TRADETUI_CONFIG": str(config),
+            "TRADETUI_API_KEY": key.api_key,
+            "TRADETUI_API_SECRET": key.secret,
+            "TRADETUI_PASSPHRASE": key.passphrase,
+            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
+            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
+        }
+        async with session(environment) as (execution, _):
+            assert "no journal yet" in execution.intents.notice
+            assert "locks nothing here. Set uid" in execution.intents.notice

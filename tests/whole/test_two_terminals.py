@@ -48,13 +48,17 @@ def confirm_has_focus(screen: Screen) -> bool:
 
 
 @contextmanager
-def two_terminals(folder: Path) -> Iterator[tuple[ExchangeThread, list[Screen]]]:
+def two_terminals(folder: Path, *, apart: bool = False) -> Iterator[tuple[ExchangeThread, list[Screen]]]:
+    """Two terminals of one account; `apart`: each with a data directory and a spelling of the address of its own."""
     with ExchangeThread() as exchange:
         exchange.hold("hedge", "0.5", "0")
         key = exchange.key("hedge")
         config = folder / "config.toml"
-        names = ("first", "second")
-        config.write_text("".join(PROFILE.format(name=name, base_url=exchange.base_url) for name in names))
+        base_urls = {"first": exchange.base_url, "second": exchange.base_url}
+        if apart:
+            base_urls["second"] = exchange.base_url.replace("127.0.0.1", "localhost")
+            assert base_urls["first"] != base_urls["second"]
+        config.write_text("".join(PROFILE.format(name=name, base_url=base_url) for name, base_url in base_urls.items()))
         environment = {
             "TRADETUI_CONFIG": str(config),
             "TRADETUI_API_KEY": key.api_key,
@@ -62,10 +66,13 @@ def two_terminals(folder: Path) -> Iterator[tuple[ExchangeThread, list[Screen]]]
             "TRADETUI_PASSPHRASE": key.passphrase,
             "TRADETUI_DATA_DIR": str(folder / "data"),
             "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+            "TRADETUI_STATE_DIR": str(folder / "state"),
             "PYTHONPATH": str(Path(__file__).parents[2]),
         }
         command = [sys.executable, "-m", "tradetui"]
         first = Screen([*command, "--profile", "first"], 140, 60, environment)
+        if apart:
+            environment = {**environment, "TRADETUI_DATA_DIR": str(folder / "data-of-second")}
         second = Screen([*command, "--profile", "second"], 140, 60, environment)
         with first, second:
             until([first, second], lambda screen: "BTCUSDT" in screen.text, "the position")
@@ -134,19 +141,26 @@ def close(screens: list[Screen]) -> None:
                 screen.read()
 
 
-def rounds(count: int, folder: Path) -> Counter[str]:
-    with two_terminals(folder) as (exchange, screens):
+def rounds(count: int, folder: Path, *, apart: bool = False) -> Counter[str]:
+    with two_terminals(folder, apart=apart) as (exchange, screens):
         ends = Counter(end for _ in range(count) for end in play_round(exchange, screens))
-    (file,) = (folder / "data").glob("accounts/*/journal.sqlite")
-    journal = Journal(file)
-    states = Counter(str(intent.state) for intent in journal.newest(1000))
-    journal.close()
+    files = list(folder.glob("data*/accounts/*/journal.sqlite"))
+    assert len(files) == (2 if apart else 1)
+    states: Counter[str] = Counter()
+    for file in files:
+        journal = Journal(file)
+        states += Counter(str(intent.state) for intent in journal.newest(1000))
+        journal.close()
     assert states == {"settled": count}, states
     return ends
 
 
 def test_pressed_at_the_same_moment_one_is_sent(tmp_path: Path) -> None:
     rounds(3, tmp_path)
+
+
+def test_with_two_data_directories_and_two_spellings_of_the_address_one_is_sent(tmp_path: Path) -> None:
+    rounds(3, tmp_path, apart=True)
 
 
 @pytest.mark.campaign

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from tradetui.desk.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"
+UID_NOT_KNOWN = (
+    "The exchange does not tell this account's uid and the profile sets none: what is sent with another key of it "
+    "locks nothing here. Set uid in the profile of each."
+)
 VAULT_DIR = "vault"
 FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
 
@@ -219,6 +223,8 @@ class Desk:
         folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
         uid = account.uid if account.known else None
         await execution.open_journal(account.name, journal_location(self.settings, account), uid)
+        if not account.known and data_dir is not None:
+            execution.intents.notice = f"{execution.intents.notice} {UID_NOT_KNOWN}".strip()
         if self.creation is not None:
             await self.creation.open(account, folder and folder / VAULT_DIR)
 

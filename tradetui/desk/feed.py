@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -10,6 +11,8 @@ from typing import Any, Final, Protocol
 
 from tradetui.desk.snapshot import FeedError, Freshness, Snapshot, indexed
 from tradetui.exchange.clock import Clock
+
+_log = logging.getLogger(__name__)
 
 
 class Pace(StrEnum):
@@ -126,7 +129,11 @@ class Feed:
         """Make a snapshot the current one and tell the listeners."""
         self.snapshot = snapshot
         for listener in tuple(self._listeners):
-            listener(self)
+            try:
+                listener(self)
+            except Exception:
+                # What shows it must not end what reads it: the panel would stand still for the rest of the session.
+                _log.exception("a listener to the feed %s failed", self.name)
 
     def _taken(self, reading: Reading) -> Snapshot:
         before = self.snapshot

@@ -189,7 +189,8 @@ class ReversalDialog(ModalScreen[None]):
 
     def desk_changed(self) -> None:
         """The desk has published something: the lock may be another one."""
-        self._tell()
+        if self.is_mounted:  # the first publication can come before the fields are there
+            self._tell()
 
     def on_screen_resume(self) -> None:
         """What was in front is gone; it may have unlocked trading."""
