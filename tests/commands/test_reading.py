@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,12 @@ from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show import WHATS
+from tradetui.desk.columns.every_field import every_column
+from tradetui.desk.export import CsvTable, Format, write_rows
+from tradetui.desk.rows import MemoryRows
+from tradetui.desk.tagged import Tagged
 from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
 
@@ -58,14 +65,51 @@ def test_orders_are_merged_unless_a_status_is_given(point: Point, capsys: Captur
     assert times == sorted(times, reverse=True)
 
 
-def test_csv_holds_the_same_values(point: Point, capsys: Capture) -> None:
+@pytest.mark.parametrize("what", ["fills", "triggers", "spot-fills", "spot-bills", "convert"])
+def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: Capture, what: str) -> None:
     point()
-    arguments = ["spot-fills", "--limit", "20"]
+    # The market goes on meanwhile: what is compared ends before the test began.
+    arguments = [what, "--product-type", "USDT-FUTURES", "--until", "1d", "--limit", "20"]
+    received = shown(capsys, *arguments)
+    assert main(["show", *arguments, "--csv"]) == DONE
+    printed = capsys.readouterr().out
+    endpoint = CATALOGUE[WHATS[what]]
+    records = [endpoint.row.from_row(row) for row in received]
+    has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
+    rows = [Tagged(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
+    exported = io.StringIO()
+    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), every_column(what), Format.CSV)
+    assert rows and printed == exported.getvalue()
+
+
+def test_csv_has_flat_fees_readable_times_and_ids_that_a_spreadsheet_keeps(point: Point, capsys: Capture) -> None:
+    point()
+    arguments = ["spot-fills", "--limit", "20", "--until", "1d"]
     rows = shown(capsys, *arguments)
     assert main(["show", *arguments, "--csv"]) == DONE
     table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["tradeId"] for row in table] == [row["tradeId"] for row in rows]
-    assert json.loads(table[0]["feeDetail"]) == rows[0]["feeDetail"]
+    assert len(table) == len(rows) == 20
+    for cells, row in zip(table, rows, strict=True):
+        assert cells["tradeId"] == f"'{row['tradeId']}" and len(row["tradeId"]) > 15
+        assert json.loads(cells["feeDetail"]) == row["feeDetail"]
+        assert Decimal(cells["fee"]) == Decimal(row["feeDetail"]["totalFee"])
+        assert cells["feeCoin"] == row["feeDetail"]["feeCoin"]
+        assert cells["cTime"] == row["cTime"]
+        seconds = int(row["cTime"])  # what spot fills are documented to have, unlike everything else
+        assert datetime.fromisoformat(cells["cTimeUtc"]).timestamp() == seconds
+
+
+@pytest.mark.parametrize("what", ["accounts", "orders", "positions"])
+def test_csv_of_what_changes_has_the_screens_columns_and_rows(point: Point, capsys: Capture, what: str) -> None:
+    point()
+    rows = shown(capsys, what)
+    assert main(["show", what, "--csv"]) == DONE
+    table = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert table.fieldnames == CsvTable(every_column(what)).heading()
+    name = "symbol" if what != "accounts" else "marginCoin"
+    cells = list(table)
+    assert rows and {row[name] for row in cells} == {row[name] for row in rows}
+    assert all(row["productType"].endswith("-FUTURES") for row in cells)
 
 
 def test_rows_of_all_product_types_come_newest_first(point: Point, capsys: Capture) -> None:

@@ -26,6 +26,7 @@ FILLS = [
     Tagged(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
     Tagged(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
 ]
+NAMES = ["cTime", "cTimeUtc", *(column.id for column in COLUMNS["fills"][1:])]
 ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)
 
 
@@ -41,8 +42,10 @@ def written(form: Format, rows: Any = ROWS, columns: Any = COLUMNS["fills"]) -> 
 
 def test_csv_has_the_columns_shown_and_every_digit() -> None:
     first, second = read_csv(written(Format.CSV))
-    assert list(first) == [column.id for column in COLUMNS["fills"]]
-    assert (first["price"], first["profit"], first["cTime"]) == ("100.50", "-1.25", "2026-09-21T14:13:20.123Z")
+    assert list(first) == NAMES
+    assert (first["price"], first["profit"]) == ("100.50", "-1.25")
+    assert (first["cTime"], first["cTimeUtc"]) == ("1790000000123", "2026-09-21T14:13:20.123Z")
+    assert (first["fee"], first["feeCoin"]) == ("-0.06", "USDT")
     assert first["productType"] == "USDT-FUTURES"
     assert second["profit"] == "", "unknown is empty"
     assert second["tradeScope"] == "'=1+1"
@@ -50,7 +53,7 @@ def test_csv_has_the_columns_shown_and_every_digit() -> None:
 
 def test_json_has_the_same_with_null_for_unknown() -> None:
     first, second = json.loads(written(Format.JSON))
-    assert list(first) == [column.id for column in COLUMNS["fills"]]
+    assert list(first) == NAMES
     assert first["price"] == "100.50"
     assert second["profit"] is None
     assert second["tradeScope"] == "=1+1", "JSON is no spreadsheet"
@@ -71,7 +74,7 @@ def test_the_order_and_the_filter_shown_are_the_ones_written() -> None:
 def test_no_rows_are_an_empty_table() -> None:
     none = MemoryRows((), (), 0)
     assert written(Format.JSON, none) == "[]\n"
-    assert written(Format.CSV, none).count("\r\n") == 1
+    assert written(Format.CSV, none).count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,12 @@ def test_no_rows_are_an_empty_table() -> None:
         ("＝1", "'＝1"),
         (["a", None], '["a",null]'),
         (True, "true"),
+        (Decimal("1234567890123456789.10"), "1234567890123456789.10"),
+        ("1491757402652127232", "'1491757402652127232"),
+        ("123456789012345", "123456789012345"),
+        ("0012", "'0012"),
+        ("12E34", "'12E34"),
+        ("0.5", "0.5"),
     ],
 )
 def test_cells_of_csv(value: Any, cell: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+from tradetui.wire.csv_text import csv_row
 from tradetui.wire.scrub import escaped, scrub
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
@@ -40,7 +41,7 @@ class Output:
     def csv(self, cells: Iterable[str]) -> None:
         """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal."""
         shown = map(escaped, cells) if self.is_terminal else cells
-        self._write((",".join(map(_csv_quoted, shown)) or '""') + "\n")
+        self._write(csv_row(shown))
 
     def layout(self, text: str) -> None:
         """Write what the program itself puts between values: brackets, commas, line breaks."""
@@ -56,13 +57,6 @@ class Output:
         except UnicodeEncodeError:
             # A lone surrogate, or an encoding that lacks the character: shown as an escape rather than not at all.
             self._stream.write(text.encode(self._encoding, "backslashreplace").decode(self._encoding))
-
-
-def _csv_quoted(cell: str) -> str:
-    # csv.writer leaves a lone carriage return unquoted, at which readers end the row.
-    if any(mark in cell for mark in '",\r\n'):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
 
 
 def stdout() -> Output:

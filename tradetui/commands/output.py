@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from tradetui.commands.console import Output
-from tradetui.desk.export import csv_cell
+from tradetui.desk.export import CsvTable, csv_cell
 from tradetui.wire.json_text import dump
 from tradetui.wire.scrub import scrub
 
@@ -40,7 +40,7 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """CSV with the given columns; nested values as JSON, formulas made safe."""
+    """CSV with the given names of columns; nested values as JSON, formulas made safe."""
 
     def __init__(self, output: Output, columns: Iterable[str]) -> None:
         self._output = output
@@ -59,6 +59,28 @@ class CsvWriter:
         if not self._begun:
             self._begun = True
             self._output.csv(self._columns)
+
+
+class TableCsvWriter:
+    """CSV of the desk's rows of a table, as the screen exports it."""
+
+    def __init__(self, output: Output, table: CsvTable) -> None:
+        self._output = output
+        self._table = table
+        self._begun = False
+
+    def write(self, row: object) -> None:
+        self._begin()
+        self._output.csv(self._table.cells(row))
+
+    def close(self) -> None:
+        self._begin()
+        self._output.flush()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._output.csv(self._table.heading())
 
 
 class TableWriter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,10 +14,10 @@ from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.futures import PositionsRequest
 
 
-async def position_rows(
+async def held_positions(
     client: ExchangeReader, requests: list[PositionsRequest], lost: Callable[[int], None]
-) -> AsyncIterator[Mapping[str, object]]:
-    """What is held, as reported or summed from fills; `source`, `since` and `provenFlat` say which.
+) -> AsyncIterator[Position]:
+    """What is held, as reported or summed from fills.
 
     `lost` is told how many rows could not be read.
     """
@@ -28,13 +28,16 @@ async def position_rows(
     for position in reading.rows:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():
-            yield position_row(position)
+            yield position
     if reading.error is not None:
         raise reading.error
 
 
 def position_row(position: Position) -> dict[str, object]:
-    """One position under the interface's names; what is not known is left out."""
+    """One position under the interface's names; what is not known is left out.
+
+    `source`, `since` and `provenFlat` say whether it was reported or summed from fills.
+    """
     source = position.source
     told: dict[str, object] = {
         "source": "fills" if isinstance(source, FromFills) else "reported",

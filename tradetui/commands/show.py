@@ -16,11 +16,14 @@ from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.failures import report
 from tradetui.commands.flags import CommandParser, global_flags_into
 from tradetui.commands.merging import merged
-from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
 from tradetui.commands.session import flags_of, open_reader
+from tradetui.desk.export import CsvTable
+from tradetui.desk.tagged import Tagged
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.loading import LoadedProfile
+from tradetui.trading.positions import Position
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.records import Record
@@ -82,12 +85,12 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
             requests, span = _requests(asked, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(_in_options(problem, endpoint))
-        writer = _writer(asked, _columns(asked.what, endpoint))
+        writer: Any = _csv_writer(asked.what) if asked.csv else _writer(asked, _columns(asked.what, endpoint))
         progress = _Progress(asked.what)
         failure: Exception | None = None
         try:
             async for row in _rows(asked, client, endpoint, requests, span, progress):
-                writer.write(row)
+                writer.write(row if asked.csv else _as_received(row))
                 progress.row()
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
@@ -111,6 +114,18 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
         say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
         return ATTENTION
     return DONE
+
+
+def _csv_writer(what: str) -> TableCsvWriter:
+    from tradetui.desk.columns.every_field import every_column
+
+    return TableCsvWriter(stdout(), CsvTable(every_column(what)))
+
+
+def _as_received(row: Record | Position) -> Mapping[str, object]:
+    from tradetui.commands.positions import position_row
+
+    return row.received if isinstance(row, Record) else position_row(row)
 
 
 class _Progress:
@@ -149,12 +164,15 @@ async def _rows(
     requests: list[list[Any]],
     span: Span | None,
     progress: _Progress,
-) -> AsyncIterator[Mapping[str, object]]:
-    """Rows of every product type, newest first; where a record has no time, one product type after the other."""
-    if asked.what == "positions":
-        from tradetui.commands.positions import position_rows
+) -> AsyncIterator[Any]:
+    """Rows of every product type, newest first; where a record has no time, one product type after the other.
 
-        async for position in position_rows(client, [group[0] for group in requests], progress.unreadable):
+    For CSV each has the product type that it was read under, as in the desk's tables.
+    """
+    if asked.what == "positions":
+        from tradetui.commands.positions import held_positions
+
+        async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
             yield position
         return
     groups = [
@@ -173,7 +191,7 @@ async def _rows(
         if record is None:
             return
         given += 1
-        yield record.received
+        yield record
     if asked.limit is None:
         try:
             progress.cut = await anext(records, None) is not None
@@ -195,13 +213,18 @@ async def _stream(
     span: Span | None,
     asked: argparse.Namespace,
     progress: _Progress,
-) -> AsyncIterator[Record]:
+) -> AsyncIterator[Any]:
     """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
+    product_type = getattr(request, "product_type", None)
+
+    def tagged(record: Record) -> Record | Tagged:
+        return Tagged(product_type, record) if asked.csv and product_type is not None else record
+
     if endpoint.page is None:
         reply = await client.read(endpoint, request)
         progress.page(reply)
         for record in reply.rows:
-            yield record
+            yield tagged(record)
         return
     taken = 0
     if span is None:
@@ -211,7 +234,7 @@ async def _stream(
     async for reply in ahead(pages) if asked.all and asked.limit is None else pages:
         progress.page(reply)
         for record in reply.rows:
-            yield record
+            yield tagged(record)
         taken += len(reply.rows)
         if not asked.all and asked.limit is not None and taken >= asked.limit:
             return
@@ -352,7 +375,7 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
 def _add_format(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="an array of objects with the interface's field names")
-    form.add_argument("--csv", action="store_true", help="CSV; nested values as JSON, formulas made safe")
+    form.add_argument("--csv", action="store_true", help="CSV as the screen exports it; formulas made safe")
 
 
 def _count(text: str) -> int:

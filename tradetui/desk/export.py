@@ -1,31 +1,35 @@
 """A table as shown, for a spreadsheet or a script: CSV or JSON, its columns, its order, every digit.
 
-Numbers and words are as received, moments in ISO 8601 UTC, nested values as JSON; what is not given is empty in CSV
-and null in JSON. Text that a spreadsheet would run as a formula gets an apostrophe before it in CSV.
+Numbers and words are as received, nested values as JSON; a time is there twice, as received (`cTime`)
+and in ISO 8601 UTC (`cTimeUtc`). What is not given is empty in CSV and null in JSON. Text that a spreadsheet would run
+as a formula, or read as a number with other digits, gets an apostrophe before it in CSV.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from tradetui.desk.columns import Column
 from tradetui.desk.columns.figures import instant
 from tradetui.desk.rows import RowSource
+from tradetui.wire.csv_text import csv_row
 from tradetui.wire.json_text import dump
 from tradetui.wire.numbers import plain
 from tradetui.wire.scrub import escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)
+# A spreadsheet keeps 15 digits of a number, drops zeros before it, and takes 12E3 for 12000.
+_CHANGED_BY_A_SPREADSHEET: Final = re.compile(r"\d{16,}|0\d+|\d+(\.\d+)?[eE][+-]?\d+", re.ASCII)
 
 
 class Format(StrEnum):
@@ -47,11 +51,12 @@ def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form:
     """
     if form is Format.CSV:
         return _write_csv(stream, rows, columns)
+    fields = _fields(columns)
     written = 0
     for row in _each(rows):
         # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
-        fields = ",".join(f"{dump(column.id)}:{escaped(dump(_value(row, column)))}" for column in columns)
-        stream.write(f"{',' if written else '['}\n{{{fields}}}")
+        members = ",".join(f"{dump(name)}:{escaped(dump(_in_json(value(row))))}" for name, value in fields)
+        stream.write(f"{',' if written else '['}\n{{{members}}}")
         written += 1
     stream.write("\n]\n" if written else "[]\n")
     return written
@@ -102,12 +107,27 @@ def default_name(table: str, account: str, now: datetime, form: Format) -> str:
     return f"{words.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
 
 
+class CsvTable:
+    """A table's CSV: the names and, for any row, the cells; the same wherever rows of that table are written."""
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        self._fields = _fields(columns)
+
+    def heading(self) -> list[str]:
+        """The name of each cell."""
+        return [csv_cell(name) for name, _ in self._fields]
+
+    def cells(self, row: Any) -> list[str]:
+        """The cells of a row of the desk: a record, one with its product type, or a position."""
+        return [csv_cell(value(row)) for _, value in self._fields]
+
+
 def _write_csv(stream: TextIO, rows: RowSource, columns: Sequence[Column]) -> int:
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow([csv_cell(column.id) for column in columns])
+    table = CsvTable(columns)
+    stream.write(csv_row(table.heading()))
     written = 0
     for row in _each(rows):
-        writer.writerow([csv_cell(_value(row, column)) for column in columns])
+        stream.write(csv_row(table.cells(row)))
         written += 1
     return written
 
@@ -120,28 +140,66 @@ def _each(rows: RowSource) -> Iterator[Any]:
         yield row
 
 
-def _value(row: Any, column: Column) -> Any:
-    """What a cell holds: None, text, or a nested value."""
+def _fields(columns: Iterable[Column]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """What is written of each column: its name and value; of a received time, what was received and the moment."""
+    fields: list[tuple[str, Callable[[Any], Any]]] = []
+    for column in columns:
+        if column.is_received_time:
+            fields.append((column.id, partial(_received_time, column)))
+            fields.append((f"{column.id}Utc", partial(_moment, column)))
+        else:
+            fields.append((column.id, partial(_value, column)))
+    return fields
+
+
+def _received_time(column: Column, row: Any) -> Any:
+    """A time as it was received, or in Unix milliseconds where that is not at hand."""
+    record = getattr(row, "record", row)
+    received = (getattr(record, "received", None) or {}).get(column.id)
+    if received not in (None, ""):
+        return received
+    moment = column.value(row)
+    return None if moment is None else str(round(moment.timestamp() * 1000))
+
+
+def _moment(column: Column, row: Any) -> Any:
+    moment = column.value(row)
+    return None if moment is None else instant(moment, UTC)
+
+
+def _value(column: Column, row: Any) -> Any:
+    """What a cell holds: None, a number, text, or a nested value."""
     unreadable = getattr(row, "unreadable", None)
     if unreadable and column.id in unreadable:
         return unreadable[column.id]
     value = column.value(row)
-    if isinstance(value, Decimal):
-        return plain(value)
     if isinstance(value, datetime):
         return instant(value, UTC)
-    if value is None or isinstance(value, dict | list | bool):
+    if value is None or isinstance(value, Decimal | dict | list | bool):
         return value
     if isinstance(value, tuple):
         return list(value)
     return str(value)
 
 
+def _in_json(value: Any) -> Any:
+    # Text keeps a number's zeros at its end through every reader of JSON.
+    return plain(value) if isinstance(value, Decimal) else value
+
+
 def csv_cell(value: Any) -> str:
-    """One cell: nothing for None, JSON for what is nested, no text a spreadsheet would run; numbers keep their sign."""
+    """One cell: nothing for None, JSON for what is nested; numbers keep their sign and digits.
+
+    Text that a spreadsheet would run, or change because it looks like a number, gets an apostrophe before it: an id of
+    19 digits would lose its last four.
+    """
     if value is None:
         return ""
+    if isinstance(value, Decimal):
+        return plain(value)
     text = value if isinstance(value, str) else dump(value)
+    if isinstance(value, str) and _CHANGED_BY_A_SPREADSHEET.fullmatch(text):
+        return f"'{text}"
     if text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text

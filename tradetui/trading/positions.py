@@ -89,6 +89,11 @@ class Position:
         return None if self.leg is None else self.leg is LONG
 
     @property
+    def summed_since(self) -> datetime | None:
+        """Since when fills were summed, None where the position was reported or nothing limits the sum."""
+        return self.source.since if isinstance(self.source, FromFills) else None
+
+    @property
     def shown_leg(self) -> str:
         """`long`, `short`, or the word that came in their place."""
         if self.leg is None and self.record is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
     from typing import Final
@@ -52,4 +50,6 @@ def escaped(text: str, *, only_ascii: bool = False) -> str:
 
 
 def _is_unsafe(character: str) -> bool:
+    import unicodedata  # a large library, which plain ASCII never needs and --help comes without
+
     return unicodedata.category(character) in _UNSAFE_CATEGORIES or character in _INVISIBLE

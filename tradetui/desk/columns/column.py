@@ -41,7 +41,8 @@ class Column:
 
     `id` is the interface's name of the field where it is one; `value` is what is exported and sorted by (or by
     `order`, where the value itself sorts badly), `text` what is shown; `width` is in cells, and a column of numbers
-    gets wider where one does not fit. `unit` says what the figure is in; "" where the row itself says it.
+    gets wider where one does not fit. `unit` says what the figure is in; "" where the row itself says it. A received
+    time is exported twice: as it was received, and as a moment that a person can read.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Column:
     tone: Callable[[Any], Tone] | None = None
     unit: str = ""
     order: Value | None = None
+    is_received_time: bool = False
 
     def cell(self, row: Any, zone: tzinfo) -> tuple[str, Tone]:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
@@ -145,4 +147,4 @@ def number_column(
 def time_column(id_: str, title: str, name: str | None = None) -> Column:
     """A moment to the second; copied and exported with its milliseconds."""
     value = get(name or id_)
-    return Column(id_, title, value, lambda row, zone: moment(value(row), zone), 14)
+    return Column(id_, title, value, lambda row, zone: moment(value(row), zone), 14, is_received_time=True)

@@ -38,12 +38,14 @@ _POSITION_FIELDS: Final = {
 }
 """Fields of a reported position that a column of the panel shows already, whatever the position's source."""
 
+_SUMMED_SINCE: Final = time_column("since", "Fills since", "summed_since")
+
 
 def every_column(table: str) -> tuple[Column, ...]:
     """The columns of a table's default choice, then one for each field of its records that has none yet."""
     from tradetui.wire.catalogue import endpoint
 
-    chosen = COLUMNS[table]
+    chosen = (*COLUMNS[table], _SUMMED_SINCE) if table == "positions" else COLUMNS[table]
     taken = {column.id for column in chosen}
     if table == "positions":
         taken |= {name for name, shown in _POSITION_FIELDS.items() if shown in taken}
@@ -114,4 +116,5 @@ def _behind(column: Column) -> Column:
         None if column.tone is None else lambda row: column.cell(row.record, UTC_ZONE)[1] if row.record else Tone.PLAIN,
         column.unit,
         None if column.order is None else over(column.order),
+        column.is_received_time,
     )

@@ -32,7 +32,11 @@ def number(
         exact = _rounded(exact, places)
     elif at_most is not None and _places(exact) > at_most:
         exact = _rounded(exact, at_most)
-        exact = exact.quantize(Decimal(1)) if exact == exact.to_integral_value() else exact.normalize(_ROOMY)
+        exact = (
+            exact.quantize(Decimal(1), context=_ROOMY)
+            if exact == exact.to_integral_value()
+            else exact.normalize(_ROOMY)
+        )
     text = _grouped(plain(exact))
     if not exact:
         return text.removeprefix("-")
