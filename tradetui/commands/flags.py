@@ -7,7 +7,7 @@ import os
 import sys
 
 from tradetui import __version__
-from tradetui.commands.console import argparse_message
+from tradetui.commands.console import argparse_message, stdout
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class ShowVersion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> Never:
         versions = [f"tradetui {__version__}", f"Python {sys.version.split()[0]}", f"Textual {_textual_version()}"]
-        argparse_message(", ".join(versions) + "\n", sys.stdout)
+        output = stdout()
+        output.line(", ".join(versions))
+        output.flush()
         parser.exit()
 
 
