@@ -17,6 +17,7 @@ from tests.ui.virtual import Stage
 from tradetui.commands import screen_state
 from tradetui.desk.columns import COLUMNS
 from tradetui.desk.columns.every_field import every_column
+from tradetui.desk.export import CsvTable
 from tradetui.ui.choices import ColumnChoice, ScreenChoices, TableChoice, choices_from, chosen_columns
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
@@ -215,7 +216,7 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
         assert not isinstance(stage.app.screen, ExportDialog)
         rows = list(csv.DictReader(path.read_text().splitlines()))
         assert {row["symbol"] for row in rows} == {"BTCUSDT"}
-        assert list(rows[0]) == [column.id for column in COLUMNS["orders"]]
+        assert list(rows[0]) == CsvTable(COLUMNS["orders"]).heading()
         assert len(rows) == stage.app.main.table.shown
 
 
