@@ -21,6 +21,7 @@ from tradetui.exchange.budget import LocalBudget, NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.in_process import InProcessTransport
+from tradetui.exchange.transport.proxy import parse_proxy
 from tradetui.exchange.transport.transport import (
     HttpRequest,
     HttpResponse,
@@ -212,9 +213,9 @@ async def end_in_the_handshake(reader: asyncio.StreamReader, writer: asyncio.Str
 @pytest.mark.parametrize(
     ("handler", "kind"),
     [
-        (hang, TransportErrorKind.CONNECT),
-        (close, TransportErrorKind.CONNECT),
-        (refuse, TransportErrorKind.CONNECT),
+        (hang, TransportErrorKind.PROXY),
+        (close, TransportErrorKind.PROXY),
+        (refuse, TransportErrorKind.PROXY),
         (end_in_the_handshake, TransportErrorKind.TLS),
     ],
 )
@@ -231,7 +232,7 @@ async def test_a_proxy_that_fails_before_the_tunnel_stands_has_sent_nothing(
         transport = HttpTransport(
             Origin("https", "api.example.com", 443),
             timeouts=TIMES,
-            httpx_transport_factory=lambda: httpx.AsyncHTTPTransport(proxy=address),
+            proxy=parse_proxy(address),
         )
         failure = await post(transport, before)
     assert isinstance(failure, TransportError)

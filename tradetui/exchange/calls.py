@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.link import Link
     from tradetui.exchange.transport.http import HttpxTransportFactory
+    from tradetui.exchange.transport.proxy import Proxy
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.signing import Signer
 
@@ -274,6 +275,7 @@ def network(
     *,
     read_only: bool,
     tls: ssl.SSLContext | None = None,
+    proxy: Proxy | None = None,
     httpx_transport_factory: HttpxTransportFactory | None = None,
 ) -> Connect:
     """Connect over HTTP; httpx and the TLS context are loaded in a thread."""
@@ -286,6 +288,7 @@ def network(
             timeouts=timeouts,
             read_only=read_only,
             tls=tls,
+            proxy=proxy,
             httpx_transport_factory=httpx_transport_factory,
         )
 

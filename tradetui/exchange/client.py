@@ -40,6 +40,7 @@ from tradetui.wire.requests import Request
 
 if TYPE_CHECKING:
     from tradetui.exchange.transport.http import HttpxTransportFactory
+    from tradetui.exchange.transport.proxy import Proxy
 
 CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
 """Endpoints that make accounts or keys, by the catalogue's names."""
@@ -54,8 +55,9 @@ class ExchangeReader:
     a read that fails for a passing reason is tried once more. Clock, chance, budget and transport are arguments; the
     budget, which the client closes, counts this process alone and half of every limit unless another is given
     (`SharedBudget` counts with all processes of the user). Over the network, `tls` verifies certificates in place of
-    the usual one, or `httpx_transport_factory` makes one of httpx's transports (through a proxy, for example) each
-    time it is called; the other end of `transport` is whatever it is.
+    the usual one and `proxy` is the proxy to go through (`parse_proxy`; the environment's is never asked here), or
+    `httpx_transport_factory` makes one of httpx's transports each time it is called; the other end of `transport` is
+    whatever it is.
     """
 
     _may_write = False
@@ -74,6 +76,7 @@ class ExchangeReader:
         random: Random | None = None,
         timeouts: Timeouts | None = None,
         tls: ssl.SSLContext | None = None,
+        proxy: Proxy | None = None,
         transport: Transport | None = None,
         httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
@@ -85,6 +88,7 @@ class ExchangeReader:
                 timeouts,
                 read_only=read_only,
                 tls=tls,
+                proxy=proxy,
                 httpx_transport_factory=httpx_transport_factory,
             )
         elif read_only and not transport.read_only:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tradetui.wire.scrub import scrub
@@ -119,10 +120,20 @@ class Busy(ExchangeError):
     reason = "The exchange is busy or under maintenance"
 
 
+class Hop(StrEnum):
+    """What lies between this program and an answer, in the order in which it is passed."""
+
+    PROXY = "proxy"
+    NAME = "name"
+    TLS = "TLS"
+    EXCHANGE = "exchange"
+
+
 class Unreachable(ExchangeError):
-    """No answer came: no connection, a broken one, or none in time."""
+    """No answer came: no connection, a broken one, or none in time. `hop` says where the way ended."""
 
     reason = "The exchange cannot be reached"
+    hop = Hop.EXCHANGE
 
 
 class UnreadableReply(ExchangeError):

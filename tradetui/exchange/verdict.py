@@ -10,6 +10,7 @@ from tradetui.exchange.errors import (
     Busy,
     EndpointMissing,
     ExchangeError,
+    Hop,
     NotSent,
     OutcomeUnknown,
     PermissionRefused,
@@ -38,7 +39,14 @@ TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""
 _BEFORE_TRYING_AGAIN = {
     TransportErrorKind.CONNECT: "Check the network and base_url, then try again.",
+    TransportErrorKind.NAME: "Check base_url and this machine's name service, then try again.",
+    TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
     TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+}
+_HOPS = {
+    TransportErrorKind.PROXY: Hop.PROXY,
+    TransportErrorKind.NAME: Hop.NAME,
+    TransportErrorKind.TLS: Hop.TLS,
 }
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
@@ -210,6 +218,8 @@ def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     remedies = {
         TransportErrorKind.CONNECT: "Check the network and base_url; a running session tries again.",
+        TransportErrorKind.NAME: "Check base_url and this machine's name service; a running session tries again.",
+        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; a running session tries again.",
         TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
         TransportErrorKind.TIME_OUT: "Check the network; a running session tries again.",
         TransportErrorKind.BROKEN: "A running session tries again; a command is to be given again.",
@@ -217,7 +227,9 @@ def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     }
     if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
-    return Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.kind])
+    unreachable = Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.kind])
+    unreachable.hop = _HOPS.get(failure.kind, Hop.EXCHANGE)
+    return unreachable
 
 
 def _unknown(

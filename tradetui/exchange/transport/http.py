@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
-from tradetui.exchange.transport.base_url import Origin
+from tradetui.exchange.transport.base_url import Origin, is_loopback
+from tradetui.exchange.transport.proxy import Proxy
 from tradetui.exchange.transport.transport import (
     MAX_BODY_BYTES,
     MAX_CONCURRENT_READS,
@@ -36,6 +37,8 @@ from tradetui.exchange.transport.transport import (
 HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
 """Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""
 
+_Cause = TypeVar("_Cause", bound=BaseException)
+
 _log = logging.getLogger(__name__)
 for _library in ("httpx", "httpcore"):
     logging.getLogger(_library).propagate = False
@@ -45,6 +48,10 @@ _FIELD_VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
 """What RFC 9110 allows, without the bytes beyond ASCII."""
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 """SO_LINGER, on, zero seconds: closing drops what the kernel has not sent and resets the connection."""
+_PROXY_WANTS_USER = frozenset({401, 407})
+"""407 is the right status; small proxies answer 401."""
+_SOCKS_WANTS_USER = ("Invalid username", "Requested ")
+"""How httpcore 1.0 begins where a SOCKS proxy wants another user, or any; a wrong guess costs the sentence alone."""
 _NOT_HTTP = "the request cannot be written as HTTP"
 _NOT_DECODED = "the response cannot be unpacked"
 
@@ -65,9 +72,12 @@ class HttpTransport:
     httpcore 1.0's connections do not survive a cancelled request. Callers therefore wait for tasks that they cannot
     cancel; where a call has to be cut off all the same, its whole client is replaced.
 
-    `httpx_transport_factory` gives httpx's own transport in place of the one made here, for a proxy for example; it
-    then answers for certificates and for trying nothing twice. Raises ValueError for a TLS context that verifies
-    neither certificate nor host name.
+    Through a `proxy` goes a tunnel; TLS is between this machine and the exchange, and the proxy sees the exchange's
+    name and port alone. An exchange on loopback is connected to directly whatever the proxy.
+
+    `httpx_transport_factory` gives httpx's own transport in place of the one made here, which then answers for
+    proxy, certificates and trying nothing twice. Raises ValueError for a TLS context that verifies neither
+    certificate nor host name.
     """
 
     def __init__(
@@ -77,16 +87,18 @@ class HttpTransport:
         timeouts: Timeouts | None = None,
         read_only: bool = False,
         tls: ssl.SSLContext | None = None,
+        proxy: Proxy | None = None,
         httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
         if tls is not None and (tls.verify_mode is not ssl.CERT_REQUIRED or not tls.check_hostname):
             raise ValueError("certificates and host names are always verified")
-        if tls is not None and httpx_transport_factory is not None:
-            raise ValueError("give the TLS context to the transport that the factory makes")
+        if httpx_transport_factory is not None and (tls is not None or proxy is not None):
+            raise ValueError("give TLS context and proxy to the transport that the factory makes")
         self.read_only = read_only
         self._timeouts = timeouts or Timeouts()
         self._origin = origin
         self._host = origin.url.partition("://")[2]
+        self._proxy = None if is_loopback(origin.host) else proxy
         # Over http nothing is encrypted, and loading the certificates takes 20 ms.
         self._tls = tls or (shared_tls() if origin.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
         self._httpx_transport_factory = httpx_transport_factory
@@ -103,7 +115,7 @@ class HttpTransport:
         client.calls += 1
         try:
             async with asyncio.timeout(self._timeouts.total(writes=request.writes)) as deadline:
-                departure = _Departure(request, before_first_byte, deadline)
+                departure = _Departure(request, before_first_byte, deadline, through_proxy=self._proxy is not None)
                 return await self._exchange(client, request, departure)
         except TransportError as known:
             failure = known
@@ -115,7 +127,7 @@ class HttpTransport:
                 raise
             if isinstance(raised, (TimeoutError, httpx.PoolTimeout)):
                 self._replace(client)
-            failure = _failure_of(raised, sent=departure.sent)
+            failure = _failure_after(raised) if departure.sent else self._failure_before(raised, departure)
         finally:
             if request.writes:
                 self._replace(client)
@@ -163,13 +175,16 @@ class HttpTransport:
             "write": times.write,
             "pool": times.pool,
         }
-        return httpx.Request(
+        url = _signed_url(self._origin, request.target)
+        httpx_request = httpx.Request(
             request.method,
-            _url(self._origin, request.target),
+            url,
             headers=fields,
             stream=departure.body,
-            extensions={"timeout": timeouts, "target": request.target.encode("ascii"), "trace": departure.trace},
+            extensions={"timeout": timeouts, "trace": departure.trace},
         )
+        httpx_request.url = url
+        return httpx_request
 
     def _new_client(self, *, writes: bool) -> _Client:
         if self._httpx_transport_factory is not None:
@@ -179,8 +194,40 @@ class HttpTransport:
             max_keepalive_connections=0 if writes else 8,
             keepalive_expiry=30,
         )
-        transport = httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, http2=False, limits=limits, retries=0)
+        transport = httpx.AsyncHTTPTransport(
+            verify=self._tls,
+            trust_env=False,
+            http2=False,
+            limits=limits,
+            proxy=None if self._proxy is None else _httpx_proxy(self._proxy),
+            retries=0,
+        )
         return _Client(transport, writes=writes)
+
+    def _failure_before(self, raised: Exception, departure: _Departure) -> TransportError:
+        """Name what kept the request from leaving, and where, in a sentence that holds nothing of the request."""
+        exchange = f"{self._origin.host}:{self._origin.port}"
+        if isinstance(raised, httpx.PoolTimeout):
+            _log.error("the connections were used up; they are replaced")
+            return TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
+        if isinstance(raised, (httpx.InvalidURL, httpx.LocalProtocolError)):
+            return TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
+        late = isinstance(raised, (TimeoutError, httpx.TimeoutException))
+        if self._proxy is not None and not departure.handshaking:
+            message = _proxy_sentence(self._proxy, exchange, raised, departure, late=late)
+            return TransportError(TransportErrorKind.PROXY, message, sent=False)
+        if departure.handshaking or _cause(raised, ssl.SSLError):
+            why = "the handshake did not end in time" if late else "the handshake failed"
+            if _cause(raised, ssl.SSLCertVerificationError):
+                why = "its certificate was refused"
+            message = f"the connection to {exchange} is not secure, {why}"
+            return TransportError(TransportErrorKind.TLS, message, sent=False)
+        if late:
+            return TransportError(TransportErrorKind.CONNECT, f"no connection in time to {exchange}", sent=False)
+        if _cause(raised, socket.gaierror):
+            return TransportError(TransportErrorKind.NAME, f"no such host: {self._origin.host}", sent=False)
+        message = f"no connection to {exchange} (refused, or no route)"
+        return TransportError(TransportErrorKind.CONNECT, message, sent=False)
 
     def _replace(self, client: _Client) -> None:
         """Put a new client in the place of this one, which is closed when its last call has ended."""
@@ -205,21 +252,30 @@ class _Client:
 
 
 class _Departure:
-    """The moment before a request's first byte, known from what httpcore traces and never from an exception's class.
+    """How far a request has come, known from what httpcore traces and never from an exception's class.
 
     A CONNECT to a proxy is traced with the same names; only the request with our own body is the exchange's.
     """
 
     def __init__(
-        self, request: HttpRequest, before_first_byte: BeforeFirstByte | None, deadline: asyncio.Timeout
+        self,
+        request: HttpRequest,
+        before_first_byte: BeforeFirstByte | None,
+        deadline: asyncio.Timeout,
+        *,
+        through_proxy: bool,
     ) -> None:
         self.body = httpx.ByteStream(request.body)
         self.sent = False
         self.refusal: BaseException | None = None
+        self.connected = False
+        self.handshaking = False
+        self.proxy_status: int | None = None
+        self._through_proxy = through_proxy
         self._writes = request.writes
         self._before_first_byte = before_first_byte
         self._deadline = deadline
-        self._socket: Any = None
+        self._stream: Any = None
 
     async def leave(self) -> None:
         """Await what is to be done before the first byte; where it raises, nothing is sent."""
@@ -244,49 +300,84 @@ class _Departure:
             if detail["request"].stream is self.body:
                 await self.leave()
         elif event.endswith(".connect_tcp.complete"):
-            self._socket = detail["return_value"].get_extra_info("socket")
-        elif self._writes and self.sent and self._socket is not None and event.endswith(".failed"):
+            self.connected = True
+            self._stream = detail["return_value"]
+        elif self._through_proxy and not self.sent and event.endswith(".receive_response_headers.complete"):
+            self.proxy_status = detail["return_value"][1]
+        elif event.endswith(".start_tls.started"):
+            self.handshaking = True
+        elif event.endswith(".setup_socks5_connection.failed"):
+            # httpcore drops this stream without closing it.
+            await self._stream.aclose()
+        elif self._writes and self.sent and self._stream is not None and event.endswith(".failed"):
             # The connection is closed next. What has not left this machine is not to arrive when nobody waits for it.
             with suppress(OSError):
-                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+                self._stream.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+
+
+class _SignedUrl(httpx.URL):
+    """A URL whose path and query are those that were signed, byte for byte.
+
+    httpcore's extension `target` would do the same and reach the CONNECT to a proxy too, which would then ask for
+    this path instead of the exchange's name and port.
+    """
+
+    def __init__(self, origin: Origin, target: str) -> None:
+        super().__init__(origin.url + target)
+        self._target = target.encode("ascii")
+
+    @property
+    def raw_path(self) -> bytes:
+        """Path and query as they go on the wire."""
+        return self._target
 
 
 @lru_cache(maxsize=128)
-def _url(origin: Origin, target: str) -> httpx.URL:
-    return httpx.URL(origin.url + target)
+def _signed_url(origin: Origin, target: str) -> _SignedUrl:
+    return _SignedUrl(origin, target)
 
 
-def _failure_of(raised: Exception, *, sent: bool) -> TransportError:
-    """Name what went wrong in a sentence that holds nothing of the request."""
-    if sent:
-        match raised:
-            case TimeoutError():
-                return TransportError(TransportErrorKind.TIME_OUT, "the response did not end in time", sent=True)
-            case httpx.TimeoutException():
-                return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
-            case httpx.DecodingError():
-                return TransportError(TransportErrorKind.UNREADABLE, _NOT_DECODED, sent=True)
-            case httpx.TransportError() | OSError():
-                message = "the connection was closed before the answer was complete"
-                return TransportError(TransportErrorKind.BROKEN, message, sent=True)
-        return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
-    if tls_error := _tls_cause(raised):
-        refused = isinstance(tls_error, ssl.SSLCertVerificationError)
-        why = "its certificate was refused" if refused else "the handshake failed"
-        return TransportError(TransportErrorKind.TLS, f"the connection is not secure, {why}", sent=False)
+def _httpx_proxy(proxy: Proxy) -> httpx.Proxy:
+    auth = None if proxy.user is None and proxy.password is None else (proxy.user or "", proxy.password or "")
+    return httpx.Proxy(proxy.address, auth=auth)
+
+
+def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _Departure, *, late: bool) -> str:
+    """Say what a proxy did not do; its own words are left out, they may hold anything."""
+    if not departure.connected:
+        if late:
+            return f"no connection in time to the proxy {proxy.address}"
+        why = "no such host" if _cause(raised, socket.gaierror) else "refused, or no route"
+        return f"no connection to the proxy {proxy.address} ({why})"
+    if departure.proxy_status in _PROXY_WANTS_USER or (proxy.is_socks and str(raised).startswith(_SOCKS_WANTS_USER)):
+        return f"the proxy {proxy.address} does not accept the user and password it was given, or wants some"
+    if departure.proxy_status is not None:
+        return f"the proxy {proxy.address} does not find or reach {exchange} (it answered {departure.proxy_status})"
+    if late:
+        return f"the proxy {proxy.address} opened no tunnel to {exchange} in time"
+    if proxy.is_socks and isinstance(raised, httpx.ProxyError):
+        return f"the proxy {proxy.address} does not find or reach {exchange}"
+    return f"the proxy {proxy.address} closed the connection instead of opening a tunnel to {exchange}"
+
+
+def _failure_after(raised: Exception) -> TransportError:
+    """Name what went wrong after the first byte in a sentence that holds nothing of the request."""
     match raised:
-        case httpx.PoolTimeout():
-            _log.error("the connections were used up; they are replaced")
-            return TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
-        case TimeoutError() | httpx.TimeoutException():
-            return TransportError(TransportErrorKind.CONNECT, "no connection in time", sent=False)
-        case httpx.InvalidURL() | httpx.LocalProtocolError():
-            return TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
-    return TransportError(TransportErrorKind.CONNECT, "no connection (refused, or no such host)", sent=False)
+        case TimeoutError():
+            return TransportError(TransportErrorKind.TIME_OUT, "the response did not end in time", sent=True)
+        case httpx.TimeoutException():
+            return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
+        case httpx.DecodingError():
+            return TransportError(TransportErrorKind.UNREADABLE, _NOT_DECODED, sent=True)
+        case httpx.TransportError() | OSError():
+            message = "the connection was closed before the answer was complete"
+            return TransportError(TransportErrorKind.BROKEN, message, sent=True)
+    return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
 
 
-def _tls_cause(raised: BaseException) -> ssl.SSLError | None:
+def _cause(raised: BaseException, kind: type[_Cause]) -> _Cause | None:
+    """The first exception of this kind among those that led to one."""
     cause: BaseException | None = raised
-    while cause is not None and not isinstance(cause, ssl.SSLError):
+    while cause is not None and not isinstance(cause, kind):
         cause = cause.__cause__ or cause.__context__
     return cause

@@ -62,7 +62,9 @@ class HttpResponse:
 class TransportErrorKind(StrEnum):
     """Why no whole response came."""
 
-    CONNECT = "connect"  # no connection: refused, no route, no such host
+    CONNECT = "connect"  # no connection: refused, no route, none in time
+    NAME = "name"  # the exchange's name is not found
+    PROXY = "proxy"  # the proxy was not reached, or opened no tunnel to the exchange
     TLS = "tls"  # the certificate or the handshake failed
     TIME_OUT = "time-out"
     BROKEN = "broken"  # the connection ended before the response did
