@@ -14,7 +14,7 @@ from tradetui.commands.core_dump import forbid_core_dumps
 from tradetui.commands.exit_codes import DONE, INTERRUPTED
 from tradetui.commands.flags import CommandParser, ShowVersion, global_flags_into, path_of
 
-_MODULES = {None: "interactive", "monitor": "interactive"}
+_MODULES = {None: "run_tui", "monitor": "run_tui"}
 _OWN_PARSER = frozenset({"show"})
 
 _DESCRIPTION = "A terminal for futures traders. Without a command: an interactive session on the default profile."

@@ -17,8 +17,8 @@ from pathlib import Path
 from tests.bench.anchors import PLAIN_LOOP, TABLES_KEY, key_seconds, keys_and_anchor, moves, plain_loop, tables
 from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
-from tradetui.desk.archive import Archive
-from tradetui.wire.json_text import dump
+from tradetui.desk.archive.database import Archive
+from tradetui.wire.text.json_text import dump
 
 START_MS = 1_700_000_000_000
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")

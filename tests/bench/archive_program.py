@@ -12,11 +12,11 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
-from tradetui.desk.archive import Archive, Kind, Selection
-from tradetui.desk.archive_rows import ArchiveRows
-from tradetui.desk.columns import COLUMNS
-from tradetui.desk.disk import ThreadDisk
-from tradetui.ui.record_table import RecordTable
+from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.tables.columns import COLUMNS
+from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.ui.table.record_table import RecordTable
 
 
 class Program(App[None]):

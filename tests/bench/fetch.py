@@ -56,7 +56,7 @@ async def compare(base_url: str) -> dict[str, list[float]]:
     import httpx
 
     from tradetui.exchange import Credentials, ExchangeReader
-    from tradetui.exchange.budget import NoBudget
+    from tradetui.exchange.rate_limit.limiter import NoBudget
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
     peer.urls["api"] = {name: base_url for name in peer.urls["api"]}

@@ -9,9 +9,9 @@ import sys
 
 from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.listing import MOST_ROWS
+from tradetui.desk.lookup.lookup import MOST_ROWS
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import run
+from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 

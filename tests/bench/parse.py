@@ -16,7 +16,7 @@ import ccxt
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.replies import read_reply
+from tradetui.wire.reply import read_reply
 
 BLOCKS = 15
 ROUNDS = 20

@@ -27,14 +27,14 @@ from typing import Any
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.outgoing import outgoing_requests
-from tradetui.commands.session import open_desk
+from tradetui.commands.bootstrap import open_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.journal import Journal, State
-from tradetui.desk.journal_chain import ChainPoint, EventRow, chained, genesis
-from tradetui.desk.preview import Preview, Target
-from tradetui.profiles.loading import Flags, load
+from tradetui.desk.intents.journal import Journal, State
+from tradetui.desk.intents.journal_chain import ChainPoint, EventRow, chained, genesis
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.profiles.load import Flags, load
+from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import Side
 
 ACCOUNT = "copy-old"
 USDT = ProductType.USDT_FUTURES

@@ -78,7 +78,7 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     """Serve an account with so many pages of bills; the first line is its address and key."""
     from tradetui.sandbox.app import Sandbox
     from tradetui.sandbox.options import SandboxOptions
-    from tradetui.sandbox.population import build_world
+    from tradetui.sandbox.seed_accounts import build_world
     from tradetui.sandbox.server import serving, wall_ms
 
     world = build_world(5, wall_ms())

@@ -14,9 +14,9 @@ from textual.app import App, ComposeResult
 from textual.containers import Grid
 from textual.widgets import DataTable
 
-from tradetui.desk.columns import Column, number_column, text_column
-from tradetui.desk.rows import MemoryRows
-from tradetui.ui.record_table import RecordTable
+from tradetui.desk.tables.columns import Column, number_column, text_column
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.table.record_table import RecordTable
 
 ROWS = 100
 WIDTH = 10

@@ -9,13 +9,13 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
+from tradetui.commands.bootstrap import identity_of, journal_file, journal_of
 from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
-from tradetui.commands.session import identity_of, journal_file, journal_of
-from tradetui.desk.journal import Journal, State
-from tradetui.desk.journal_opening import open_journal
-from tradetui.desk.registered_journal import JournalLocation
+from tradetui.desk.intents.journal import Journal, State
+from tradetui.desk.intents.journal_opening import open_journal
+from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.exchange.clock import Moment
-from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.load import Flags, load
 
 
 def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(

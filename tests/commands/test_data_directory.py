@@ -11,11 +11,11 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
+from tradetui.commands.bootstrap import open_desk
 from tradetui.commands.data_directory import OWN_NAMES, VAULT_DIRECTORIES
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import open_desk
 from tradetui.desk.desk import VAULT_DIR
-from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.load import Flags, load
 
 Capture = pytest.CaptureFixture[str]
 

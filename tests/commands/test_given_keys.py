@@ -16,18 +16,18 @@ import pytest
 from pydantic import SecretStr
 
 from tradetui.cli import main
+from tradetui.commands.bootstrap import open_desk
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.given_keys import KeyringBox, ProfileMaker
-from tradetui.commands.interactive import profile_choices
-from tradetui.commands.session import open_desk
-from tradetui.desk.created import Created, Creates, NotWritten, Wanted
-from tradetui.desk.creation import Creation
+from tradetui.commands.run_tui import profile_choices
+from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.key_store import Entry, Secrets, Told, Vault, VaultUnusable
+from tradetui.desk.creation.kinds import Created, Creates, NotWritten, Wanted
 from tradetui.desk.desk import Desk
-from tradetui.desk.vault import Entry, Secrets, Told, Vault, VaultUnusable
-from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch
-from tradetui.wire.broker import CreateSubaccountRequest
-from tradetui.wire.subaccounts import CreateBatchRequest
+from tradetui.wire.models.broker import CreateSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest
 
 PASSPHRASE, SECRET = "CanaryPass1", "canary-secret-value"
 ONE: list[Any] = [{"sub_account_name": "fromtest", "passphrase": PASSPHRASE, "label": "made by a test"}]

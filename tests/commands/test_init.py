@@ -10,7 +10,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
-from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch
 
 SECRETS = {

@@ -11,7 +11,7 @@ import pytest
 
 from tradetui.commands.console import Output
 from tradetui.commands.output import CsvWriter, JsonWriter
-from tradetui.desk.export import csv_cell
+from tradetui.desk.tables.export import csv_cell
 
 
 def test_a_number_keeps_its_digits() -> None:

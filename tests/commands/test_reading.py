@@ -17,10 +17,10 @@ from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show import WHATS
-from tradetui.desk.columns.every_field import every_column
-from tradetui.desk.export import CsvTable, Format, write_rows
-from tradetui.desk.rows import MemoryRows
-from tradetui.desk.tagged import Tagged
+from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.export import CsvTable, Format, write_rows
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
 

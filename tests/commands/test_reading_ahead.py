@@ -12,8 +12,8 @@ from tradetui.commands import show
 from tradetui.commands.show import ahead
 from tradetui.exchange.errors import Busy
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.replies import Reply
-from tradetui.wire.spot import SpotBill
+from tradetui.wire.models.spot import SpotBill
+from tradetui.wire.reply import Reply
 
 
 def bill(number: int) -> SpotBill:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.commands.readme_keys import README, with_table
 from tradetui.cli import build_parser
-from tradetui.sandbox.writings import COPY_KEY_EXISTS, OLD_COPY_MODEL
+from tradetui.sandbox.endpoints.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
 ROOT = Path(__file__).parents[2]
 

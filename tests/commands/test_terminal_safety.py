@@ -24,8 +24,8 @@ from tradetui.cli import build_parser
 from tradetui.commands.console import Output
 from tradetui.commands.output import CsvWriter, JsonWriter
 from tradetui.commands.show import WHATS
-from tradetui.desk.export import csv_cell
-from tradetui.wire.scrub import scrub
+from tradetui.desk.tables.export import csv_cell
+from tradetui.wire.text.sanitize import scrub
 
 ROOT = Path(tradetui.__file__).parent
 TEXT = "".join(HOSTILE)
@@ -234,7 +234,7 @@ OTHERS = {
     "commands/console.py": "the one writer",
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
-    "ui/running.py": "what the screen says when it has gone, scrubbed",
+    "ui/run_app.py": "what the screen says when it has gone, scrubbed",
     "ui/terminal.py": "gives the terminal back as it was",
 }
 

@@ -9,18 +9,18 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tradetui.desk.identity import AccountIdentity, identify
-from tradetui.desk.listing import Listing
-from tradetui.desk.listing_kinds import LISTINGS
-from tradetui.desk.listing_query import checked
-from tradetui.desk.listings import Listings
-from tradetui.exchange.budget import LocalBudget
+from tradetui.desk.account.identity import AccountIdentity, identify
+from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.lookup import Listing
+from tradetui.desk.lookup.query import checked
+from tradetui.desk.lookup.session_lookups import Listings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 
 START_MS = 1_785_585_600_000
 BOOKS = {"spot-fills": "spot-fills", "spot-bills": "bills", "convert": "converts", "transfers": "transfers"}

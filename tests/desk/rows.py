@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.desk.scripted import NOW_MS
-from tradetui.wire.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
 
 def fill(number: int, at_ms: int | None = None, **other: str) -> FuturesFill:

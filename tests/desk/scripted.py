@@ -10,9 +10,9 @@ from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.catalogue import Endpoint, endpoint
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.records import Record
-from tradetui.wire.replies import LostRow, Reply
-from tradetui.wire.requests import Request
+from tradetui.wire.replies.record import Record
+from tradetui.wire.reply import LostRow, Reply
+from tradetui.wire.requests.request import Request
 
 NOW_MS = 1_790_000_000_000
 USDT = ProductType.USDT_FUTURES

@@ -14,18 +14,18 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.desk.desk import Desk
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.feed import Feed
+from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import Transport
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.product_types import ProductType
 
 START_MS = 1_790_000_000_000

@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from tradetui.desk.address import former_spellings, normalised_address
-from tradetui.desk.identity import AccountIdentity
+from tradetui.desk.account.address import former_spellings, normalised_address
+from tradetui.desk.account.identity import AccountIdentity
 
 SAME = (
     (

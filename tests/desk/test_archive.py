@@ -10,12 +10,12 @@ import pytest
 
 from tests.desk.rows import fill, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
-from tradetui.desk.archive import KEPT_IN_MEMORY, Archive, Hole, Kind, Selection
-from tradetui.desk.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
-from tradetui.desk.disk import InlineDisk, ThreadDisk
-from tradetui.desk.shelf import Shelf
-from tradetui.desk.sqlite_file import FileUnusable
-from tradetui.desk.tagged import Tagged
+from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Hole, Kind, Selection
+from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
+from tradetui.desk.archive.write_buffer import Shelf
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
+from tradetui.storage.sqlite_file import FileUnusable
 
 FILLS = Selection(Kind.FILL)
 

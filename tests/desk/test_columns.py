@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
-from tradetui.desk.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
-from tradetui.desk.columns.every_field import ENDPOINTS, every_column
-from tradetui.desk.rows import MemoryRows, view
-from tradetui.desk.tagged import Tagged
+from tradetui.desk.tables.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
+from tradetui.desk.tables.columns.every_field import ENDPOINTS, every_column
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.numbers import plain
+from tradetui.wire.enums import PositionMode
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode
+from tradetui.wire.text.decimal_text import plain
 
 TABLES = tuple(ENDPOINTS)
 POSITION = {
@@ -239,7 +239,7 @@ def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
 
 def test_columns_load_no_models() -> None:
     program = (
-        "import sys, tradetui.desk.columns, tradetui.desk.rows;"
+        "import sys, tradetui.desk.tables.columns, tradetui.desk.tables.row_source;"
         "print(sorted({'pydantic', 'httpcore', 'httpx', 'textual'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

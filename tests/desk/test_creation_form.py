@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.created import Creates
-from tradetui.desk.creation_form import checked, fields_of, rows_of
-from tradetui.wire.parameters import InvalidRequest
-from tradetui.wire.subaccounts import CreateBatchRequest
+from tradetui.desk.creation.form import checked, fields_of, rows_of
+from tradetui.desk.creation.kinds import Creates
+from tradetui.wire.models.subaccounts import CreateBatchRequest
+from tradetui.wire.requests.parameter import InvalidRequest
 
 GOOD = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "note", "permList": "", "ipList": ""}
 EMPTY = dict.fromkeys(GOOD, "")

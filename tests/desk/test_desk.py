@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.desk.simulation import PRODUCT_TYPES, Simulation
+from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts import Alert, AlertKind
-from tradetui.desk.archive import Kind, Selection
-from tradetui.desk.fill_history import KEPT
-from tradetui.desk.keeping import account_dir
+from tradetui.desk.archive.database import Kind, Selection
+from tradetui.desk.feeds.fill_history import KEPT
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.rows import fill
-from tradetui.desk.columns import COLUMNS, Column, number_column, text_column
-from tradetui.desk.columns.every_field import every_column
-from tradetui.desk.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
-from tradetui.desk.rows import MemoryRows, view
-from tradetui.desk.tagged import Tagged
+from tradetui.desk.tables.columns import COLUMNS, Column, number_column, text_column
+from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.wire.product_types import ProductType
 
 FILLS = [

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from tests.desk.scripted import Clock
-from tradetui.desk.feed import Feed, Pace, Reading
-from tradetui.desk.scheduler import HEAD_START_S, SHOWING_S, Scheduler
-from tradetui.desk.snapshot import Freshness
+from tradetui.desk.feeds.feed import Feed, Pace, Reading
+from tradetui.desk.feeds.scheduler import HEAD_START_S, SHOWING_S, Scheduler
+from tradetui.desk.feeds.snapshot import Freshness
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, Unreachable
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive import Archive, Kind, Selection
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.fill_history import KEPT, FillHistory
-from tradetui.desk.fills_reader import FillsReader
+from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.feeds.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.fills import FillsReader
 from tradetui.exchange.errors import Rejected, Unreachable
+from tradetui.storage.disk_thread import InlineDisk
 
 FILLS = "futures.fills"
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.desk.scripted import Clock
-from tradetui.desk.feed import Feed
-from tradetui.desk.health import LinkState, health_of
-from tradetui.desk.snapshot import FeedError
-from tradetui.exchange.address_quota import AddressUsage
-from tradetui.exchange.budget import Usage
+from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.health import LinkState, health_of
+from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.exchange.rate_limit.address_quota import AddressUsage
+from tradetui.exchange.rate_limit.limiter import Usage
 
 
 def link(**other: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.desk.scripted import ScriptedClient
-from tradetui.desk.identity import AccountIdentity, identify, stand_in
+from tradetui.desk.account.identity import AccountIdentity, identify, stand_in
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
+from tradetui.wire.models.spot import AccountInfo
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.spot import AccountInfo
 
 INFO = "spot.account_info"
 

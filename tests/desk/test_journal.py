@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.journal import (
+from tradetui.desk.intents.journal import (
     ENDED,
     TRANSITIONS,
     AlreadyOpen,
@@ -18,8 +18,8 @@ from tradetui.desk.journal import (
     WrongStep,
     elapsed_s,
 )
-from tradetui.desk.sqlite_file import FileUnusable, file_system_of, open_file
 from tradetui.exchange.clock import Moment
+from tradetui.storage.sqlite_file import FileUnusable, file_system_of, open_file
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from random import Random
 
 import pytest
 
-from tradetui.desk.intent_states import AlreadyOpen, Intent, State
-from tradetui.desk.journal import Journal
-from tradetui.desk.journal_chain import LOCKED, UNLOCKED
-from tradetui.desk.journal_opening import accept_loss, open_journal
-from tradetui.desk.registered_journal import JournalLocation
-from tradetui.desk.sqlite_file import FileLost, FileUnusable
+from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.journal_chain import LOCKED, UNLOCKED
+from tradetui.desk.intents.journal_opening import accept_loss, open_journal
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.states import AlreadyOpen, Intent, State
 from tradetui.exchange.clock import Moment
+from tradetui.storage.sqlite_file import FileLost, FileUnusable
 
 SCOPE = "USDT-FUTURES|BTCUSDT"
 
@@ -228,10 +228,14 @@ def test_what_nobody_else_touched_is_not_read_again(tmp_path: Path, monkeypatch:
     journal = Journal(file)
     journal.check()
     last = journal.verify()
-    monkeypatch.setattr("tradetui.desk.journal.verify", lambda _, start: pytest.fail() if start != last else start)
+    monkeypatch.setattr(
+        "tradetui.desk.intents.journal.verify", lambda _, start: pytest.fail() if start != last else start
+    )
     with pytest.raises(AlreadyOpen):
         journal.begin("i9", "account", SCOPE, "reversal", {}, Moment(5))
     monkeypatch.undo()
     journal.step("i6", State.RELEASED, {}, Moment(5))
-    monkeypatch.setattr("tradetui.desk.journal.verify", lambda _, start: pytest.fail() if start != last else start)
+    monkeypatch.setattr(
+        "tradetui.desk.intents.journal.verify", lambda _, start: pytest.fail() if start != last else start
+    )
     journal.begin("i9", "account", SCOPE, "reversal", {}, Moment(6))

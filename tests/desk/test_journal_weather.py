@@ -20,15 +20,15 @@ from typing import Any
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk import sqlite_file
-from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.journal import AlreadyOpen, Journal, State
-from tradetui.desk.preview import Preview, Target
-from tradetui.desk.progress import Sent
-from tradetui.desk.sqlite_file import FileUnusable
+from tradetui.desk.intents.journal import AlreadyOpen, Journal, State
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.progress import Sent
 from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import NotSent
-from tradetui.wire.vocabulary import Side
+from tradetui.storage import sqlite_file
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 

@@ -11,13 +11,13 @@ import pytest
 
 from tests.desk.scripted import ScriptedClient
 from tests.desk.test_identity import INFO, telling
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.identity import AccountIdentity, identify, untold
-from tradetui.desk.keeping import Keeping, account_dir
-from tradetui.desk.known_accounts import KnownAccounts
+from tradetui.desk.account.account_storage import Keeping, account_dir
+from tradetui.desk.account.identity import AccountIdentity, identify, untold
+from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.desk.sqlite_file import FileUnusable
 from tradetui.exchange.errors import EndpointMissing
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
 KEY = ("https://api.example.com", "live", "key-0e61")

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.desk.listing_stage import ACCOUNTS, BOOKS, ListingStage, keys_of, read_on
-from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.listing import Listing, ListingState
-from tradetui.desk.listing_kinds import LISTINGS
-from tradetui.exchange.budget import Lane
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.lookup import Listing, ListingState
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
-from tradetui.sandbox.keys import ALL
+from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.sandbox.gateway.api_keys import ALL
 from tradetui.trading.coin_totals import added
-from tradetui.wire.spot import AccountInfo
+from tradetui.wire.models.spot import AccountInfo
 
 pytestmark = pytest.mark.looptime
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
@@ -328,7 +328,7 @@ async def test_a_new_listing_ends_the_one_before_it() -> None:
 
 
 async def test_a_listing_holds_so_many_rows_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradetui.desk.listing.MOST_ROWS", 150)
+    monkeypatch.setattr("tradetui.desk.lookup.lookup.MOST_ROWS", 150)
     stage = ListingStage()
     listing = stage.begin("spot-fills", limit=40)
     await read_on(listing, everything=True)

@@ -6,10 +6,10 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from tradetui.desk.listing_kinds import LISTINGS
-from tradetui.desk.listing_query import Stretch, checked, filter_fields
-from tradetui.wire.parameters import InvalidRequest
-from tradetui.wire.time_rules import DAY_MS
+from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.query import Stretch, checked, filter_fields
+from tradetui.wire.requests.parameter import InvalidRequest
+from tradetui.wire.time_windows import DAY_MS
 
 NOW = 1_790_000_000_000
 FIELDS = {

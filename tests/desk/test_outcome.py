@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.trading.test_reversal import legs, plan
-from tradetui.desk.outcome import Outcome, matched_result, name_outcome
+from tradetui.desk.reversal.outcome import Outcome, matched_result, name_outcome
 from tradetui.trading.holdings import Holdings, Net
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tests.trading.test_reversal import legs, plan
-from tradetui.desk.guards import is_typed
-from tradetui.desk.preview import Change, ChangedFact, Preview, Target, changes
-from tradetui.trading.estimates import Figure
+from tradetui.desk.reversal.pretrade_checks import is_typed
+from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
+from tradetui.trading.cost_estimates import Figure
 from tradetui.trading.holdings import Net
-from tradetui.trading.resting_orders import Resting
+from tradetui.trading.order_impact import Resting
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.vocabulary import PositionMode
+from tradetui.wire.enums import PositionMode
 
 
 def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more: Any) -> Preview:

@@ -8,14 +8,13 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive import Archive, Kind, Selection
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.feed import Feed
-from tradetui.desk.fill_history import FillHistory
-from tradetui.desk.positions_reader import PositionsReader
-from tradetui.desk.readers import OrdersReader
-from tradetui.desk.snapshot import StillReading
-from tradetui.desk.triggers_reader import TriggersReader
+from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.feeds.accounts_orders import OrdersReader
+from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.snapshot import StillReading
+from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -25,7 +24,8 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.wire.futures import ReportedPosition
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.models.futures import ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
 POSITIONS, FILLS = "futures.positions", "futures.fills"

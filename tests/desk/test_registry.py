@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from tests.desk.test_journal import old_journal
-from tradetui.desk.intent_states import AlreadyOpen, Overtaken, State
-from tradetui.desk.journal import Journal
-from tradetui.desk.journal_opening import accept_loss, open_journal
-from tradetui.desk.registered_journal import ENTERED_AGAIN, NEW, JournalLocation, RegisteredJournal
-from tradetui.desk.registry import Registry
-from tradetui.desk.sqlite_file import FileLost, FileUnusable
+from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.journal_opening import accept_loss, open_journal
+from tradetui.desk.intents.registered_journal import ENTERED_AGAIN, NEW, JournalLocation, RegisteredJournal
+from tradetui.desk.intents.registry import Registry
+from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
+from tradetui.storage.sqlite_file import FileLost, FileUnusable
 
 SCOPE = "USDT-FUTURES|BTCUSDT"
 BOOT = "boot"

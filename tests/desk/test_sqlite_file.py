@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.sqlite_file import FileUnusable, file_system_of, open_file
+from tradetui.storage.sqlite_file import FileUnusable, file_system_of, open_file
 
 FIRST = "CREATE TABLE thing (id INTEGER)"
 SECOND = "ALTER TABLE thing ADD COLUMN name TEXT DEFAULT 'old'"

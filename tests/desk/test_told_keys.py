@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.told_keys import covered, keys_asked, told_of
-from tradetui.wire.replies import LostRow
-from tradetui.wire.subaccounts import CreateBatchRequest, VirtualSubaccount
+from tradetui.desk.creation.issued_keys import covered, keys_asked, told_of
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
+from tradetui.wire.reply import LostRow
 
 NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
 

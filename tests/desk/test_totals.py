@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tradetui.desk.columns.panels import COLUMNS, default_columns
-from tradetui.desk.totals import Totals, totals_of
-from tradetui.wire.futures import FuturesAccount
+from tradetui.desk.tables.account_totals import Totals, totals_of
+from tradetui.desk.tables.default_columns import COLUMNS, default_columns
+from tradetui.wire.models.futures import FuturesAccount
 
 UNION = {
     "assetMode": "union",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tradetui.desk.vault import Secrets, Told, Vault, VaultUnusable
+from tradetui.desk.creation.key_store import Secrets, Told, Vault, VaultUnusable
 
 PASSPHRASE, SECRET = SecretStr("Passphrase1"), SecretStr("canary-secret")
 TOLD = Told("bg_1", SECRET, PASSPHRASE, "42", "note", ("read",), ("10.0.0.1",))

@@ -21,16 +21,16 @@ from pydantic import SecretStr
 from tests.exchange.limits import limited
 from tests.exchange.scripted import START_MS
 from tests.exchange.server_count import most_in
-from tradetui.exchange.address_quota import AddressQuota
-from tradetui.exchange.budget import Budget, Lane, LocalBudget, NoBudget
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, RateLimited
-from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget
+from tradetui.exchange.rate_limit.address_quota import AddressQuota
+from tradetui.exchange.rate_limit.limiter import Budget, Lane, LocalBudget, NoBudget
+from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget
 from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.wire.catalogue import Endpoint
 
 TIME_OUT_S = 8.0
@@ -325,9 +325,9 @@ _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
     from tests.exchange.limits import limited
-    from tradetui.exchange.budget import Lane
+    from tradetui.exchange.rate_limit.limiter import Lane
     from tradetui.exchange.errors import RateLimited
-    from tradetui.exchange.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.shared import SharedBudget
 
     async def main(directory):
         budget = SharedBudget(Path(directory), sys.argv[2], host="exchange", address_share=0.02)

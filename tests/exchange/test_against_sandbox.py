@@ -24,13 +24,13 @@ from tradetui.exchange import (
     Rejected,
     UnifiedAccount,
 )
-from tradetui.exchange.budget import LocalBudget
+from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.sandbox.server import serving
-from tradetui.wire.replies import Reply
-from tradetui.wire.vocabulary import BusinessType
+from tradetui.wire.enums import BusinessType
+from tradetui.wire.reply import Reply
 
 USDT = "USDT-FUTURES"
 DAY = 86_400_000

@@ -10,10 +10,10 @@ import pytest
 
 from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
-from tradetui.exchange.allowance import COOLING_S, LOST_S
-from tradetui.exchange.budget import Lane, LocalBudget, permit
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
+from tradetui.exchange.rate_limit.limiter import Lane, LocalBudget, permit
+from tradetui.exchange.rate_limit.quota import COOLING_S, LOST_S
 
 pytestmark = pytest.mark.looptime
 

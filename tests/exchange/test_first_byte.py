@@ -17,7 +17,7 @@ import pytest
 from tests.exchange.certificates import certificate
 from tests.exchange.scripted import CREDENTIALS, START_MS, Scripted, envelope, http, raw_server
 from tradetui.exchange import ExchangeClient, LoopClock, NotSent, OutcomeUnknown
-from tradetui.exchange.budget import LocalBudget, NoBudget
+from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.in_process import InProcessTransport
@@ -30,7 +30,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
 )
-from tradetui.wire.futures_requests import ReversalRequest
+from tradetui.wire.models.futures_requests import ReversalRequest
 
 POST = HttpRequest("POST", "/api/v2/mix/order/click-backhand", {}, b'{"symbol":"BTCUSDT"}')
 GOOD = http(envelope([]))

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.futures import FuturesFill, FuturesFillsRequest
-from tradetui.wire.replies import Reply
+from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.reply import Reply
 
 DAY = 86_400_000
 USDT = "USDT-FUTURES"

@@ -16,8 +16,8 @@ from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
 from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, Raw, envelope, http, raw_server
 from tradetui.exchange import ExchangeReader, Lane, Unreachable
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.errors import Hop
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.proxy import (

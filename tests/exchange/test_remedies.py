@@ -12,10 +12,10 @@ import pytest
 import tradetui.exchange
 from tradetui.exchange import errors
 from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.exchange.response import opened, outcome_or_error
 from tradetui.exchange.transport.transport import HttpResponse
-from tradetui.exchange.verdict import opened, outcome_or_error
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
+from tradetui.wire.error_codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
 
 ROOT = Path(tradetui.exchange.__file__).parent
 KINDS = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, ExchangeError)}

@@ -25,12 +25,12 @@ import pytest
 
 from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
-from tradetui.exchange.allowance import COOLING_S
-from tradetui.exchange.budget import Lane
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.shared_budget import FILE_NAME, SharedBudget, _open_or_replace
-from tradetui.exchange.shared_ledger import SCHEMA_VERSION, Ledger
+from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.permit_store import SCHEMA_VERSION, Ledger
+from tradetui.exchange.rate_limit.quota import COOLING_S
+from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget, _open_or_replace
 from tradetui.storage.boot import boot_id
 
 
@@ -162,8 +162,8 @@ _TAKES_ALL_AND_STAYS = """
 import asyncio, sys
 from pathlib import Path
 from tests.exchange.limits import limited
-from tradetui.exchange.budget import Lane
-from tradetui.exchange.shared_budget import SharedBudget
+from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.shared import SharedBudget
 
 async def main() -> None:
     budget = SharedBudget(Path(sys.argv[1]), "account")
@@ -265,8 +265,8 @@ _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
     from tests.exchange.limits import limited
-    from tradetui.exchange.budget import Lane
-    from tradetui.exchange.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.limiter import Lane
+    from tradetui.exchange.rate_limit.shared import SharedBudget
 
     async def main(directory, seconds):
         budget, endpoint, sent, stalls = SharedBudget(Path(directory), "account"), limited(10), [], [0.0]

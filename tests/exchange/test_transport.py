@@ -32,8 +32,8 @@ from tradetui.exchange import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.errors import ReadOnly
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport, HttpxTransportFactory, shared_tls
 from tradetui.exchange.transport.transport import (

@@ -30,9 +30,9 @@ from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.copytrading import CreateCopyKeyRequest
-from tradetui.wire.futures import ReversalRequest
-from tradetui.wire.requests import InvalidRequest
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
+from tradetui.wire.models.futures import ReversalRequest
+from tradetui.wire.requests.request import InvalidRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.profiles.loading import Flags, load, profile_names
+from tradetui.profiles.load import Flags, load, profile_names
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
-from tradetui.profiles.writing import example_text
+from tradetui.profiles.write import example_text
 
 FULL = {
     "TRADETUI_BASE_URL": "https://exchange.example",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.loading import Flags, LoadedProfile, load
+from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.secrets import fetch
 
 CANARY = "canary-secret-value"

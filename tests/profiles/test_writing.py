@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.writing import write_profile
+from tradetui.profiles.write import write_profile
 
 
 def test_mode_and_content(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.app import Request, Sandbox
-from tradetui.sandbox.keys import SandboxKey
+from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query, prehash, sign_hmac
 

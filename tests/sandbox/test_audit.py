@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import Caller
-from tradetui.sandbox import audit, futures_account
-from tradetui.sandbox.account_rows import account_row
-from tradetui.sandbox.contracts import CONTRACTS, TAKER_FEE
-from tradetui.sandbox.futures_account import FuturesAccount
-from tradetui.sandbox.world import World
+from tradetui.sandbox import invariants as audit
+from tradetui.sandbox.books import futures_account
+from tradetui.sandbox.books.account_rows import account_row
+from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
+from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.exchange_state import World
 
 TINY = Decimal("0.00000002")
 
@@ -127,7 +128,7 @@ def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytes
 
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradetui.sandbox.futures_account.TAKER_FEE", TAKER_FEE * 2)
+    monkeypatch.setattr("tradetui.sandbox.books.futures_account.TAKER_FEE", TAKER_FEE * 2)
     caller.sandbox.world.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
         caller.sandbox.world.check_books()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import Caller
-from tradetui.sandbox.permissions import PERMISSIONS, permit
-from tradetui.sandbox.refusals import Refusal
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.gateway.permissions import PERMISSIONS, permit
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import prehash, sign_hmac
 

@@ -12,9 +12,8 @@ import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
 from tests.wire.interface_document import Document, parse, words
-from tradetui.sandbox.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
-from tradetui.sandbox.population import MAX_KEYS, MAX_SUBACCOUNTS
-from tradetui.sandbox.rules import (
+from tradetui.sandbox.endpoints.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
+from tradetui.sandbox.endpoints.rules import (
     BUSINESS_TYPES,
     GROUP_TYPES,
     ORDER_STATUSES,
@@ -24,6 +23,7 @@ from tradetui.sandbox.rules import (
     RULES,
     TRANSFER_TYPES,
 )
+from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 from tradetui.wire.catalogue import CATALOGUE
 
 BY_NUMBER = {endpoint.number: endpoint for endpoint in CATALOGUE.values() if endpoint.number is not None}

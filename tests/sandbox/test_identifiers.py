@@ -9,12 +9,12 @@ from decimal import Decimal
 import pytest
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.account import PRODUCT_TYPES, Account
-from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.identifiers import Identifiers
-from tradetui.sandbox.orders import HEDGE
-from tradetui.sandbox.population import build_world
-from tradetui.sandbox.world import World
+from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.order import HEDGE
+from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.seed_accounts import build_world
 
 ACCOUNTS = [key.name for key in build_world(5, NOW_MS).keys]
 

@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from tests.sandbox.calling import NOW_MS, Answered, Caller
-from tradetui.sandbox.limits import CALLS_OF_AN_ADDRESS, RECOVERY_MS, AddressCounts
+from tradetui.sandbox.gateway.limits import CALLS_OF_AN_ADDRESS, RECOVERY_MS, AddressCounts
 from tradetui.wire.catalogue import CATALOGUE
 
 HERE, THERE = "192.0.2.7", "2001:db8::7"

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.account import Account
-from tradetui.sandbox.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.futures_account import FuturesAccount, Holding
-from tradetui.sandbox.orders import HEDGE, ONE_WAY
-from tradetui.sandbox.position_rows import position_row
-from tradetui.sandbox.risk import backing, liquidation_price, to_close_by_force
-from tradetui.sandbox.triggers import trigger_row
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
+from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.margin import backing, liquidation_price, to_close_by_force
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY
+from tradetui.sandbox.books.position_rows import position_row
+from tradetui.sandbox.books.trigger_order import trigger_row
 from tradetui.trading.positions import reported
-from tradetui.wire.futures_beyond import ReportedPosition
+from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 USDT = "USDT-FUTURES"

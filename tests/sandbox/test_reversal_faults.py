@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tests.sandbox.calling import Caller
 from tests.whole.reversing import SYMBOL, USDT, scene
-from tradetui.desk.outcome import Outcome, name_outcome
-from tradetui.desk.preview import Target
-from tradetui.desk.progress import Progress
-from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.reversal_faults import OUTCOMES
+from tradetui.desk.reversal.outcome import Outcome, name_outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.reversal_faults import OUTCOMES
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode, Side
 
 STEP = CONTRACTS[SYMBOL].step
 BODY = {"symbol": SYMBOL, "marginCoin": "USDT", "productType": "USDT-FUTURES"}

@@ -20,7 +20,7 @@ import pytest
 from tests.sandbox.calling import NOW_MS
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.sandbox.server import serve, serving
 
 TIME = "/api/v2/public/time"

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.futures_account import FuturesAccount
-from tradetui.sandbox.triggers import PROFIT_LOSS, trigger_row, waits_above
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, trigger_row, waits_above
 
 PRICE = Decimal("80000")
 ACCOUNTS = {"hedge_mode": "managed", "one_way_mode": "broker"}

@@ -14,8 +14,8 @@ import pytest
 from tests.exchange.scripted import START_MS
 from tests.sandbox.calling import NOW_MS, Caller
 from tests.whole.reversing import SYMBOL, USDT, scene
-from tradetui.desk.outcome import Outcome
-from tradetui.desk.preview import Target
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
 from tradetui.exchange import (
     AuthenticationFailed,
     Credentials,
@@ -24,13 +24,13 @@ from tradetui.exchange import (
     LoopClock,
     OutcomeUnknown,
 )
-from tradetui.exchange.budget import NoBudget
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.trading.holdings import Legs
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 POSITIONS = "productType=USDT-FUTURES"
 REVERSAL = {"symbol": SYMBOL, "marginCoin": "USDT", "productType": "USDT-FUTURES", "side": "buy", "tradeSide": "open"}

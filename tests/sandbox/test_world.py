@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.faults import ConnectionDropped, Faults
+from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
-from tradetui.sandbox.population import build_world
-from tradetui.sandbox.world import World
+from tradetui.sandbox.seed_accounts import build_world
 
 
 def told(world: World) -> str:

@@ -6,9 +6,9 @@ from decimal import Decimal
 from itertools import count
 
 from tradetui.trading.positions import Position, Reported
-from tradetui.wire.futures import FuturesFill
+from tradetui.wire.enums import PositionMode
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode
 
 USDT = ProductType.USDT_FUTURES
 START_MS = 1_793_000_000_000

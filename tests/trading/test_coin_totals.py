@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.sandbox.calling import Caller
 from tradetui.trading.coin_totals import NOT_TOLD, added, coins_of
-from tradetui.wire.broker import SubaccountTransfer
-from tradetui.wire.convert import ConvertRecord
-from tradetui.wire.spot import SpotBill, SpotFill
+from tradetui.wire.models.broker import SubaccountTransfer
+from tradetui.wire.models.convert import ConvertRecord
+from tradetui.wire.models.spot import SpotBill, SpotFill
 
 EXACT = Context(prec=400)
 

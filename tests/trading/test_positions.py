@@ -12,9 +12,9 @@ from tests.trading.fills import START_MS, USDT, fill, position
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.money import profit
 from tradetui.trading.positions import FromFills, PositionBook, Reported, holdings_of, leg_of, mode_of, reported
-from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.enums import PositionMode
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, ReportedPosition
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode
 
 
 def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType = USDT) -> PositionBook:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Net
-from tradetui.trading.resting_orders import Resting, resting_after
+from tradetui.trading.order_impact import Resting, resting_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.futures import PendingOrder, TriggerOrder
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 WRONG = "WOULD ADD TO THE WRONG SIDE"
 

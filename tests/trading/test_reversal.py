@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.trading.fills import USDT
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
-from tradetui.wire.vocabulary import PositionMode, Side
+from tradetui.wire.enums import PositionMode, Side
 
 SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
 

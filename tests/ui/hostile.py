@@ -10,15 +10,15 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from tradetui.desk.columns import COLUMNS
-from tradetui.desk.rows import MemoryRows
-from tradetui.desk.tagged import Tagged
-from tradetui.ui.record_table import RecordTable
-from tradetui.ui.safe import plain, tell
-from tradetui.ui.screens.detail import DetailScreen
+from tradetui.desk.tables.columns import COLUMNS
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.records import Record
+from tradetui.wire.replies.record import Record
 
 HOSTILE = (
     "\x1b[31mred",

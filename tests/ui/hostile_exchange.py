@@ -16,7 +16,7 @@ from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import run
+from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 Message = MutableMapping[str, Any]

@@ -11,9 +11,9 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from tradetui.desk.columns import Column, number_column, text_column
-from tradetui.desk.rows import MemoryRows, RowSource
-from tradetui.ui.record_table import RecordTable
+from tradetui.desk.tables.columns import Column, number_column, text_column
+from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.ui.table.record_table import RecordTable
 
 COLUMNS: tuple[Column, ...] = (
     text_column("name", "Name", 8),

@@ -15,14 +15,14 @@ from textual.widgets import Input
 
 from tests.ui.virtual import Stage
 from tradetui.commands import screen_state
-from tradetui.desk.columns import COLUMNS
-from tradetui.desk.columns.every_field import every_column
-from tradetui.desk.export import CsvTable
-from tradetui.ui.choices import ColumnChoice, ScreenChoices, TableChoice, choices_from, chosen_columns
+from tradetui.desk.tables.columns import COLUMNS
+from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.export import CsvTable
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
+from tradetui.ui.main.tabs import PanelTabs
+from tradetui.ui.preferences import ColumnChoice, ScreenChoices, TableChoice, choices_from, chosen_columns
 from tradetui.ui.screenshot import screen_text
-from tradetui.ui.tabs import PanelTabs
 
 CHOICES = ScreenChoices(
     "tradetui-light",

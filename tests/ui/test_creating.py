@@ -16,18 +16,18 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.virtual import Stage
 from tests.whole.creating import BATCH, BROKER, COPY
-from tradetui.desk.created import Creates, NotWritten
-from tradetui.desk.journal import State
-from tradetui.desk.vault import Entry, Secrets
-from tradetui.ui.creating.asking import TextDialog
-from tradetui.ui.creating.form import CreationForm
-from tradetui.ui.creating.given_keys import COVERED, GivenKeys
-from tradetui.ui.creating.keys_screen import GivenKeysScreen
-from tradetui.ui.creating.result import ResultDialog
-from tradetui.ui.creating.review import ReviewDialog
+from tradetui.desk.creation.key_store import Entry, Secrets
+from tradetui.desk.creation.kinds import Creates, NotWritten
+from tradetui.desk.intents.journal import State
+from tradetui.ui.creation.ask_line import TextDialog
+from tradetui.ui.creation.form import CreationForm
+from tradetui.ui.creation.issued_keys import COVERED, GivenKeys
+from tradetui.ui.creation.issued_keys_screen import GivenKeysScreen
+from tradetui.ui.creation.result import ResultDialog
+from tradetui.ui.creation.review import ReviewDialog
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.dialogs.release import ReleaseDialog
+from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

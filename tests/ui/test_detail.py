@@ -10,10 +10,10 @@ import pytest
 from textual.containers import Vertical
 
 from tests.ui.virtual import Stage
-from tradetui.desk.tagged import Tagged
-from tradetui.ui.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
-from tradetui.ui.screens.detail import DetailScreen
-from tradetui.wire.futures import PendingOrder
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.dialogs.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.product_types import ProductType
 
 ROW = {

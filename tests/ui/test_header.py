@@ -9,10 +9,10 @@ import pytest
 
 from tests.ui.virtual import Stage
 from tradetui.desk.alerts import Alert, AlertKind
-from tradetui.desk.feed import Reading
-from tradetui.desk.totals import Totals
+from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.tables.account_totals import Totals
 from tradetui.ui.alerts import Bell
-from tradetui.ui.header import HeaderBar, worth_of
+from tradetui.ui.main.header import HeaderBar, worth_of
 from tradetui.ui.screenshot import screen_text
 
 

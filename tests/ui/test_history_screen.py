@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.dialogs.export import ExportDialog
-from tradetui.ui.screens.detail import DetailScreen
-from tradetui.ui.screens.history import HistoryScreen
+from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

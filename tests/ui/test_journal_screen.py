@@ -10,11 +10,11 @@ from textual.widgets import Button, Input
 
 from tests.ui.journalled import doubtful, reversed_once, unknown
 from tests.ui.virtual import Stage
-from tradetui.desk.execution import Execution
-from tradetui.desk.journal import State
-from tradetui.ui.dialogs.intent import IntentDialog
-from tradetui.ui.dialogs.release import ReleaseDialog
-from tradetui.ui.screens.journal import JournalScreen
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.execution import Execution
+from tradetui.ui.journal.intent_dialog import IntentDialog
+from tradetui.ui.journal.journal_screen import JournalScreen
+from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from tradetui.ui.app import TradeApp
-from tradetui.ui.keys import BINDINGS, GROUPS, REASONS, key_table, shown_keys
-from tradetui.ui.screens.detail import DetailScreen
-from tradetui.ui.screens.history import HistoryScreen
-from tradetui.ui.screens.journal import JournalScreen
-from tradetui.ui.screens.listing import ListingScreen
-from tradetui.ui.screens.main import MainScreen
+from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.history.history_screen import HistoryScreen
+from tradetui.ui.journal.journal_screen import JournalScreen
+from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys
+from tradetui.ui.lookup.lookup_screen import ListingScreen
+from tradetui.ui.main.main_screen import MainScreen
 
 SCREENS = {
     "main": MainScreen,

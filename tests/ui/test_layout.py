@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.ui.layout import PANELS, arrangement
-from tradetui.ui.panels import coarse
+from tradetui.ui.main.layout import PANELS, arrangement
+from tradetui.ui.main.panels import coarse
 from tradetui.ui.screenshot import screen_text
 
 

@@ -13,15 +13,15 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.listing_stage import BOOKS
 from tests.ui.virtual import Stage
-from tradetui.desk.feed import Pace
-from tradetui.desk.listing import ListingState
-from tradetui.desk.listing_kinds import LISTINGS, ListingKind
-from tradetui.ui.choices import TableChoice
-from tradetui.ui.dialogs.filter_form import FilterForm
+from tradetui.desk.feeds.feed import Pace
+from tradetui.desk.lookup.kinds import LISTINGS, ListingKind
+from tradetui.desk.lookup.lookup import ListingState
+from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.dialogs.detail_fields import NOT_SENT
 from tradetui.ui.dialogs.help import HelpDialog
-from tradetui.ui.fields import NOT_SENT
-from tradetui.ui.screens.detail import DetailScreen
-from tradetui.ui.screens.listing import ListingScreen
+from tradetui.ui.lookup.filter_form import FilterForm
+from tradetui.ui.lookup.lookup_screen import ListingScreen
+from tradetui.ui.preferences import TableChoice
 from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
@@ -104,7 +104,7 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
 
 
 async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradetui.desk.listing.MOST_ROWS", 200)
+    monkeypatch.setattr("tradetui.desk.lookup.lookup.MOST_ROWS", 200)
     stage = Stage()
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "spot-fills")

@@ -10,9 +10,9 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import opened, posts, read_at_once, words
 from tests.ui.virtual import Stage
-from tradetui.desk.registered_journal import NEW
+from tradetui.desk.intents.registered_journal import NEW
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.dialogs.lost_journal import WORD, LostJournalDialog
+from tradetui.ui.journal.lost_journal_dialog import WORD, LostJournalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -8,10 +8,10 @@ from datetime import UTC, timedelta, timezone
 from typing import Any
 
 from tests.ui.tables import Row, source
-from tradetui.desk.columns import Column
-from tradetui.desk.listing import LoadedRows
-from tradetui.ui.cells import Cells
-from tradetui.ui.narrowing import Narrowing
+from tradetui.desk.lookup.lookup import LoadedRows
+from tradetui.desk.tables.columns import Column
+from tradetui.ui.table.cells import Cells
+from tradetui.ui.table.sort_filter import Narrowing
 
 
 def counted(made: Counter[str]) -> tuple[Column, ...]:

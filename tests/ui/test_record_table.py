@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
-from tradetui.desk.columns import COLUMNS as DESK_COLUMNS
-from tradetui.desk.columns import number_column, text_column
-from tradetui.desk.rows import MemoryRows, RowSource, Sort
-from tradetui.ui.cells import Cells, fitted
-from tradetui.ui.record_table import RecordTable
-from tradetui.wire.futures import FuturesAccount
+from tradetui.desk.tables.columns import COLUMNS as DESK_COLUMNS
+from tradetui.desk.tables.columns import number_column, text_column
+from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
+from tradetui.ui.table.cells import Cells, fitted
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.wire.models.futures import FuturesAccount
 
 
 async def test_rows_are_drawn_under_a_header() -> None:

@@ -12,9 +12,9 @@ from textual.widgets import Button
 from tests.ui.reversal_stage import opened, posts, said, words
 from tests.ui.virtual import Stage as UiStage
 from tradetui.desk.alerts import Alert
-from tradetui.desk.journal import State
-from tradetui.desk.progress import Progress, Sent, Stage
-from tradetui.ui.dialogs.reversal import ReversalDialog
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.ui.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

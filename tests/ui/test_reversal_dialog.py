@@ -11,8 +11,8 @@ from textual.widgets import Button, Input
 
 from tests.ui.virtual import Stage
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.dialogs.reversal import ReversalDialog
-from tradetui.ui.dialogs.symbol import SymbolDialog
+from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

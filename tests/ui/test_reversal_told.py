@@ -14,7 +14,7 @@ from textual.widgets import Button, Input
 from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
 from tests.ui.virtual import Stage
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.dialogs.reversal import ReversalDialog
+from tradetui.ui.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -25,10 +25,10 @@ def loaded(statement: str) -> set[str]:
 
 
 def test_the_screen_loads_nothing_heavy() -> None:
-    statement = "import tradetui.ui.running, tradetui.commands.demo"
+    statement = "import tradetui.ui.run_app, tradetui.commands.demo"
     assert loaded(statement) & set(HEAVY) == set()
 
 
 def test_the_key_table_loads_no_textual() -> None:
-    modules = loaded("import tradetui.ui.keys; tradetui.ui.keys.key_table()")
+    modules = loaded("import tradetui.ui.keys.registry; tradetui.ui.keys.registry.key_table()")
     assert {"textual", "rich", "pydantic"} & modules == set()

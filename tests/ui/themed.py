@@ -6,7 +6,7 @@ import sys
 
 from tradetui.desk.desk import Desk
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import run
+from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 

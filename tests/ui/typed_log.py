@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from tests.ui.crashing import _no_desk
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import run
+from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
 
 

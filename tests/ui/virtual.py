@@ -13,11 +13,11 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 
 from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
-from tradetui.desk.creation import MakeProfile
+from tradetui.desk.creation.creation import MakeProfile
 from tradetui.desk.desk import Desk
-from tradetui.desk.disk import InlineDisk
 from tradetui.exchange.clock import LoopClock
 from tradetui.sandbox.app import Sandbox
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
 

@@ -12,21 +12,21 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, Say, Scripted, Seen
-from tradetui.desk.creation import Creation
-from tradetui.desk.disk import Disk, InlineDisk
-from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.intents import Intents
-from tradetui.desk.journal import Intent, Journal, State
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.creation.creation import Creation
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal import Intent, Journal, State
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
+from tradetui.storage.disk_thread import Disk, InlineDisk
+from tradetui.wire.models.subaccounts import CreateBatchRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.subaccounts import CreateBatchRequest
 
 START_MS = 1_793_491_200_000
 PASSPHRASE = "CanaryPass1"

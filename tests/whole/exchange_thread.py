@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.whole.killing import SYMBOL
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.keys import SandboxKey
+from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 from tradetui.sandbox.server import serving, wall_ms
 
 REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")

@@ -20,14 +20,14 @@ from typing import Any
 import tradetui.exchange.transport.http  # noqa: F401 - loaded once for all the processes
 from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead
 from tests.whole.safety_mutations import MUTATIONS
-from tradetui.commands.session import open_desk
+from tradetui.commands.bootstrap import open_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.preview import Target
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.errors import ExchangeError
-from tradetui.profiles.loading import Flags, load
+from tradetui.profiles.load import Flags, load
+from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import Side
 
 LOOKS = 3
 Told = dict[str, Any]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.preview import Target
-from tradetui.wire.vocabulary import Side
+from tradetui.desk.reversal.preview import Target
+from tradetui.wire.enums import Side
 
 KINDS = ("opposite leg exists", "s < L", "s = L", "s > L", "one-way long", "one-way short", "one-way with a size")
 LEAST_SHARE = 0.1

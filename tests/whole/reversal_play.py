@@ -19,17 +19,16 @@ from typing import Any
 import looptime
 from pydantic import SecretStr
 
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
-from tradetui.desk.preview import Preview, Target
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, ReadOnly
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
@@ -41,9 +40,10 @@ from tradetui.exchange.transport.transport import (
 )
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode, Side
 
 START_MS = 1_793_491_200_000
 USDT = ProductType.USDT_FUTURES

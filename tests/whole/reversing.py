@@ -12,19 +12,19 @@ from random import Random
 
 from pydantic import SecretStr
 
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution
-from tradetui.desk.journal import Journal
-from tradetui.desk.preview import Target
-from tradetui.desk.progress import Progress
+from tradetui.desk.intents.journal import Journal
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.product_types import ProductType
 

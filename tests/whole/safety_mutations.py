@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tradetui.desk import classification, execution, journal, order_reads
-from tradetui.desk.execution import Execution
-from tradetui.desk.intents import Intents
-from tradetui.desk.journal import Journal, Moment, State
-from tradetui.desk.sending import Sending
+from tradetui.desk.intents.intents import Intents, journal
+from tradetui.desk.intents.journal import Journal, Moment, State
+from tradetui.desk.reversal import classification, execution, order_reads
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange import writes
-from tradetui.exchange.calls import Calls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.exchange.signed_call import Calls
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""

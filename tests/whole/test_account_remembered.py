@@ -11,13 +11,13 @@ import pytest
 
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.killing import SYMBOL
-from tradetui.commands.session import open_desk
-from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.journal import State
-from tradetui.desk.preview import Preview, Target
-from tradetui.profiles.loading import Flags, load
+from tradetui.commands.bootstrap import open_desk
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.profiles.load import Flags, load
+from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import Side
 
 CONFIG = """
 [profiles.main]

@@ -16,17 +16,17 @@ from pydantic import SecretStr
 
 from tests.exchange.scripted import Say, Seen
 from tests.whole.creating import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
-from tradetui.desk.created import Created, Creates, Wanted
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import State
-from tradetui.desk.vault import VaultUnusable
-from tradetui.exchange.budget import NoBudget
+from tradetui.desk.creation.key_store import VaultUnusable
+from tradetui.desk.creation.kinds import Created, Creates, Wanted
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import State
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.wire.broker import CreateSubaccountRequest
-from tradetui.wire.copytrading import CreateCopyKeyRequest
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.models.broker import CreateSubaccountRequest
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 
 pytestmark = pytest.mark.looptime
 
@@ -446,7 +446,7 @@ async def test_locked_nothing_is_sent(tmp_path: Path) -> None:
 
 
 async def test_locked_by_another_process_at_the_last_moment_nothing_is_sent(tmp_path: Path) -> None:
-    from tradetui.desk.journal import Journal, Moment
+    from tradetui.desk.intents.journal import Journal, Moment
 
     async with scene(tmp_path) as on:
         other = Journal(tmp_path / "journal.sqlite")

@@ -11,14 +11,14 @@ import pytest
 
 from tests.desk import test_vault as vault_proofs
 from tests.whole import test_creation as proofs
-from tradetui.desk import creation, vault
-from tradetui.desk.creation import Creation
-from tradetui.desk.intents import Intents, Withheld
-from tradetui.desk.journal import State
-from tradetui.desk.unkept import Unkept
-from tradetui.exchange.calls import Calls
+from tradetui.desk.creation.creation import Creation, creation
+from tradetui.desk.creation.creation import key_store as vault
+from tradetui.desk.creation.unsaved_keys import Unkept
+from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.journal import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.wire.copytrading import CreateCopyKeyRequest
+from tradetui.exchange.signed_call import Calls
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 
 pytestmark = pytest.mark.looptime
 Patch = pytest.MonkeyPatch

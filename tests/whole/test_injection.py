@@ -18,16 +18,18 @@ import pytest
 
 from tests.whole.injection import AwaitPoint, Injected, Injector, Kind, injecting
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk import evidence, execution, order_reads, outcome_tracker, sending, tracking
-from tradetui.desk.execution import Execution, NotConfirmed, lock_key
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import ENDED, Intent, State, WrongStep
-from tradetui.desk.preview import Preview, Target
-from tradetui.desk.progress import Sent
-from tradetui.exchange import calls, writes
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
+from tradetui.desk.reversal import execution, order_reads, outcome_tracker, sending, tracking
+from tradetui.desk.reversal import market_state as evidence
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.progress import Sent
+from tradetui.exchange import signed_call as calls
+from tradetui.exchange import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.trading.holdings import Legs
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 MODULES = (execution, sending, tracking, outcome_tracker, order_reads, evidence, writes, calls)
 NEITHER_SENDS_NOR_FOLLOWS = {

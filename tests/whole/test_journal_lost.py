@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.disk import InlineDisk
-from tradetui.desk.execution import Execution, NotConfirmed
-from tradetui.desk.preview import Target
-from tradetui.desk.registered_journal import NEW, JournalLocation
+from tradetui.desk.intents.registered_journal import NEW, JournalLocation
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.errors import NotSent
-from tradetui.wire.vocabulary import Side
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 LONG = Target(SYMBOL, USDT, Side.BUY)

@@ -16,15 +16,15 @@ from textual.widgets import Input
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.killing import SYMBOL
 from tests.whole.outgoing import outgoing_requests
-from tradetui.commands.session import open_desk
-from tradetui.desk.preview import Target
-from tradetui.profiles.loading import Flags, load
+from tradetui.commands.bootstrap import open_desk
+from tradetui.desk.reversal.preview import Target
+from tradetui.profiles.load import Flags, load
 from tradetui.ui.app import TradeApp
-from tradetui.ui.keys import BINDINGS
+from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.palette import Actions
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import Side
 
 PROFILE = """
 [profiles.watched]

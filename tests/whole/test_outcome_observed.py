@@ -13,23 +13,23 @@ import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.alerts import Alert, AlertKind, AlertWatch
-from tradetui.desk.execution import NotConfirmed
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import State
-from tradetui.desk.outcome import Outcome
-from tradetui.desk.preview import Target
-from tradetui.desk.progress import Progress, Sent, Stage
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.exchange.errors import ExchangeError
-from tradetui.sandbox import reversing
+from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.contracts import CONTRACTS
-from tradetui.sandbox.dealing import fill, market_order
-from tradetui.sandbox.faults import ConnectionDropped
-from tradetui.sandbox.orders import Order, words
-from tradetui.sandbox.refusals import Refusal
-from tradetui.sandbox.world import World
+from tradetui.sandbox.books import reversal as reversing
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.order import Order, words
+from tradetui.sandbox.books.order_execution import fill, market_order
+from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.gateway.faults import ConnectionDropped
 from tradetui.trading.holdings import Legs, Net
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 

@@ -23,13 +23,13 @@ account_kind = "ordinary"
 
 DIES_AFTER_SENT = """
 import asyncio, os, signal
-from tradetui.commands.session import journal_of, identity_of
-from tradetui.desk.journal import Moment, State
-from tradetui.desk.journal_opening import open_journal
-from tradetui.exchange.budget import Lane
+from tradetui.commands.bootstrap import journal_of, identity_of
+from tradetui.desk.intents.journal import Moment, State
+from tradetui.desk.intents.journal_opening import open_journal
+from tradetui.exchange.rate_limit.limiter import Lane
 from tradetui.exchange.clock import SystemClock
-from tradetui.commands.session import open_reader
-from tradetui.profiles.loading import Flags, load
+from tradetui.commands.bootstrap import open_reader
+from tradetui.profiles.load import Flags, load
 from tradetui.storage.process_life import ProcessLives
 from tradetui.wire.catalogue import CATALOGUE
 

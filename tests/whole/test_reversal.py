@@ -8,15 +8,15 @@ from decimal import Decimal
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.execution import NotConfirmed
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import State
-from tradetui.desk.outcome import Outcome
-from tradetui.desk.preview import Target
-from tradetui.desk.progress import Progress
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs, Net
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.execution import NotConfirmed
-from tradetui.desk.journal import State
-from tradetui.desk.preview import Target
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
@@ -19,7 +19,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
 )
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 

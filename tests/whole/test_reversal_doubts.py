@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk.execution import NotConfirmed
-from tradetui.desk.journal import Journal, State
-from tradetui.desk.outcome import Outcome
-from tradetui.desk.preview import Target
-from tradetui.desk.progress import Progress
+from tradetui.desk.intents.journal import Journal, State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
-from tradetui.ui.dialogs.reversal_lines import preview_lines
-from tradetui.wire.vocabulary import Side
+from tradetui.ui.reversal.lines import preview_lines
+from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
 

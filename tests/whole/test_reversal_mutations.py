@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal_cases import check_cases
-from tradetui.desk import evidence
-from tradetui.sandbox import world
+from tradetui.desk.reversal import market_state as evidence
+from tradetui.sandbox import exchange_state as world
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
-from tradetui.wire.vocabulary import Side
+from tradetui.wire.enums import Side
 
 RIGHT_DECISION = world.decide
 

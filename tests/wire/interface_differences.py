@@ -9,22 +9,22 @@ from enum import StrEnum
 from pydantic import SecretStr
 
 from tests.wire.interface_document import Document, DocumentedEndpoint, words
-from tradetui.wire import vocabulary as v
+from tradetui.wire import enums as v
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
-from tradetui.wire.fees import FeeDetail
-from tradetui.wire.futures import Asset
-from tradetui.wire.parameters import Count, Label, Listed, Milliseconds, Parameter, Passphrase, Word
-from tradetui.wire.product_types import ProductType
-from tradetui.wire.requests import Request
-from tradetui.wire.signing import HmacSigner, signed_headers
-from tradetui.wire.subaccounts import (
+from tradetui.wire.models.fee_detail import FeeDetail
+from tradetui.wire.models.futures import Asset
+from tradetui.wire.models.subaccounts import (
     MOST_IPS,
     MOST_KEYS_PER_SUBACCOUNT,
     MOST_PER_REQUEST,
     MOST_SUBACCOUNTS,
     VirtualSubaccountRequest,
 )
-from tradetui.wire.time_rules import DAY_MS, Ends, Missing
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.requests.parameter import Count, Label, Listed, Milliseconds, Parameter, Passphrase, Word
+from tradetui.wire.requests.request import Request
+from tradetui.wire.signing import HmacSigner, signed_headers
+from tradetui.wire.time_windows import DAY_MS, Ends, Missing
 
 # Marked required by the table, and said by the same table to be left out in one-way mode; the mode decides.
 REQUIRED_BY_MODE = {(5, "size")}
@@ -73,7 +73,7 @@ REPLY_WORDS: dict[tuple[int, str], type[StrEnum]] = {
 BEYOND: dict[type[StrEnum], set[str]] = {
     v.PlanType: {"profit_loss", "profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss"},
     v.PlanStatus: {"fail_trigger", "live", "not_trigger", "executing"},
-    v.OrderStatus: {"filled", "canceled"},
+    v.OrderStatus: {"filled", "canceled", "cancelled", "rejected", "expired"},
 }
 
 STATES: dict[str, type[StrEnum]] = {

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tradetui.wire.catalogue import Endpoint, endpoint
-from tradetui.wire.replies import Reply, read_reply
+from tradetui.wire.reply import Reply, read_reply
 
 FEE = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.0123"}
 

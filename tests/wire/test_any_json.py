@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.wire.rows import FILL, ORDER, ROWS, one
 from tradetui.wire.catalogue import CATALOGUE, endpoint
-from tradetui.wire.json_text import dump, load
-from tradetui.wire.numbers import plain
-from tradetui.wire.replies import Reply, UnreadableBody, read_reply
+from tradetui.wire.reply import Reply, UnreadableBody, read_reply
+from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.json_text import dump, load
 
 DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,24})?", fullmatch=True)
 IDS = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tradetui.wire.codes import (
+from tradetui.wire.error_codes import (
     COPY_KEY_REFUSALS,
     KNOWN_CODES,
     ErrorKind,

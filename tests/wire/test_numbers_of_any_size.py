@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.replies import UnreadableBody, read_data, read_envelope
+from tradetui.wire.reply import UnreadableBody, read_data, read_envelope
 
 ABSURD = (
     "9" * 400,

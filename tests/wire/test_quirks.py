@@ -9,15 +9,15 @@ from decimal import Decimal
 import pytest
 
 from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
-from tradetui.wire.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.catalogue import CATALOGUE, RowLaw, endpoint
-from tradetui.wire.convert import ConvertHistoryRequest
-from tradetui.wire.futures import PendingOrdersRequest, TriggerHistoryRequest
+from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
+from tradetui.wire.models.convert import ConvertHistoryRequest
+from tradetui.wire.models.futures import PendingOrdersRequest, TriggerHistoryRequest
+from tradetui.wire.models.spot import SpotBillsRequest
+from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.replies import read_envelope, read_reply
-from tradetui.wire.requests import InvalidRequest
-from tradetui.wire.spot import SpotBillsRequest
-from tradetui.wire.subaccounts import VirtualSubaccountRequest
+from tradetui.wire.reply import read_envelope, read_reply
+from tradetui.wire.requests.request import InvalidRequest
 
 
 def test_id_less_than_one_is_the_first_page_of_transfers() -> None:

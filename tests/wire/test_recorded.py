@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.codes import KNOWN_CODES, CodeGroup, ErrorKind, meaning, write_refused
-from tradetui.wire.json_text import dump
-from tradetui.wire.records import Record
-from tradetui.wire.replies import RefusedReply, UnreadableBody, read_data, read_envelope, read_reply
+from tradetui.wire.error_codes import KNOWN_CODES, CodeGroup, ErrorKind, meaning, write_refused
+from tradetui.wire.replies.record import Record
+from tradetui.wire.reply import RefusedReply, UnreadableBody, read_data, read_envelope, read_reply
+from tradetui.wire.text.json_text import dump
 
 ENDPOINTS = {
     "all-position": "futures.positions",

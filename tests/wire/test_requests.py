@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tradetui.wire.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.convert import ConvertHistoryRequest
-from tradetui.wire.copytrading import CreateCopyKeyRequest
-from tradetui.wire.futures import (
+from tradetui.wire.enums import LIVE_BUSINESS_TYPES, GroupType, PositionMode
+from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
+from tradetui.wire.models.convert import ConvertHistoryRequest
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
+from tradetui.wire.models.futures import (
     AccountListRequest,
     FuturesFillsRequest,
     OrderDetailRequest,
@@ -24,10 +25,9 @@ from tradetui.wire.futures import (
     TickerRequest,
     TriggerHistoryRequest,
 )
-from tradetui.wire.requests import InvalidRequest, Request
-from tradetui.wire.spot import SpotBillsRequest, SpotFillsRequest
-from tradetui.wire.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
-from tradetui.wire.vocabulary import LIVE_BUSINESS_TYPES, GroupType, PositionMode
+from tradetui.wire.models.spot import SpotBillsRequest, SpotFillsRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.requests.request import InvalidRequest, Request
 
 DAY = 86_400_000
 NOW = 1_790_000_000_000

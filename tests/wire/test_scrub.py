@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.wire.scrub import REPLACEMENT, scrub
+from tradetui.wire.text.sanitize import REPLACEMENT, scrub
 
 
 @pytest.mark.parametrize(

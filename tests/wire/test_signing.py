@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tradetui.wire.broker import CreateSubaccountRequest
 from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.requests import Request
+from tradetui.wire.enums import BusinessType
+from tradetui.wire.models.broker import CreateSubaccountRequest
+from tradetui.wire.models.spot import SpotBillsRequest
+from tradetui.wire.requests.request import Request
 from tradetui.wire.signing import (
     HmacSigner,
     RsaSigner,
@@ -24,8 +26,6 @@ from tradetui.wire.signing import (
     sign_hmac,
     signed_headers,
 )
-from tradetui.wire.spot import SpotBillsRequest
-from tradetui.wire.vocabulary import BusinessType
 
 
 def test_recorded_vectors_from_request_to_headers(recorded: Path) -> None:

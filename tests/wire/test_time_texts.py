@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.wire.requests import InvalidRequest
-from tradetui.wire.time_texts import milliseconds
+from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.time_points import milliseconds
 
 NOW = 1_793_491_200_000
 

@@ -12,11 +12,12 @@ from pydantic import SecretStr
 
 from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tradetui.wire.catalogue import CATALOGUE, endpoint
-from tradetui.wire.futures import FuturesFill, PendingOrder
-from tradetui.wire.json_text import dump
-from tradetui.wire.numbers import plain
-from tradetui.wire.records import LostRowError, Record, read_rows
-from tradetui.wire.replies import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.replies.record import LostRowError, Record, read_rows
+from tradetui.wire.reply import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
+from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.json_text import dump
 
 NAMES = sorted(ROWS)
 ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", "1e5", 3.5, 10**30)
@@ -337,7 +338,7 @@ def test_positions_of_both_legs_have_their_own_keys() -> None:
     row: dict[str, Any] = {"symbol": "SOLUSDT", "holdSide": "long", "marginCoin": "USDT", "total": "1"}
     reply = read("futures.positions", row, {**row, "holdSide": "short"})
     assert len({position.key for position in reply.rows}) == 2
-    assert [position.is_long for position in reply.rows] == [True, False]
+    assert [position.leg for position in reply.rows] == [PositionSide.LONG, PositionSide.SHORT]
 
 
 def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:

@@ -7,8 +7,8 @@ from typing import Final
 
 from tradetui.commands.console import say
 from tradetui.commands.screen_state import FILE as STATE_FILE
-from tradetui.profiles import places
-from tradetui.profiles.loading import Flags, LoadedProfile, load
+from tradetui.profiles import paths as places
+from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.storage.private_directory import Closed, close_to_others
 
 OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")

@@ -11,7 +11,7 @@ from tradetui.commands.console import needs_terminal
 from tradetui.commands.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
-from tradetui.ui.running import run as run_app
+from tradetui.ui.run_app import run as run_app
 from tradetui.ui.screenshot import is_key, picture
 from tradetui.ui.settings import ProfileChoice, UiSettings
 

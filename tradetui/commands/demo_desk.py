@@ -9,18 +9,18 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.commands.intent_ids import new_ids
-from tradetui.desk.creation import Creation, MakeProfile
+from tradetui.desk.creation.creation import Creation, MakeProfile
 from tradetui.desk.desk import Desk
-from tradetui.desk.disk import InlineDisk, ThreadDisk
-from tradetui.desk.execution import Execution
+from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import LocalBudget
 from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
+from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.wire.product_types import ProductType
 
 PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)

@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from tradetui.commands.bootstrap import flags_of, identity_of, journal_of, open_reader
 from tradetui.commands.console import stdout
 from tradetui.commands.data_directory import close_data_dir, closed_sentence
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import flags_of, identity_of, journal_of, open_reader
-from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.journal import ENDED
-from tradetui.desk.journal_opening import existing_journal
-from tradetui.desk.registered_journal import RegisteredJournal
-from tradetui.desk.sqlite_file import FileUnusable
-from tradetui.exchange.address_quota import AddressUsage
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.intents.journal import ENDED
+from tradetui.desk.intents.journal_opening import existing_journal
+from tradetui.desk.intents.registered_journal import RegisteredJournal
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError
-from tradetui.profiles.loading import LoadedProfile, load
-from tradetui.ui.own_keys import own_keys
+from tradetui.exchange.rate_limit.address_quota import AddressUsage
+from tradetui.profiles.load import LoadedProfile, load
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
-from tradetui.wire.json_text import dump
+from tradetui.wire.text.json_text import dump
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tradetui.desk.created import Creates, NotWritten
-from tradetui.desk.vault import Entry, Secrets, VaultUnusable
-from tradetui.profiles import places
+from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
+from tradetui.desk.creation.kinds import Creates, NotWritten
+from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
-from tradetui.profiles.loading import Flags, LoadedProfile, profile_names, profiles_dir
+from tradetui.profiles.load import Flags, LoadedProfile, profile_names, profiles_dir
 from tradetui.profiles.secrets import FIELDS
-from tradetui.profiles.writing import check_name, write_profile
+from tradetui.profiles.write import check_name, write_profile
 
 
 class KeyringBox:

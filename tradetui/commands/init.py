@@ -11,15 +11,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from tradetui.commands.bootstrap import open_reader
 from tradetui.commands.console import ask, ask_hidden, say
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import open_reader
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
-from tradetui.profiles import places
+from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.loading import Flags, keys_dir, load, profiles_dir
+from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir
 from tradetui.profiles.model import Profile, check_base_url
-from tradetui.profiles.writing import check_name, write_profile
+from tradetui.profiles.write import check_name, write_profile
 
 PROPOSED_BASE_URL = "https://api.bitget.com"
 

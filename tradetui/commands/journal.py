@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
+from tradetui.commands.bootstrap import flags_of, identity_of, journal_of
 from tradetui.commands.console import say, stdout
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import flags_of, identity_of, journal_of
-from tradetui.desk.journal import ENDED, Intent, State
-from tradetui.desk.journal_opening import accept_loss, existing_journal
-from tradetui.desk.registered_journal import JournalLocation, RegisteredJournal
-from tradetui.desk.sqlite_file import FileLost, FileUnusable
+from tradetui.desk.intents.journal import ENDED, Intent, State
+from tradetui.desk.intents.journal_opening import accept_loss, existing_journal
+from tradetui.desk.intents.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.wire.json_text import dump
+from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.wire.text.json_text import dump
 
 EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
 NOT_KNOWN = (

@@ -6,13 +6,13 @@ import argparse
 import os
 from collections.abc import Mapping
 
+from tradetui.commands.bootstrap import flags_of
 from tradetui.commands.console import say, stdout
 from tradetui.commands.exit_codes import DONE
 from tradetui.commands.output import JsonWriter, TableWriter
-from tradetui.commands.session import flags_of
 from tradetui.profiles.errors import NoProfile
-from tradetui.profiles.loading import load
-from tradetui.ui.keys import key_table
+from tradetui.profiles.load import load
+from tradetui.ui.keys.registry import key_table
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     if not changed:
         return {}
-    from tradetui.ui.own_keys import own_keys
+    from tradetui.ui.keys.profile_keys import own_keys
 
     own = own_keys(changed)
     for trouble in own.troubles:

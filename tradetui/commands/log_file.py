@@ -17,7 +17,7 @@ from typing import Final, TextIO
 from tradetui import __version__
 from tradetui.commands.redaction import redacted
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.wire.scrub import scrub
+from tradetui.wire.text.sanitize import scrub
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 """Size at which a file is put aside as FILE.1, and so on up to FILE.3."""

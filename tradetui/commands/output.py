@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from tradetui.commands.console import Output
-from tradetui.desk.export import CsvTable, csv_cell
-from tradetui.wire.json_text import dump
-from tradetui.wire.scrub import scrub
+from tradetui.desk.tables.export import CsvTable, csv_cell
+from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.sanitize import scrub
 
 
 class RowWriter(Protocol):

@@ -6,13 +6,13 @@ import argparse
 import os
 from pathlib import Path
 
+from tradetui.commands.bootstrap import flags_of
 from tradetui.commands.console import say, stdout
 from tradetui.commands.exit_codes import DONE, USAGE
-from tradetui.commands.session import flags_of
-from tradetui.profiles import places
+from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.profiles.loading import keys_dir, load, profiles_dir
-from tradetui.wire.json_text import dump
+from tradetui.profiles.load import keys_dir, load, profiles_dir
+from tradetui.wire.text.json_text import dump
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,11 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from tradetui.desk.positions_reader import PositionsReader
+from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.trading.money import plain
 from tradetui.trading.positions import FromFills, Position
-from tradetui.wire.futures import PositionsRequest
+from tradetui.wire.models.futures import PositionsRequest
 
 
 async def held_positions(

@@ -8,19 +8,19 @@ import os
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
+from tradetui.commands.bootstrap import desk_settings, flags_of, open_reader
 from tradetui.commands.console import stdout
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.session import desk_settings, flags_of, open_reader
-from tradetui.desk.columns import number
-from tradetui.desk.evidence import Evidence
-from tradetui.desk.guards import MONITOR, Situation, why_not
-from tradetui.desk.preview import Preview, Target
+from tradetui.desk.reversal.market_state import Evidence
+from tradetui.desk.reversal.pretrade_checks import MONITOR, Situation, why_not
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.tables.columns import number
 from tradetui.exchange.clock import SystemClock
-from tradetui.profiles.loading import LoadedProfile
-from tradetui.wire.json_text import dump
-from tradetui.wire.requests import InvalidRequest
-from tradetui.wire.vocabulary import Side
+from tradetui.profiles.load import LoadedProfile
+from tradetui.wire.enums import Side
+from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.text.json_text import dump
 
 
 def run(args: argparse.Namespace) -> int:

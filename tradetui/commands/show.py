@@ -10,27 +10,27 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tradetui.commands import endpoints_table
+from tradetui.commands.bootstrap import flags_of, open_reader
 from tradetui.commands.console import say, show_progress, stderr_is_terminal, stdout
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.failures import report
 from tradetui.commands.flags import CommandParser, global_flags_into
-from tradetui.commands.merging import merged
+from tradetui.commands.merge_streams import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
-from tradetui.commands.session import flags_of, open_reader
-from tradetui.desk.export import CsvTable
-from tradetui.desk.tagged import Tagged
+from tradetui.desk.tables.export import CsvTable
+from tradetui.desk.tables.product_row import Tagged
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
-from tradetui.profiles.loading import LoadedProfile
+from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 from tradetui.wire.product_types import ProductType, may_trade
-from tradetui.wire.records import Record
-from tradetui.wire.replies import Reply
-from tradetui.wire.requests import InvalidRequest, check_window
-from tradetui.wire.time_rules import split_span
-from tradetui.wire.time_texts import milliseconds
+from tradetui.wire.replies.record import Record
+from tradetui.wire.reply import Reply
+from tradetui.wire.requests.request import InvalidRequest, check_window
+from tradetui.wire.time_points import milliseconds
+from tradetui.wire.time_windows import split_span
 
 WHATS: Mapping[str, str] = {
     "accounts": "futures.accounts",
@@ -117,7 +117,7 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
 
 
 def _csv_writer(what: str) -> TableCsvWriter:
-    from tradetui.desk.columns.every_field import every_column
+    from tradetui.desk.tables.columns.every_field import every_column
 
     return TableCsvWriter(stdout(), CsvTable(every_column(what)))
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from tradetui.desk.feed import Feed
-from tradetui.desk.health import LinkState
-from tradetui.desk.progress import Progress, Sent, Stage
-from tradetui.desk.tagged import BEGINNING, Tagged
-from tradetui.wire.numbers import plain
+from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.tables.product_row import BEGINNING, Tagged
+from tradetui.wire.text.decimal_text import plain
 
 
 class AlertKind(StrEnum):

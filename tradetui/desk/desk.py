@@ -7,38 +7,38 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from tradetui.desk.account.account_storage import ACCOUNTS_DIR, Keeping, account_dir
+from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts import Alert, AlertWatch
-from tradetui.desk.archive import Archive, Kind, Selection
-from tradetui.desk.archive_rows import ArchiveRows
-from tradetui.desk.disk import Disk, InlineDisk
-from tradetui.desk.feed import Feed, Pace, Reader
-from tradetui.desk.fill_history import FillHistory
-from tradetui.desk.fills_reader import FillsReader
-from tradetui.desk.health import Health, health_of
-from tradetui.desk.identity import AccountIdentity
-from tradetui.desk.keeping import ACCOUNTS_DIR, Keeping, account_dir
-from tradetui.desk.listings import Listings
-from tradetui.desk.positions_reader import PositionsReader
-from tradetui.desk.readers import AccountsReader, OrdersReader
-from tradetui.desk.registered_journal import JournalLocation
-from tradetui.desk.registry import REGISTRY_FILE
-from tradetui.desk.scheduler import Scheduler
+from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.feed import Feed, Pace, Reader
+from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.fills import FillsReader
+from tradetui.desk.feeds.health import Health, health_of
+from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.scheduler import Scheduler
+from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.registry import REGISTRY_FILE
+from tradetui.desk.lookup.session_lookups import Listings
 from tradetui.desk.settings import Access, DeskSettings
-from tradetui.desk.snapshot import Snapshot, indexed
-from tradetui.desk.tagged import Tagged
-from tradetui.desk.totals import Totals, totals_of
-from tradetui.desk.triggers_reader import TriggersReader
-from tradetui.exchange.budget import Lane
+from tradetui.desk.tables.account_totals import Totals, totals_of
+from tradetui.desk.tables.product_row import Tagged
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.link import Link
+from tradetui.exchange.connection_status import Link
+from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.trading.positions import Position
-from tradetui.wire.futures import FuturesAccount
+from tradetui.wire.models.futures import FuturesAccount
 
 if TYPE_CHECKING:
-    from tradetui.desk.creation import Creation
-    from tradetui.desk.execution import Execution
+    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.reversal.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"
 UID_NOT_KNOWN = (

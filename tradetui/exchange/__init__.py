@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tradetui.exchange.budget import Lane
     from tradetui.exchange.client import ExchangeClient, ExchangeReader
     from tradetui.exchange.clock import LoopClock, SystemClock
     from tradetui.exchange.credentials import Credentials
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableReply,
     )
+    from tradetui.exchange.rate_limit.limiter import Lane
 
 __all__ = [
     "AuthenticationFailed",
@@ -50,7 +50,7 @@ _HOMES = {
     "Credentials": "credentials",
     "ExchangeClient": "client",
     "ExchangeReader": "client",
-    "Lane": "budget",
+    "Lane": "rate_limit.limiter",
     "LoopClock": "clock",
     "SystemClock": "clock",
 }

@@ -13,21 +13,21 @@ from random import Random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tradetui.exchange import calls as calling
 from tradetui.exchange import paging
-from tradetui.exchange.areas.asking import Time
-from tradetui.exchange.areas.broker import BrokerReading, BrokerWriting
-from tradetui.exchange.areas.convert import ConvertReading
-from tradetui.exchange.areas.creation import CopyKeyCreation, SubaccountCreation
-from tradetui.exchange.areas.futures import FuturesReading, FuturesTrading
-from tradetui.exchange.areas.public import PublicReading
-from tradetui.exchange.areas.spot import SpotReading
-from tradetui.exchange.budget import Budget, Lane, LocalBudget
+from tradetui.exchange import signed_call as calling
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
+from tradetui.exchange.connection_status import Link
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.endpoints.broker import BrokerReading, BrokerWriting
+from tradetui.exchange.endpoints.convert import ConvertReading
+from tradetui.exchange.endpoints.creation import CopyKeyCreation, SubaccountCreation
+from tradetui.exchange.endpoints.futures import FuturesReading, FuturesTrading
+from tradetui.exchange.endpoints.group import Time
+from tradetui.exchange.endpoints.public import PublicReading
+from tradetui.exchange.endpoints.spot import SpotReading
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.link import Link
+from tradetui.exchange.rate_limit.limiter import Budget, Lane, LocalBudget
 from tradetui.exchange.reads import Reads
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
@@ -35,8 +35,8 @@ from tradetui.exchange.transport.transport import Timeouts, Transport
 from tradetui.exchange.writes import Writes
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.catalogue import endpoint as catalogued
-from tradetui.wire.replies import Reply
-from tradetui.wire.requests import Request
+from tradetui.wire.reply import Reply
+from tradetui.wire.requests.request import Request
 
 if TYPE_CHECKING:
     from tradetui.exchange.transport.http import HttpxTransportFactory

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tradetui.wire.scrub import scrub
+from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
-    from tradetui.wire.replies import LostRow
+    from tradetui.wire.reply import LostRow
 
 
 class ExchangeError(Exception):

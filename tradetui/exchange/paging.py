@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tradetui.wire.catalogue import RowLaw
-from tradetui.wire.replies import Reply
-from tradetui.wire.time_rules import split_span
+from tradetui.wire.reply import Reply
+from tradetui.wire.time_windows import split_span
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
-    from tradetui.wire.requests import Request
+    from tradetui.wire.requests.request import Request
 
 ReadPage: TypeAlias = Callable[["Endpoint", "Request"], Awaitable[Reply[Any]]]
 

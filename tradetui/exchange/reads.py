@@ -6,8 +6,6 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.budget import Lane
-from tradetui.exchange.dialect import Dialect
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -17,18 +15,20 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.exchange.verdict import rows_or_error
-from tradetui.wire.codes import CodeGroup, meaning, switches_off
-from tradetui.wire.replies import Reply
+from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.request_variants import Dialect
+from tradetui.exchange.response import rows_or_error
+from tradetui.wire.error_codes import CodeGroup, meaning, switches_off
+from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
-    from tradetui.exchange.calls import Calls
     from tradetui.exchange.capabilities import Capabilities
     from tradetui.exchange.clock import ServerClock
+    from tradetui.exchange.connection_status import Link
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.link import Link
+    from tradetui.exchange.signed_call import Calls
     from tradetui.wire.catalogue import Endpoint
-    from tradetui.wire.requests import Request
+    from tradetui.wire.requests.request import Request
 
 _TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)
 _LONGEST_MESSAGE = 400

@@ -5,22 +5,22 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.budget import Lane
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, OutcomeUnknown
+from tradetui.exchange.rate_limit.limiter import Lane
 from tradetui.exchange.reads import tidy
-from tradetui.exchange.verdict import outcome_or_error
+from tradetui.exchange.response import outcome_or_error
 from tradetui.wire.catalogue import endpoint as catalogued
-from tradetui.wire.public import ServerTimeRequest
-from tradetui.wire.replies import Reply
+from tradetui.wire.models.public import ServerTimeRequest
+from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
-    from tradetui.exchange.calls import BeforeSend, Calls
     from tradetui.exchange.clock import ServerClock
+    from tradetui.exchange.connection_status import Link
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.link import Link
     from tradetui.exchange.reads import Reads
+    from tradetui.exchange.signed_call import BeforeSend, Calls
     from tradetui.wire.catalogue import Endpoint
-    from tradetui.wire.requests import Request
+    from tradetui.wire.requests.request import Request
 
 
 class Writes:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring
-from tradetui.profiles.loading import LoadedProfile
+from tradetui.profiles.load import LoadedProfile
 
 FIELDS = ("api_key", "secret", "passphrase")
 COMMAND_SECONDS = 30

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from tradetui.sandbox import auth
-from tradetui.sandbox.dialect import MESSAGE_IN_DOCUMENT, spoken, written
-from tradetui.sandbox.faults import ConnectionDropped, Faults
-from tradetui.sandbox.keys import SandboxKey
-from tradetui.sandbox.limits import AddressCounts, ArrivalCounts
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.endpoints.reads import read
+from tradetui.sandbox.endpoints.wording import MESSAGE_IN_DOCUMENT, spoken, written
+from tradetui.sandbox.endpoints.writes import write
+from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.gateway import auth
+from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
+from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
+from tradetui.sandbox.gateway.permissions import permit
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.permissions import permit
-from tradetui.sandbox.readings import read
-from tradetui.sandbox.refusals import Refusal
-from tradetui.sandbox.world import World
-from tradetui.sandbox.writings import write
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 
 Scope = MutableMapping[str, Any]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from tradetui.sandbox.reversal_faults import OUTCOMES
+from tradetui.sandbox.books.reversal_faults import OUTCOMES
 
 FAULT_KINDS = (
     "delay",

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.population import build_world
+from tradetui.sandbox.seed_accounts import build_world
 
 CATCH_UP_S = 1.0
 LAST_PORT = 65_535

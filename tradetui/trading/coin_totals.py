@@ -8,11 +8,11 @@ from decimal import Context, Decimal
 from typing import Final
 
 from tradetui.trading.money import ZERO
-from tradetui.wire.broker import SubaccountTransfer
-from tradetui.wire.convert import ConvertRecord
-from tradetui.wire.records import Record
-from tradetui.wire.spot import SpotBill, SpotFill
-from tradetui.wire.vocabulary import BusinessType, TransferStatus, same
+from tradetui.wire.enums import BusinessType, TransferStatus, same
+from tradetui.wire.models.broker import SubaccountTransfer
+from tradetui.wire.models.convert import ConvertRecord
+from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.replies.record import Record
 
 NOT_TOLD: Final = "(not told)"
 """The coin of an amount whose coin the interface does not name, such as a convert's fee."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import LONG, leg_of
-from tradetui.wire.futures import FuturesFill
+from tradetui.wire.models.futures import FuturesFill
 
 
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:

@@ -10,9 +10,9 @@ from itertools import islice
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO, mean_entry, plain, profit
-from tradetui.wire.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, ReportedPosition
 from tradetui.wire.product_types import ProductType, margin_coin
-from tradetui.wire.vocabulary import PositionMode, PositionSide, TradeSide, known
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 IDS_KEPT = 20_000

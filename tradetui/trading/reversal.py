@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO, plain
-from tradetui.wire.futures import ReversalRequest
+from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.models.futures import ReversalRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import PositionMode, Side
 
 OneWaySide = Literal["omit", "held", "order"]
 

@@ -16,14 +16,14 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.screen import Screen
 
-from tradetui.ui.bindings import bindings
-from tradetui.ui.choices import ScreenChoices, TableChoice
 from tradetui.ui.crash import crash_report
-from tradetui.ui.key_order import KeyOrder, TypedInput
-from tradetui.ui.keys import BINDINGS, shown_keys
-from tradetui.ui.own_keys import own_keys
-from tradetui.ui.safe import tell
-from tradetui.ui.screens.start import StartScreen
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.key_order import KeyOrder, TypedInput
+from tradetui.ui.keys.profile_keys import own_keys
+from tradetui.ui.keys.registry import BINDINGS, shown_keys
+from tradetui.ui.main.start import StartScreen
+from tradetui.ui.preferences import ScreenChoices, TableChoice
+from tradetui.ui.sanitize import tell
 from tradetui.ui.settings import UiSettings
 from tradetui.ui.textual_log import silence_textual_log
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
@@ -31,10 +31,10 @@ from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
-    from tradetui.desk.execution import Execution
-    from tradetui.desk.feed import Feed
-    from tradetui.ui.screens.listing import ListingScreen
-    from tradetui.ui.screens.main import MainScreen
+    from tradetui.desk.feeds.feed import Feed
+    from tradetui.desk.reversal.execution import Execution
+    from tradetui.ui.lookup.lookup_screen import ListingScreen
+    from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
 STARTED_S = 3.0
@@ -133,7 +133,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def main(self) -> MainScreen:
         """The main screen."""
         if self._main is None:
-            from tradetui.ui.screens.main import MainScreen
+            from tradetui.ui.main.main_screen import MainScreen
 
             self._main = MainScreen(self.settings)
         return self._main
@@ -250,7 +250,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
         With texts the form of what to ask opens, filled in with them.
         """
-        from tradetui.ui.screens.listing import ListingScreen
+        from tradetui.ui.lookup.lookup_screen import ListingScreen
 
         before, self.listing = self.listing, ListingScreen(self.settings, table, texts)
         if before is None:
@@ -333,7 +333,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """
         desk = self.desk
         if desk is not None and desk.execution is not None and desk.execution.intents.loss is not None:
-            from tradetui.ui.dialogs.lost_journal import LostJournalDialog
+            from tradetui.ui.journal.lost_journal_dialog import LostJournalDialog
 
             self.push_screen(LostJournalDialog(desk.execution.intents))
             return
@@ -359,7 +359,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def with_own_keys(self, reason: str) -> str:
         """The reason, naming the key that unlocks as the profile has it."""
-        from tradetui.desk.guards import LOCKED
+        from tradetui.desk.reversal.pretrade_checks import LOCKED
 
         return (
             f"Trading is locked; {shown_keys(self.settings.keys.get('lock', 'L'))} unlocks it."

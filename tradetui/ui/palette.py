@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from tradetui.ui.creating.opening import choices as creatable
-from tradetui.ui.creating.opening import open_named
-from tradetui.ui.keys import BINDINGS, shown_keys
+from tradetui.ui.creation.opening import choices as creatable
+from tradetui.ui.creation.opening import open_named
+from tradetui.ui.keys.registry import BINDINGS, shown_keys
 from tradetui.ui.themes import THEMES
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tradetui.ui.choices import ScreenChoices
+from tradetui.ui.preferences import ScreenChoices
 from tradetui.ui.themes import DEFAULT_THEME
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal
 
-from tradetui.wire import broker, convert, copytrading, futures, public, spot, subaccounts
+from tradetui.wire.models import broker, convert, copytrading, futures, public, spot, subaccounts
 from tradetui.wire.rate_limits import RateLimit
-from tradetui.wire.records import Record
-from tradetui.wire.requests import Request, page_limit
-from tradetui.wire.time_rules import Ends, Missing, TimeRule
+from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.request import Request, page_limit
+from tradetui.wire.time_windows import Ends, Missing, TimeRule
 
 __all__ = ["CATALOGUE", "Endpoint", "Ends", "Missing", "PageRule", "RateLimit", "RowLaw", "TimeRule", "endpoint"]
 

@@ -20,20 +20,20 @@ from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, UID, Request
 from tests.whole.lives.network import Network, NoResponse, Post
 from tests.whole.lives.plan import Act, Plan, ProcessPlan
+from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
-from tradetui.desk.execution import Execution
-from tradetui.desk.identity import stand_in
-from tradetui.desk.intents import Withheld
-from tradetui.desk.journal import WrongStep
-from tradetui.desk.preview import Target
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import WrongStep
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.budget import NoBudget
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.transport import HttpRequest, HttpResponse, TransportError, TransportErrorKind
+from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.vocabulary import Side
 
 if TYPE_CHECKING:
     from tests.whole.lives.life import Life

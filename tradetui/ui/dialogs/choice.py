@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
-from tradetui.ui.safe import plain
+from tradetui.ui.sanitize import plain
 
 
 class ChoiceDialog(ModalScreen[int | None]):

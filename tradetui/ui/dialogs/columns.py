@@ -13,10 +13,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.columns import Column
-from tradetui.ui.choices import NARROWEST, WIDEST, ColumnChoice, TableChoice
-from tradetui.ui.safe import plain
-from tradetui.wire.scrub import scrub
+from tradetui.desk.tables.columns import Column
+from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
+from tradetui.ui.sanitize import plain
+from tradetui.wire.text.sanitize import scrub
 
 KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
 ID_WIDTH = 24

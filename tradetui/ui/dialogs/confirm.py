@@ -11,8 +11,8 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from tradetui.ui.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.safe import plain, tell
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.sanitize import plain, tell
 
 
 class ConfirmDialog(ModalScreen[bool]):

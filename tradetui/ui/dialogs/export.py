@@ -14,8 +14,8 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.desk.export import Format, RowsMissing
-from tradetui.ui.safe import plain
+from tradetui.desk.tables.export import Format, RowsMissing
+from tradetui.ui.sanitize import plain
 
 Save = Callable[[Path, Format, bool], int]
 

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tradetui.ui.keys import BINDINGS, KeyBinding, shown_keys
+from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
 
 NOTES = (
     "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`.\n"

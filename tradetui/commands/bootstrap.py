@@ -1,0 +1,201 @@
+"""Builds what commands need from a profile: client, budget, desk, all of one account."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any
+
+from tradetui.commands.redaction import hide_in_log
+from tradetui.desk.account.address import normalised_address
+from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, untold
+from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.desk import Desk, journal_location
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.client import ExchangeClient, ExchangeReader
+from tradetui.exchange.clock import Clock, SystemClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.rate_limit.shared import SharedBudget
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.profiles.model import DEMO_PRODUCT_TYPES
+from tradetui.profiles.secrets import fetch
+from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.product_types import ProductType
+
+
+def flags_of(args: argparse.Namespace) -> Flags:
+    """The global flags of a parsed command line."""
+    return Flags(
+        config=args.config,
+        profile=args.profile,
+        base_url=args.base_url,
+        product_type=args.product_type,
+        data_dir=args.data_dir,
+        read_only=args.read_only,
+    )
+
+
+def credentials_of(loaded: LoadedProfile) -> Credentials:
+    """The profile's key, fetched from the one place it names; raises ConfigurationError."""
+    material = fetch(loaded)
+    api_key = material.api_key.get_secret_value()
+    hide_in_log(api_key, material.secret.get_secret_value(), material.passphrase.get_secret_value())
+    return Credentials(api_key, material.secret, material.passphrase, material.rsa)
+
+
+def identity_of(loaded: LoadedProfile) -> AccountIdentity:
+    """The account: by the exchange where it answers, else as it told before, else by the profile's uid or the key."""
+    credentials = credentials_of(loaded)
+    told = asyncio.run(_told_identity(loaded, stand_in(credentials.api_key)))
+    return told or presumed_identity(loaded, credentials)
+
+
+def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
+    """The account as far as it is known before the exchange was asked."""
+    profile, key = loaded.profile, stand_in(credentials.api_key)
+    try:
+        remembered = KnownAccounts(loaded.data_dir).uid_of(profile.base_url, profile.environment, key)
+    except FileUnusable as problem:
+        raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
+    return untold(profile.base_url, profile.environment, profile.uid, key, remembered)
+
+
+async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
+    profile = loaded.profile
+    async with open_reader(loaded) as client:
+        try:
+            told = await identify(
+                client,
+                base_url=profile.base_url,
+                environment=profile.environment,
+                uid=profile.uid,
+                key_stand_in=key,
+            )
+        except ExchangeError:
+            return None
+    return told if told.origin == "exchange" else None
+
+
+def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
+    """A client that can only read; raises ConfigurationError."""
+    credentials = credentials_of(loaded)
+    return ExchangeReader(credentials, **_options(loaded, credentials, clock))
+
+
+def open_client(
+    loaded: LoadedProfile, clock: Clock | None = None, credentials: Credentials | None = None
+) -> ExchangeReader:
+    """A client that may also write, or only read where the profile, a flag or the environment says so."""
+    credentials = credentials or credentials_of(loaded)
+    options = _options(loaded, credentials, clock)
+    if loaded.read_only:
+        return ExchangeReader(credentials, **options)
+    return ExchangeClient(credentials, may_create=loaded.profile.account_admin, **options)
+
+
+def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
+    profile = loaded.profile
+    clock = clock or SystemClock()
+    random = SystemRandom()
+    return {
+        "base_url": profile.base_url,
+        "environment": profile.environment,
+        "locale": profile.locale,
+        "clock": clock,
+        "random": random,
+        "budget": SharedBudget(
+            loaded.runtime_dir,
+            presumed_identity(loaded, credentials).name,
+            host=normalised_address(profile.base_url),
+            share=profile.budget_share,
+            address_share=profile.address_share,
+            account_kind=_account_kind(loaded),
+            clock=clock,
+            random=random,
+        ),
+    }
+
+
+def _account_kind(loaded: LoadedProfile) -> str | None:
+    kind = loaded.profile.account_kind
+    return None if kind == "unknown" else kind
+
+
+def environment_of(loaded: LoadedProfile) -> Environment:
+    """Whose money it is: DEMO where the profile or its product types prove it, LIVE for everything else."""
+    profile = loaded.profile
+    if profile.environment == "demo" or set(profile.product_types) <= DEMO_PRODUCT_TYPES:
+        return Environment.DEMO
+    return Environment.LIVE
+
+
+def desk_settings(loaded: LoadedProfile) -> DeskSettings:
+    """The desk's settings of a profile."""
+    profile = loaded.profile
+    environment = environment_of(loaded)
+    locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
+    return DeskSettings(
+        name=loaded.name,
+        environment=environment,
+        product_types=tuple(map(ProductType, profile.product_types)),
+        uid=profile.uid,
+        account_kind=_account_kind(loaded),
+        base_url=profile.base_url,
+        exchange_environment=profile.environment,
+        data_dir=loaded.data_dir,
+        state_dir=loaded.state_dir,
+        runtime_dir=loaded.runtime_dir,
+        read_only=loaded.read_only,
+        start_locked=locked,
+        intervals=profile.intervals.model_dump(),
+        max_reversal_size=profile.max_reversal_size,
+        max_reversal_value=profile.max_reversal_value,
+        symbols=frozenset(profile.symbols),
+        typed_above=profile.typed_above,
+        trade_side=profile.reversal_trade_side,
+        one_way_side=profile.one_way_side,
+    )
+
+
+def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[[str], None] = lambda _: None) -> Desk:
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched.
+
+    `made` is called with the name of each profile that is made of a key given out.
+    """
+    clock, credentials = SystemClock(), credentials_of(loaded)
+    client = open_client(loaded, clock, credentials)
+    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    disk = ThreadDisk()
+    execution = creation = None
+    if isinstance(client, ExchangeClient):
+        # In monitor mode not even the code that could send is in the process.
+        from tradetui.commands.trading_session import creation_of, execution_of
+
+        # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
+        # A thread of its own: what is written before sending never waits for a long look into the archive.
+        journal_disk = ThreadDisk()
+        execution = execution_of(client, settings, clock, journal_disk)
+        if loaded.profile.account_admin:
+            creation = creation_of(loaded, flags or Flags(), made, client, settings, clock, execution, journal_disk)
+    return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
+
+
+def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
+    """Where the intents of an account are kept; profiles of one account share it."""
+    key_stand_in = stand_in(credentials_of(loaded).api_key)
+    return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
+
+
+def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
+    """The file of that journal."""
+    file = journal_of(loaded, identity).file
+    assert file is not None  # a profile always has a data directory
+    return file

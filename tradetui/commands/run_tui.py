@@ -1,0 +1,79 @@
+"""`tradetui` and `tradetui monitor`: an interactive session on a profile."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tradetui.commands.console import needs_terminal
+from tradetui.commands.data_directory import load_privately
+from tradetui.commands.exit_codes import USAGE
+from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.ui.settings import ProfileChoice
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the screen; the desk is built behind it."""
+    flags = Flags(
+        config=args.config,
+        profile=args.profile,
+        base_url=args.base_url,
+        product_type=args.product_type,
+        data_dir=args.data_dir,
+        read_only=args.read_only or args.command == "monitor",
+    )
+    loaded = load_privately(os.environ, flags)
+    if not needs_terminal():
+        return USAGE
+    from tradetui.commands import screen_state
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.preferences import choices_from
+    from tradetui.ui.run_app import run as run_app
+    from tradetui.ui.settings import UiSettings
+
+    profile = loaded.profile
+    told, notice = screen_state.read(loaded.data_dir)
+    settings = UiSettings(
+        environment="DEMO" if profile.environment == "demo" else "LIVE",
+        access="MONITOR" if loaded.read_only else "LOCKED",
+        profiles=profile_choices(loaded, flags),
+        theme=profile.theme,
+        timezone=profile.timezone,
+        keys=profile.keys,
+        choices=choices_from(told),
+        notice=notice,
+        keep=lambda choices: screen_state.write(loaded.data_dir, choices.as_plain()),
+    )
+    return run_app(TradeApp(settings))
+
+
+def profile_choices(first: LoadedProfile, flags: Flags) -> list[ProfileChoice]:
+    """Every profile there is, the chosen one first; one that is made of a key given out joins them."""
+    from tradetui.ui.settings import ProfileChoice
+
+    choices: list[ProfileChoice] = []
+
+    def add(name: str) -> None:
+        choices.append(ProfileChoice(name, partial(_open_desk, name, first, flags, add)))
+
+    for name in (first.name, *(name for name in profile_names(first.environ, flags) if name != first.name)):
+        add(name)
+    return choices
+
+
+def _open_desk(name: str, first: LoadedProfile, flags: Flags, made: Callable[[str], None]) -> Desk:
+    from tradetui.commands.bootstrap import open_desk
+    from tradetui.commands.data_directory import close_data_dir
+
+    loaded = first
+    if name != first.name:
+        loaded = load(first.environ, replace(flags, profile=name, base_url=None))
+        close_data_dir(loaded)
+    return open_desk(loaded, flags, made)

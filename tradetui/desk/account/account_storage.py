@@ -1,0 +1,127 @@
+"""Finds out whose account this is, opens its archive, and hands it to what wants to remember."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tradetui.desk.account.identity import AccountIdentity, identify
+from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError
+from tradetui.storage.disk_thread import Disk
+from tradetui.storage.sqlite_file import FileUnusable
+
+AGAIN_S: Final = (1.0, 10.0)
+"""The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
+FILE: Final = "archive.sqlite"
+ACCOUNTS_DIR: Final = "accounts"
+
+
+def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "") -> Path:
+    """Where everything of an account is kept: under its name, or a former one as long as that is the only one.
+
+    A former name is a hash of the key, from before the UID was known, or of another spelling of the address.
+    """
+    accounts = data_dir / ACCOUNTS_DIR
+    names = (identity.name, *identity.former_names(key_stand_in))
+    return accounts / next((name for name in names if (accounts / name).is_dir()), identity.name)
+
+
+class Keeping:
+    """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        settings: DeskSettings,
+        disk: Disk,
+        random: Random,
+        attach: Sequence[Callable[[Archive], Awaitable[None]]],
+        known: Callable[[AccountIdentity], None],
+        troubled: Callable[[str], None],
+    ) -> None:
+        self.identity: AccountIdentity | None = None
+        self.archive: Archive | None = None
+        self.trouble: str | None = None
+        self._client = client
+        self._settings = settings
+        self._disk = disk
+        self._random = random
+        self._attach = attach
+        self._known = known
+        self._troubled = troubled
+        self._accounts = KnownAccounts(settings.data_dir)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run(), name="keeping")
+
+    async def stop(self) -> None:
+        """End, and close the archive."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self.archive is not None:
+            await self._disk.run(self.archive.close)
+            self.archive = None
+
+    async def _run(self) -> None:
+        self.identity = await self._identify()
+        self._known(self.identity)
+        file = None
+        if self._settings.data_dir is not None:
+            file = account_dir(self._settings.data_dir, self.identity, self._settings.key_stand_in) / FILE
+        try:
+            self.archive = await self._disk.run(Archive, file)
+        except (FileUnusable, OSError, sqlite3.Error) as problem:
+            self.trouble = str(problem)
+            self.archive = await self._disk.run(Archive, None)
+        for attach in self._attach:
+            try:
+                await attach(self.archive)
+            except (sqlite3.Error, OSError) as problem:
+                self.trouble = str(problem)
+
+    async def _identify(self) -> AccountIdentity:
+        """Ask until it is known; what the exchange told once counts on a day when it does not tell."""
+        wait, longest = AGAIN_S
+        settings = self._settings
+        key = (settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
+        while True:
+            try:
+                remembered = await self._disk.run(self._accounts.uid_of, *key)
+                identity = await identify(
+                    self._client,
+                    base_url=key[0],
+                    environment=key[1],
+                    uid=settings.uid,
+                    key_stand_in=key[2],
+                    remembered=remembered,
+                )
+                if identity.origin == "exchange":
+                    await self._disk.run(self._accounts.remember, *key, identity.uid)
+            except FileUnusable as problem:
+                # Were the account taken for another, what it has not settled would lock nothing.
+                self._not_kept(str(problem))
+            except OSError as problem:
+                why = f"{settings.data_dir} cannot be written ({problem.strerror}). Make it writable, or set data_dir"
+                self._not_kept(why)
+            except ExchangeError:
+                pass
+            else:
+                self.trouble = None
+                return identity
+            await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
+            wait = min(longest, wait * 2)
+
+    def _not_kept(self, why: str) -> None:
+        self.trouble = why
+        self._troubled(why)

@@ -1,0 +1,74 @@
+"""Whose account a key is, once the exchange has told: so that it is still known on a day when it does not tell.
+
+Journal, lock and archive belong to the account. Were it taken for another, an order whose outcome is unknown would
+lock nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from tradetui.desk.account.address import former_spellings, normalised_address
+from tradetui.storage.private_directory import make_private_directory
+from tradetui.storage.sqlite_file import FileUnusable
+
+FILE = "known.json"
+
+
+class KnownAccounts:
+    """UIDs by address, environment and hash of the key, in a file of mode 0600; nothing without a directory.
+
+    Every call blocks.
+    """
+
+    def __init__(self, data_dir: Path | None) -> None:
+        self._file = None if data_dir is None else data_dir / "accounts" / FILE
+
+    def uid_of(self, base_url: str, environment: str, key_stand_in: str) -> str | None:
+        """The UID the exchange told for this key; raises FileUnusable where the file is there and cannot be read."""
+        known = self._read()
+        for spelling in (normalised_address(base_url), *former_spellings(base_url)):
+            if uid := known.get(f"{spelling}|{environment}|{key_stand_in}"):
+                return uid
+        return None
+
+    def remember(self, base_url: str, environment: str, key_stand_in: str, uid: str) -> None:
+        """Keep what the exchange told, synced; raises FileUnusable or OSError."""
+        if self._file is None:
+            return
+        known, name = self._read(), _name(base_url, environment, key_stand_in)
+        if known.get(name) == uid:
+            return
+        make_private_directory(self._file.parent)
+        descriptor, written = tempfile.mkstemp(prefix=f".{FILE}.", dir=self._file.parent)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            json.dump({**known, name: uid}, stream, indent=1, sort_keys=True)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(written).replace(self._file)
+
+    def _read(self) -> dict[str, str]:
+        if self._file is None:
+            return {}
+        try:
+            told = json.loads(self._file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except NotADirectoryError:
+            folder = self._file.parent.parent
+            raise FileUnusable(str(folder), "it is no directory", "Set data_dir to one.") from None
+        except (OSError, ValueError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else None
+            raise FileUnusable(
+                str(self._file),
+                f"which account a key is cannot be read ({reason or 'not JSON'})",
+                "Set uid in the profile, then delete the file.",
+            ) from None
+        return {name: uid for name, uid in told.items() if isinstance(uid, str)} if isinstance(told, dict) else {}
+
+
+def _name(base_url: str, environment: str, key_stand_in: str) -> str:
+    return f"{normalised_address(base_url)}|{environment}|{key_stand_in}"

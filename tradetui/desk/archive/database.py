@@ -1,0 +1,258 @@
+"""What was seen of fills and trigger orders, on disk: it outlives the exchange's window and the program."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from tradetui.desk.tables.product_row import Tagged, id_order, time_of
+from tradetui.storage.sqlite_file import FileUnusable, open_file
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import LostRowError, Record
+from tradetui.wire.text.json_text import dump, load
+
+
+class Kind(StrEnum):
+    """What is kept."""
+
+    FILL = "fill"
+    TRIGGER = "trigger"
+
+
+MODELS: Final[dict[Kind, type[Record]]] = {Kind.FILL: FuturesFill, Kind.TRIGGER: TriggerOrder}
+KEPT_IN_MEMORY: Final = 5_000
+"""Rows of a kind an archive without a file keeps."""
+
+_MIGRATIONS: Final = (
+    """
+    CREATE TABLE record (
+        kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL,
+        ordinal TEXT NOT NULL, symbol TEXT NOT NULL, body TEXT NOT NULL
+    );
+    CREATE UNIQUE INDEX record_by_id ON record (kind, product_type, id);
+    CREATE INDEX record_by_time ON record (kind, time, ordinal, product_type);
+    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type);
+    CREATE TABLE hole (
+        product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
+    )
+    """,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Fills not read yet: those older than the fill `cursor`, down to `until` (Unix ms; None: as far as is told)."""
+
+    cursor: str
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
+
+    `symbols` are those of several; none at all is no row.
+    """
+
+    kind: Kind
+    symbol: str | None = None
+    product_type: ProductType | None = None
+    since: int | None = None
+    until: int | None = None
+    symbols: tuple[str, ...] | None = None
+
+    def where(self) -> tuple[str, list[Any]]:
+        """The condition and its values."""
+        parts, values = ["kind = ?"], [str(self.kind)]
+        for condition, value in (
+            ("symbol = ?", self.symbol.upper() if self.symbol else None),
+            ("product_type = ?", str(self.product_type) if self.product_type else None),
+            ("time >= ?", self.since),
+            ("time <= ?", self.until),
+        ):
+            if value is not None:
+                parts.append(condition)
+                values.append(value)  # type: ignore[arg-type]
+        if self.symbols is not None:
+            parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
+            values += self.symbols
+        return " AND ".join(parts), values
+
+
+Place = tuple[int, str, str]
+"""Where a row stands: time, ordinal of its id, product type."""
+
+
+class Archive:
+    """One account's archive in a SQLite file (memory only, and bounded, where no file is given).
+
+    Every call blocks for a moment and belongs on the disk's thread.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable."""
+        self._bounded = file is None
+        try:
+            self._connection = open_file(file, _MIGRATIONS)
+        except FileUnusable:
+            if file is None or file.exists():
+                raise
+            self._connection = open_file(file, _MIGRATIONS)
+        # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether it only holds the newest rows."""
+        return self._bounded
+
+    def add(
+        self, kind: Kind, rows: Sequence[Tagged], holes: Mapping[ProductType, Sequence[Hole]] | None = None
+    ) -> set[str]:
+        """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
+        changed: set[str] = set()
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for row in rows:
+                record = row.record
+                values = (
+                    str(kind),
+                    str(row.product_type),
+                    record.key,
+                    round(time_of(record).timestamp() * 1000),
+                    id_order(record.key),
+                    str(getattr(record, "symbol", "")).upper(),
+                    dump(record.received),
+                )
+                found = self._connection.execute(
+                    "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO UPDATE"
+                    " SET time = excluded.time, body = excluded.body WHERE body <> excluded.body",
+                    values,
+                )
+                if found.rowcount > 0:
+                    changed.add(row.key)
+            for product_type, missing in (holes or {}).items():
+                self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
+                    [(str(product_type), hole.cursor, hole.until) for hole in missing],
+                )
+            if self._bounded and changed:
+                self._trim(kind)
+        except BaseException:
+            if self._connection.in_transaction:  # a full disk has ended it already
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+        return changed
+
+    def holes(self, product_type: ProductType) -> list[Hole]:
+        """What is known to be missing of a product type's fills."""
+        rows = self._connection.execute(
+            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (str(product_type),)
+        )
+        return [Hole(cursor, until) for cursor, until in rows]
+
+    def newest(self, kind: Kind, product_type: ProductType, limit: int) -> list[Tagged]:
+        """The newest rows of a product type, newest first."""
+        found = self._connection.execute(
+            "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ?"
+            " ORDER BY time DESC, ordinal DESC LIMIT ?",
+            (str(kind), str(product_type), limit),
+        )
+        return list(_rows(kind, found))
+
+    def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
+        """Every fill kept of a product type, oldest first."""
+        found = self._connection.execute(
+            "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
+            (str(Kind.FILL), str(product_type)),
+        )
+        for row in _rows(Kind.FILL, found):
+            if isinstance(row.record, FuturesFill):
+                yield row.record
+
+    def symbols(self, kind: Kind) -> list[str]:
+        """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
+        found: list[str] = []
+        while True:
+            row = self._connection.execute(
+                "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
+                (str(kind), found[-1] if found else ""),
+            ).fetchone()
+            if row is None:
+                return found
+            found.append(row[0])
+
+    def count(self, selection: Selection) -> int:
+        """How many rows there are."""
+        where, values = selection.where()
+        found: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
+        return found
+
+    def page(
+        self, selection: Selection, after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
+    ) -> list[tuple[Place, Tagged]]:
+        """Rows that follow a place (or from the very end where none is given), by time, in either direction.
+
+        `skip` leaves out so many more first; only the index is walked for them.
+        """
+        where, values = selection.where()
+        way, order = ("<", "DESC") if newest else (">", "ASC")
+        if after is not None:
+            where += f" AND (time, ordinal, product_type) {way} (?, ?, ?)"
+            values = [*values, *after]
+        found = self._connection.execute(
+            "SELECT time, ordinal, product_type, body FROM record"
+            f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}"
+            f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
+            f" ORDER BY time {order}, ordinal {order}, product_type {order}",
+            [*values, limit, skip],
+        )
+        model = MODELS[selection.kind]
+        return [
+            ((time, ordinal, product_type), Tagged(ProductType(product_type), model.from_row(load(body))))
+            for time, ordinal, product_type, body in found
+        ]
+
+    def rank(self, selection: Selection, key: str, *, newest: bool = True) -> int | None:
+        """How many rows stand before the row of a key; None where it is not kept or not selected."""
+        product_type, _, id_ = key.partition("|")
+        where, values = selection.where()
+        found = self._connection.execute(
+            f"SELECT time, ordinal, product_type FROM record WHERE {where} AND product_type = ? AND id = ?",
+            [*values, product_type, id_],
+        ).fetchone()
+        if found is None:
+            return None
+        way = ">" if newest else "<"
+        before: int = self._connection.execute(
+            f"SELECT count(*) FROM record WHERE {where} AND (time, ordinal, product_type) {way} (?, ?, ?)",
+            [*values, *found],
+        ).fetchone()[0]
+        return before
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _trim(self, kind: Kind) -> None:
+        self._connection.execute(
+            "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
+            " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)",
+            (str(kind), str(kind), KEPT_IN_MEMORY),
+        )
+
+
+def _rows(kind: Kind, found: sqlite3.Cursor) -> Iterator[Tagged]:
+    model = MODELS[kind]
+    for product_type, body in found:
+        try:
+            yield Tagged(ProductType(product_type), model.from_row(load(body)))
+        except (LostRowError, ValueError):
+            continue  # written by a version that read what this one does not; it stays in the file

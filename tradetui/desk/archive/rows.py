@@ -1,0 +1,189 @@
+"""Archived rows as a source for a table: any number of them, a few pages in memory, read off the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from tradetui.desk.archive.database import Archive, Place, Selection
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.row_source import Sort, matcher
+from tradetui.storage.disk_thread import Disk
+
+PAGE: Final = 100
+PAGES_KEPT: Final = 8
+ANCHORS_KEPT: Final = 512
+
+
+class ArchiveRows:
+    """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
+
+    `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
+    there. A page is reached from the nearest place known, be it the beginning, the end or a page read before, so
+    that a jump to the end of a million rows costs no more than one to the next page.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        disk: Disk,
+        selection: Selection,
+        *,
+        newest: bool = True,
+        changed: Callable[[], None] | None = None,
+    ) -> None:
+        self.selection = selection
+        self.newest = newest
+        self.generation = 0
+        self.count = 0
+        self._archive = archive
+        self._disk = disk
+        self._changed = changed or (lambda: None)
+        self._pages: OrderedDict[int, list[Tagged]] = OrderedDict()
+        self._places: dict[str, int] = {}
+        self._ends: OrderedDict[int, Place] = OrderedDict()
+        self._loading: dict[int, asyncio.Task[None]] = {}
+        self._narrowing: asyncio.Task[None] | None = None
+
+    def view(self, selection: Selection, *, newest: bool = True) -> ArchiveRows:
+        """The same archive, other rows or the other direction; to be refreshed before it shows anything."""
+        return ArchiveRows(self._archive, self._disk, selection, newest=newest, changed=self._changed)
+
+    async def refresh(self) -> None:
+        """Count again and forget the pages: rows may have come in."""
+        count = await self._disk.run(self._archive.count, self.selection)
+        self._pages.clear()
+        self._places.clear()
+        self._ends.clear()
+        self.count = count
+        self.generation += 1
+        self._changed()
+
+    def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows:
+        """The rows whose symbol the pattern matches, by time in the direction asked for, which is all the index knows.
+
+        Their count is read in the background; `changed` is called when it is there.
+        """
+        newest = self.newest if sort is None else sort.reverse
+        view = ArchiveRows(self._archive, self._disk, self.selection, newest=newest, changed=self._changed)
+        view._narrowing = asyncio.get_running_loop().create_task(view._narrow(pattern))
+        return view
+
+    def whole(self) -> WholeArchive:
+        """The rows one after the other, read page by page as they are asked for."""
+        return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
+
+    async def _narrow(self, pattern: str) -> None:
+        if (matches := matcher(pattern)) is not None:
+            symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
+            self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
+        await self.refresh()
+
+    def row(self, place: int) -> Tagged | None:
+        """The row at a place, or None while its page is being read."""
+        number, within = divmod(place, PAGE)
+        page = self._pages.get(number)
+        if page is None:
+            self._fetch(number)
+            return None
+        self._pages.move_to_end(number)
+        return page[within] if within < len(page) else None
+
+    def key(self, place: int) -> str | None:
+        """The key of the row at a place, or None while its page is being read."""
+        row = self.row(place)
+        return None if row is None else row.key
+
+    def index_of(self, key: str) -> int | None:
+        """The place of a row that is in memory; `locate` finds any."""
+        return self._places.get(key)
+
+    async def locate(self, key: str) -> int | None:
+        """The place of a row wherever it is; None where it is not among these."""
+        return await self._disk.run(self._archive.rank, self.selection, key, newest=self.newest)
+
+    async def settled(self) -> None:
+        """Wait for the pages being read."""
+        if self._narrowing is not None:
+            await self._narrowing
+        while self._loading:
+            await asyncio.gather(*self._loading.values(), return_exceptions=True)
+
+    def close(self) -> None:
+        """Stop reading."""
+        for task in (*self._loading.values(), *filter(None, [self._narrowing])):
+            task.cancel()
+
+    def _fetch(self, number: int) -> None:
+        if number in self._loading or not 0 <= number * PAGE < self.count:
+            return
+        task = asyncio.get_running_loop().create_task(self._load(number, self.generation))
+        self._loading[number] = task
+        task.add_done_callback(lambda _: self._loading.pop(number, None))
+
+    async def _load(self, number: int, generation: int) -> None:
+        found = await self._disk.run(self._read, number, self.count, dict(self._ends))
+        if generation != self.generation:
+            return
+        rows = [row for _, row in found]
+        self._pages[number] = rows
+        self._places.update((row.key, number * PAGE + at) for at, row in enumerate(rows))
+        if len(found) == PAGE:
+            self._ends[number] = found[-1][0]
+            if len(self._ends) > ANCHORS_KEPT:
+                self._ends.popitem(last=False)
+        while len(self._pages) > PAGES_KEPT:
+            _, gone = self._pages.popitem(last=False)
+            for row in gone:
+                self._places.pop(row.key, None)
+        self.generation += 1
+        self._changed()
+
+    def _read(self, number: int, count: int, ends: dict[int, Place]) -> list[tuple[Place, Any]]:
+        """Read one page by the shortest way; runs on the disk's thread."""
+        first, last = number * PAGE, min((number + 1) * PAGE, count)
+        before = max((each for each in ends if each < number), default=None)
+        from_known = first - (before + 1) * PAGE if before is not None else first
+        from_end = count - last
+        if from_end < from_known:
+            found = self._archive.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
+            return found[::-1]
+        after = ends[before] if before is not None else None
+        return self._archive.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
+
+
+class WholeArchive:
+    """Rows from the first to the last for a thread that may wait, a page of them in memory."""
+
+    def __init__(self, archive: Archive, disk: Disk, selection: Selection, count: int, *, newest: bool) -> None:
+        self.generation = 0
+        self.count = count
+        self._archive = archive
+        self._disk = disk
+        self._selection = selection
+        self._newest = newest
+        self._first = 0
+        self._page: list[tuple[Place, Tagged]] = []
+
+    def row(self, place: int) -> Tagged | None:
+        """The row at a place, each asked for after the one before it; None behind the last there is."""
+        while place >= self._first + len(self._page):
+            after = self._page[-1][0] if self._page else None
+            found = self._disk.now(self._archive.page, self._selection, after, PAGE, newest=self._newest)
+            if not found:
+                return None
+            self._first += len(self._page)
+            self._page = found
+        return self._page[place - self._first][1]
+
+    def key(self, place: int) -> str | None:
+        """The key of the row at a place."""
+        row = self.row(place)
+        return None if row is None else row.key
+
+    def index_of(self, key: str) -> int | None:
+        """Not known: what is read is not kept."""
+        return None

@@ -1,0 +1,57 @@
+"""Where the rows of one reader wait until the archive has them: it may not be open yet, or its disk may be full."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from tradetui.desk.archive.database import Archive, Hole, Kind
+from tradetui.desk.tables.product_row import Tagged
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.product_types import ProductType
+
+WAITING_AT_MOST: Final = 20_000
+"""Rows that wait in memory; beyond that the first ones that came are given up."""
+
+
+class Shelf:
+    """Takes rows of one kind; `trouble` says why they cannot be written now, and they are tried again with the next."""
+
+    def __init__(self, kind: Kind, disk: Disk) -> None:
+        self.archive: Archive | None = None
+        self.trouble: str | None = None
+        self._kind = kind
+        self._disk = disk
+        self._waiting: dict[str, Tagged] = {}
+        self._holes: dict[ProductType, Sequence[Hole]] | None = None
+
+    async def open(self, archive: Archive, holes: dict[ProductType, Sequence[Hole]] | None = None) -> None:
+        """From now on rows go to the archive, first of all those that waited for it."""
+        self.archive = archive
+        await self.put((), holes)
+
+    async def put(self, rows: Iterable[Tagged], holes: dict[ProductType, Sequence[Hole]] | None = None) -> None:
+        """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
+        self._waiting.update((row.key, row) for row in rows)
+        self._holes = holes if holes is not None else self._holes
+        if self.archive is None:
+            while len(self._waiting) > WAITING_AT_MOST:
+                del self._waiting[next(iter(self._waiting))]
+            return
+        waiting, missing = list(self._waiting.values()), self._holes
+        if not waiting and missing is None:
+            return
+        try:
+            await self._disk.run(self.archive.add, self._kind, waiting, missing)
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"what is read cannot be kept: {problem}"
+            while len(self._waiting) > WAITING_AT_MOST:
+                del self._waiting[next(iter(self._waiting))]
+            return
+        self.trouble = None
+        for row in waiting:
+            if self._waiting.get(row.key) is row:
+                del self._waiting[row.key]
+        if self._holes is missing:
+            self._holes = None

@@ -1,0 +1,441 @@
+"""The one way a sub-account or a key is created: journalled, sent once, and kept on disk before it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.creation.issued_keys import Asked, covered, keys_asked, told_of
+from tradetui.desk.creation.key_store import Entry, Secrets, Strongbox, Vault, VaultUnusable
+from tradetui.desk.creation.kinds import (
+    KINDS,
+    Created,
+    Creates,
+    Made,
+    NotWritten,
+    Wanted,
+    lock_key,
+    title_of,
+    titles_of,
+    what_to_do,
+)
+from tradetui.desk.creation.unsaved_keys import Unkept
+from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.journal import AlreadyOpen, Intent, State, WrongStep
+from tradetui.desk.reversal.pretrade_checks import LOCKED
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
+from tradetui.exchange.signed_call import BeforeSend
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.error_codes import refusal_explained
+from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountRequest
+from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.subaccounts import CreateBatchRequest
+from tradetui.wire.reply import Reply
+
+MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
+"""Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
+AUTHORITIES: Final[Mapping[Creates, str]] = {
+    Creates.SUBACCOUNTS: "chow",
+    Creates.BROKER_SUBACCOUNT: "chow",
+    Creates.COPY_KEY: "ttow",
+}
+"""What the exchange calls the permission that each needs, where it tells a key's (GET /api/v2/spot/account/info)."""
+GRACE_S: Final = 2.0
+"""How long the end of a session waits for a reply under way: what it tells would be lost."""
+
+
+class Creation:
+    """Creates for one account. There is no such object in monitor mode, nor where the profile does not allow it."""
+
+    def __init__(
+        self,
+        client: ExchangeClient,
+        settings: DeskSettings,
+        clock: Clock,
+        intents: Intents,
+        disk: Disk,
+        strongbox: Strongbox | None = None,
+        make_profile: MakeProfile | None = None,
+    ) -> None:
+        """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
+        #: Set once the account is known and its vault was looked at.
+        self.opened = asyncio.Event()
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._intents = intents
+        self._disk = disk
+        self._strongbox = strongbox
+        self._make_profile = make_profile
+        self._uid = ""
+        self._vault: Vault | None = None
+        self._trouble = "whose account this is is not known yet"
+        self._copies: bool | None = None
+        self._account_info: AccountInfo | None = None
+        self._busy: set[Creates] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        self._unkept: dict[str, Unkept] = {}
+
+    @property
+    def uid(self) -> str:
+        """The account's UID; empty while nobody has told it."""
+        return self._uid
+
+    async def open(self, account: AccountIdentity, folder: Path | None) -> None:
+        """Open the vault of the account, and take up every creation where the journal says it stands."""
+        self._uid = account.uid if account.known else ""
+        if account.info is not None:
+            self._copies, self._account_info = account.info.is_copy_trader, account.info
+        try:
+            self._vault = await self._disk.run(Vault, folder, self._strongbox)
+        except VaultUnusable as problem:
+            self._trouble = str(problem)
+            self.opened.set()
+            return
+        self.opened.set()
+        task = asyncio.create_task(self._take_up(), name="creations taken up")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def stop(self) -> None:
+        """End; a reply under way is waited for shortly, and what is not kept is tried once more."""
+        sending = {task for task in self._running if task.get_name() == "creating"}
+        if sending:
+            await asyncio.wait(sending, timeout=GRACE_S)
+        for intent in tuple(self._unkept):
+            with suppress(Withheld):
+                await self.keep(intent)
+        for task in tuple(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    # What stands against it
+
+    @property
+    def settings(self) -> DeskSettings:
+        """The session's settings."""
+        return self._settings
+
+    @property
+    def where(self) -> str:
+        """Where keys are kept, in words."""
+        return self._vault.where if self._vault is not None else "nowhere yet"
+
+    @property
+    def holds_unkept(self) -> bool:
+        """Whether something was told that is in memory only; the end of the session may lose it."""
+        return bool(self._unkept)
+
+    def offers(self, kind: Creates) -> bool:
+        """Whether the account may have this at all, as far as is known."""
+        account_kind = self._settings.account_kind
+        if not self._permitted(kind):
+            return False
+        if kind is Creates.COPY_KEY:
+            return self._copies is not False and account_kind in (None, "copy_trader")
+        return kind is not Creates.BROKER_SUBACCOUNT or account_kind in (None, "broker")
+
+    def _permitted(self, kind: Creates) -> bool:
+        return self._account_info is None or not self._account_info.lacks_all(AUTHORITIES[kind])
+
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked: nothing can be created either."""
+        return self._intents.locked
+
+    def why_not(self, kind: Creates) -> tuple[str, ...]:
+        """Every reason nothing can be sent now, in sentences; empty where it may be."""
+        intents, reasons = self._intents, []
+        if intents.locked:
+            reasons.append(LOCKED)
+        if intents.trouble:
+            reasons.append(f"The journal cannot be used: {intents.trouble}.")
+        if self._vault is None:
+            reasons.append(f"Keys cannot be kept: {self._trouble.rstrip('.')}.")
+        if (found := intents.open_on(lock_key(kind))) is not None:
+            reasons.append(f"An earlier creation of this kind is not settled ({found}).")
+        if self._client.link.down:
+            reasons.append("The link to the exchange is down.")
+        if self._client.link.clock_blocks:
+            reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
+        if not self._permitted(kind):
+            reasons.append("The key has not the permission; the exchange's site gives it.")
+        elif not self.offers(kind):
+            wanted = "copy trader" if kind is Creates.COPY_KEY else "broker"
+            reasons.append(f"This account is no {wanted}, as the exchange or the profile says.")
+        return tuple(reasons)
+
+    async def unsettled(self, kind: Creates) -> Created | None:
+        """The creation of this kind that is not settled, with what to do about it; None where all are."""
+        open_intents = [each for each in await self._intents.not_settled() if each.kind == kind]
+        if not open_intents:
+            return None
+        intent = open_intents[0]
+        told = intent.told
+        if intent.id in self._unkept:
+            return await self.keep(intent.id)
+        words = f"{told.get('title', kind)}: {told.get('why', f'it is {intent.state}')}"
+        return Created(intent.id, kind, intent.state, words, str(told.get("next", "")))
+
+    # Sending
+
+    async def create(self, request: Wanted) -> Created:
+        """Write the intent and the passphrases, send once, and keep what is told.
+
+        Raises:
+            Withheld: a guard, the journal or the vault; nothing was sent.
+        """
+        kind = KINDS[type(request)]
+        if reasons := self.why_not(kind):
+            raise Withheld(reasons)
+        if kind in self._busy:
+            raise Withheld(("This is being sent already.",))
+        self._busy.add(kind)
+        # A task of its own: what was begun is brought to its end even if nobody waits for it any more.
+        task = asyncio.create_task(self._create(kind, request), name="creating")
+        self._running.add(task)
+        task.add_done_callback(lambda done: self._done(kind, done))
+        return await asyncio.shield(task)
+
+    def _done(self, kind: Creates, task: asyncio.Task[Created]) -> None:
+        self._busy.discard(kind)
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _create(self, kind: Creates, request: Wanted) -> Created:
+        asked = () if isinstance(request, CreateSubaccountRequest) else keys_asked(request)
+        intent = await self._begin(kind, request)
+        try:
+            names = await self._reserve(intent, kind, asked)
+        except VaultUnusable as problem:
+            await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
+            raise Withheld((f"Nothing was sent: keys could not be kept. {problem}",)) from None
+        try:
+            reply = await self._send(request, self._before_send(intent, names))
+        except NotSent as problem:
+            await self._intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
+            await self._discard(names)
+            raise Withheld((f"Nothing was sent: {problem.message or problem}.",)) from None
+        except OutcomeUnknown as problem:
+            if not problem.lost:
+                return await self._in_doubt(intent, kind, request, _clean(str(problem), asked))
+            reply = Reply((), lost=problem.lost)
+        except ExchangeError as problem:
+            return await self._refused(intent, kind, names, asked, problem)
+        return await self._answered(intent, kind, request, asked, names, reply)
+
+    async def _begin(self, kind: Creates, request: Wanted) -> str:
+        intent = self._intents.new_id()
+        try:
+            told = {"title": title_of(request), "request": request.told()}
+            await self._intents.begin(intent, lock_key(kind), kind, told)
+        except AlreadyOpen as problem:
+            raise Withheld((f"An earlier creation of this kind is not settled ({problem}).",)) from None
+        return intent
+
+    async def _reserve(self, intent: str, kind: Creates, asked: Sequence[Asked]) -> list[str]:
+        vault, names = self._ready_vault(), list[str]()
+        try:
+            for each in asked:
+                name = await self._disk.run(
+                    vault.reserve, intent, kind, each.title, each.passphrase, self._clock.wall_ms()
+                )
+                names.append(name)
+        except VaultUnusable:
+            await self._discard(names)
+            raise
+        return names
+
+    def _before_send(self, intent: str, names: Sequence[str]) -> BeforeSend:
+        async def before_send(stamp_ms: int) -> None:
+            await self._intents.about_to_send(intent, {"stamp_ms": stamp_ms, "vault": list(names)})
+
+        return before_send
+
+    async def _send(self, request: Wanted, before_send: BeforeSend) -> Reply[Any]:
+        client = self._client
+        if isinstance(request, CreateBatchRequest):
+            return await client.subaccounts.create_batch(request, before_send=before_send)
+        if isinstance(request, CreateSubaccountRequest):
+            return await client.broker.create_subaccount(request, before_send=before_send)
+        return await client.copytrading.create_api_key(request, before_send=before_send)
+
+    # What came of it
+
+    async def _in_doubt(self, intent: str, kind: Creates, request: Wanted, why: str) -> Created:
+        remedy = what_to_do(kind, title_of(request))
+        await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
+        rows = tuple(Made(title, "not known: it may have been created", None) for title in titles_of(request))
+        return Created(intent, kind, State.UNKNOWN, why, remedy, rows)
+
+    async def _refused(
+        self, intent: str, kind: Creates, names: Sequence[str], asked: Sequence[Asked], problem: ExchangeError
+    ) -> Created:
+        explained = refusal_explained(problem.message) if kind is Creates.COPY_KEY else None
+        # What is explained stands under it by itself.
+        said = _clean(problem.sentence if explained else str(problem), asked)
+        told = {"code": problem.code, "message": _clean(problem.message, asked)}
+        await self._intents.note(intent, State.REJECTED, {**told, **({"next": explained} if explained else {})})
+        await self._discard(names)
+        return Created(intent, kind, State.REJECTED, said, explained or "")
+
+    async def _answered(
+        self,
+        intent: str,
+        kind: Creates,
+        request: Wanted,
+        asked: Sequence[Asked],
+        names: Sequence[str],
+        reply: Reply[Any],
+    ) -> Created:
+        if isinstance(request, CreateSubaccountRequest):
+            return await self._broker_created(intent, request, reply.rows)
+        told, others = told_of(asked, reply.rows, reply.lost)
+        shown = [covered(row.received) for row in (*reply.rows, *reply.lost)]
+        self._unkept[intent] = Unkept(kind, asked, names, told, others, shown)
+        return await self.keep(intent)
+
+    async def _broker_created(self, intent: str, request: CreateSubaccountRequest, rows: Sequence[object]) -> Created:
+        kind = Creates.BROKER_SUBACCOUNT
+        row = rows[0]
+        assert isinstance(row, BrokerSubaccount)
+        words = f"created: uid {row.sub_uid}, {row.status or 'status not told'}"
+        await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
+        await self._intents.note(intent, State.SETTLED, {"outcome": words})
+        made = Made(row.subaccount_name or request.subaccount_name, words, True)
+        return Created(intent, kind, State.SETTLED, "The sub-account was created.", rows=(made,))
+
+    async def keep(self, intent: str) -> Created:
+        """Put what was told on disk, or try so again; raises Withheld where nothing waits for it."""
+        unkept = self._unkept.get(intent)
+        if unkept is None:
+            raise Withheld(("Everything that was told is kept already.",))
+        try:
+            await self._disk.run(unkept.keep, self._ready_vault(), intent, self._clock.wall_ms())
+        except VaultUnusable as problem:
+            await self._acknowledge(intent, unkept, {"kept": f"in memory only: {problem}"})
+            words = f"Created, and NOT KEPT YET: {problem}"
+            remedy = (
+                "Do not quit. It is held in memory and not shown before it is on disk; try again when that is mended."
+            )
+            rows = tuple(Made(each.title, "created, not kept yet", None) for each in unkept.asked)
+            return Created(intent, unkept.kind, State.ACKNOWLEDGED, words, remedy, rows, kept=False)
+        self._unkept.pop(intent, None)
+        await self._acknowledge(intent, unkept, {"kept": self.where})
+        return await self._kept(intent, unkept)
+
+    async def _acknowledge(self, intent: str, unkept: Unkept, told: Mapping[str, Any]) -> None:
+        if not unkept.acknowledged:
+            unkept.acknowledged = True
+            await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unkept.reply, **told})
+
+    async def _kept(self, intent: str, unkept: Unkept) -> Created:
+        rows, missing = unkept.rows(), ", ".join(unkept.missing)
+        done = sum(row.good is True for row in rows)
+        words = f"{done} of {len(unkept.asked)} created with a key, kept in {self.where}."
+        if missing:
+            remedy = what_to_do(unkept.kind, missing)
+            why = f"{words} The reply does not speak of {missing}."
+            await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
+            return Created(intent, unkept.kind, State.UNKNOWN, why, remedy, rows)
+        told = {"outcome": words, "rows": [f"{row.title}: {row.words}" for row in rows]}
+        await self._intents.note(intent, State.SETTLED, told)
+        return Created(intent, unkept.kind, State.SETTLED, words, rows=rows)
+
+    @staticmethod
+    def made(intent: Intent) -> bool:
+        """Whether an intent of the journal is a creation."""
+        return intent.kind in tuple(Creates)
+
+    async def release(self, intent: str, why: str) -> None:
+        """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
+        await self._intents.step(intent, State.RELEASED, {"why": why})
+        told = (await self._intents.read(intent)).told
+        await self._discard(told.get("vault", ()))
+
+    # Keys given out
+
+    async def entries(self) -> list[Entry]:
+        """Every key in the vault; raises VaultUnusable."""
+        return await self._disk.run(self._ready_vault().entries)
+
+    async def secrets(self, name: str) -> Secrets:
+        """The secrets of one, for who asks to see them; raises VaultUnusable."""
+        return await self._disk.run(self._ready_vault().secrets, name)
+
+    @property
+    def makes_profiles(self) -> bool:
+        """Whether a key can be made a profile of this program."""
+        return self._make_profile is not None
+
+    async def make_profile(self, name: str, entry: Entry) -> str:
+        """Make a profile of a key and return its file; raises NotWritten or VaultUnusable."""
+        if self._make_profile is None:
+            raise NotWritten("There is no place for profiles here.")
+        if not entry.complete:
+            raise NotWritten("Key, secret and passphrase are needed, and one of them is not there.")
+        secrets = await self.secrets(entry.name)
+        return await self._disk.run(self._make_profile, name, entry, secrets, self._uid)
+
+    # After a restart
+
+    async def _take_up(self) -> None:
+        if self._intents.trouble is not None:
+            return
+        for intent in await self._intents.not_settled():
+            if self.made(intent):
+                with suppress(WrongStep, sqlite3.Error, VaultUnusable):
+                    await self._take_up_one(await self._intents.left_behind(intent))
+
+    async def _take_up_one(self, intent: Intent) -> None:
+        kind, told = Creates(intent.kind), intent.told
+        if intent.state is State.INTENDED:
+            await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+            await self._discard([each.name for each in await self.entries() if each.intent == intent.id])
+            return
+        if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unkept:
+            return
+        names = told.get("vault", ())
+        found = {each.name for each in await self.entries() if each.intent == intent.id and each.complete}
+        if intent.state is State.SENT and names and found == set(names):
+            outcome = f"{len(names)} of {len(names)} created with a key, found in {self.where}"
+            await self._intents.step(intent.id, State.ACKNOWLEDGED, {"kept": self.where})
+            await self._intents.step(intent.id, State.SETTLED, {"outcome": outcome})
+            return
+        if intent.state is State.ACKNOWLEDGED and (kind is Creates.BROKER_SUBACCOUNT or found == set(names)):
+            await self._intents.step(intent.id, State.SETTLED, {"outcome": "created; the program ended then"})
+            return
+        why = "the program ended before what the exchange answered was on disk"
+        remedy = what_to_do(kind, str(told.get("title", "")))
+        await self._intents.step(intent.id, State.UNKNOWN, {"why": why, "next": remedy})
+
+    # Journal and vault
+
+    def _ready_vault(self) -> Vault:
+        if self._vault is None:
+            raise VaultUnusable(self._trouble)
+        return self._vault
+
+    async def _discard(self, names: Sequence[str]) -> None:
+        if self._vault is None:
+            return
+        for name in names:
+            # A passphrase without a key does no harm where it cannot be removed.
+            with suppress(VaultUnusable):
+                await self._disk.run(self._vault.discard, name)
+
+
+def _clean(text: str, asked: Sequence[Asked]) -> str:
+    """The text without the passphrases chosen, should the exchange repeat one."""
+    for each in asked:
+        text = text.replace(each.passphrase.get_secret_value(), "***")
+    return text

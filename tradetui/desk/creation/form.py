@@ -1,0 +1,120 @@
+"""What a person fills in to create sub-accounts and keys, held to the requests' own rules as it is typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tradetui.desk.creation.kinds import Creates, Wanted
+from tradetui.wire.models.broker import CreateSubaccountRequest
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
+from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.requests.parameter import InvalidRequest, Listed, Parameter
+from tradetui.wire.requests.request import Request
+
+_SEPARATORS: Final = re.compile(r"[\s,;]+")
+_TITLES: Final[Mapping[str, str]] = {
+    "subAccountName": "Name",
+    "subaccountName": "E-mail address",
+    "passphrase": "Passphrase",
+    "label": "Note",
+    "permList": "Permissions",
+    "ipList": "IP addresses",
+}
+_ROW: Final[Mapping[Creates, type[Request]]] = {
+    Creates.SUBACCOUNTS: VirtualSubaccountRequest,
+    Creates.BROKER_SUBACCOUNT: CreateSubaccountRequest,
+    Creates.COPY_KEY: CreateCopyKeyRequest,
+}
+_ORDER: Final = ("subAccountName", "subaccountName", "passphrase", "label", "permList", "ipList")
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field: the interface's name, a title, its rule, and the words there are to choose from."""
+
+    name: str
+    title: str
+    rule: str
+    required: bool
+    secret: bool = False
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedForm:
+    """What was typed: the request once nothing is wrong or missing, and what is, row by row and by field."""
+
+    request: Wanted | None
+    problems: tuple[Mapping[str, str], ...]
+    missing: tuple[tuple[str, ...], ...]
+
+
+def rows_of(kind: Creates) -> int:
+    """How many rows the form has: as many as one request may create."""
+    return MOST_PER_REQUEST if kind is Creates.SUBACCOUNTS else 1
+
+
+def fields_of(kind: Creates) -> tuple[FormField, ...]:
+    """The fields of a row, as the request has them."""
+    parameters = sorted(_ROW[kind].parameters(), key=lambda each: _ORDER.index(each.name))
+    return tuple(_field(each) for each in parameters)
+
+
+def _field(parameter: Parameter) -> FormField:
+    words = parameter.words if isinstance(parameter, Listed) else ()
+    return FormField(
+        parameter.name, _TITLES[parameter.name], parameter.rule, parameter.required, parameter.secret, words
+    )
+
+
+def checked(kind: Creates, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
+    """Hold what was typed to the rules of the request; a row with nothing in it is none."""
+    problems: list[dict[str, str]] = []
+    missing: list[tuple[str, ...]] = []
+    values: list[dict[str, Any]] = []
+    places: list[int] = []
+    for place, row in enumerate(rows):
+        problems.append({})
+        given = {name: text for name, text in row.items() if text.strip()}
+        lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
+        missing.append(lacking if given or kind is not Creates.SUBACCOUNTS else ())
+        if given:
+            values.append(_read(_ROW[kind], given, problems[place]))
+            places.append(place)
+    request = None
+    if values and not any(problems) and not any(missing):
+        request = _together(kind, values, places, problems)
+    return CheckedForm(request, tuple(problems), tuple(missing))
+
+
+def _read(row: type[Request], given: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        parameter = row.parameter(name)
+        try:
+            value = _SEPARATORS.split(text.strip(" ,;\t")) if isinstance(parameter, Listed) else text
+            values[name] = parameter.read(value)
+        except InvalidRequest as problem:
+            problems[name] = f"{problem.rule}. {problem.remedy}"
+    return values
+
+
+def _together(
+    kind: Creates, values: Sequence[Mapping[str, Any]], places: Sequence[int], problems: Sequence[dict[str, str]]
+) -> Wanted | None:
+    try:
+        if kind is Creates.SUBACCOUNTS:
+            return CreateBatchRequest(accounts=tuple(values))
+        if kind is Creates.BROKER_SUBACCOUNT:
+            return CreateSubaccountRequest(**values[0])
+        return CreateCopyKeyRequest(**values[0])
+    except InvalidRequest as problem:
+        typed = [str(row.get(problem.parameter)) for row in values]
+        at = max(
+            (place for place, text in zip(places, typed, strict=True) if text == problem.value), default=places[-1]
+        )
+        problems[at][problem.parameter] = f"{problem.rule}. {problem.remedy}"
+        return None

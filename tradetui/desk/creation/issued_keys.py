@@ -1,0 +1,134 @@
+"""Which row of a reply is which of the sub-accounts asked for, and what was told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from tradetui.desk.creation.key_store import Told
+from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount, VirtualSubaccountRequest
+from tradetui.wire.reply import LostRow
+
+COPY_TITLE = "copy-trading"
+_KEY_FIELDS = ("apikey", "subAccountApiKey")
+_ENDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key that is asked for: what it is called, and the passphrase chosen for it."""
+
+    title: str
+    passphrase: SecretStr
+    label: str = ""
+
+
+def keys_asked(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[Asked, ...]:
+    """The keys that a request asks for."""
+    if isinstance(request, CreateCopyKeyRequest):
+        return (Asked(COPY_TITLE, request.passphrase),)
+    return tuple(_asked(account) for account in request.accounts)
+
+
+def _asked(account: VirtualSubaccountRequest) -> Asked:
+    return Asked(account.sub_account_name, account.passphrase, account.label)
+
+
+def told_of(
+    asked: Sequence[Asked], rows: Sequence[object], lost: Sequence[LostRow]
+) -> tuple[list[Told | None], list[Told]]:
+    """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
+
+    The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
+    else to the note it carries, else, where nothing is missing, to its place.
+    """
+    told = [_told(row) for row in rows] + [_saved(row.received) for row in lost]
+    named = [_name(row) for row in rows] + [_lost_name(row.received) for row in lost]
+    free = set(range(len(told)))
+    of: list[int | None] = [None] * len(asked)
+    for place, each in enumerate(asked):
+        of[place] = _only([at for at in free if named[at].startswith(each.title.casefold())], free)
+    for place, each in enumerate(asked):
+        if of[place] is None and each.label and [other.label for other in asked].count(each.label) == 1:
+            of[place] = _only([at for at in free if told[at].label == each.label], free)
+    without = [place for place, at in enumerate(of) if at is None]
+    if len(told) == len(asked) and len(without) == len(free):
+        for place, at in zip(without, sorted(free), strict=True):
+            of[place] = at
+        free.clear()
+    ours = [None if at is None else _with(told[at], asked[place].passphrase) for place, at in enumerate(of)]
+    return ours, [told[at] for at in sorted(free)]
+
+
+def _only(found: list[int], free: set[int]) -> int | None:
+    if len(found) != 1:
+        return None
+    free.discard(found[0])
+    return found[0]
+
+
+def _with(told: Told, passphrase: SecretStr) -> Told:
+    return Told(told.api_key, told.secret, passphrase, told.uid, told.label, told.permissions, told.addresses)
+
+
+def _told(row: object) -> Told:
+    if isinstance(row, CopyApiKey):
+        return Told(row.apikey, row.secret, None, permissions=row.permissions)
+    assert isinstance(row, VirtualSubaccount)
+    return Told(
+        row.sub_account_api_key or "",
+        row.secret_key or _secret_in(row.received),
+        None,
+        row.sub_account_uid or "",
+        row.label or "",
+        row.perm_list,
+        row.ip_list,
+    )
+
+
+def _saved(received: object) -> Told:
+    """What can be saved of a row that could not be read: the secret in it is told once."""
+    row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
+    return Told(
+        str(row.get("subAccountApiKey") or row.get("apikey") or ""),
+        _secret_in(row),
+        None,
+        str(row.get("subAccountUid") or ""),
+        str(row.get("label") or ""),
+    )
+
+
+def covered(received: object) -> dict[str, Any]:
+    """A row as the journal may have it: enough to find its key at the exchange and delete it, and nothing to use it."""
+    row: Mapping[str, Any] = received if isinstance(received, Mapping) else {}
+    return {name: _covered(name, value) for name, value in row.items()}
+
+
+def _covered(name: str, value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return "***"
+    return _ends_of(str(value)) if name in _KEY_FIELDS and value else value
+
+
+def _ends_of(key: str) -> str:
+    """Both ends of a key; of one so short that they are most of it, nothing."""
+    return f"{key[:_ENDS]}…{key[-_ENDS:]}" if len(key) >= 4 * _ENDS else "***"
+
+
+def _secret_in(row: Mapping[str, object]) -> SecretStr | None:
+    """The secret as it came, whatever its type."""
+    secret = row.get("secretKey") or row.get("secret")
+    return secret if isinstance(secret, SecretStr) and secret.get_secret_value() not in ("", "null") else None
+
+
+def _name(row: object) -> str:
+    return (row.sub_account_name or "").casefold() if isinstance(row, VirtualSubaccount) else COPY_TITLE
+
+
+def _lost_name(received: object) -> str:
+    row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
+    return str(row.get("subAccountName") or "").casefold()

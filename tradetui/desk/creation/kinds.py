@@ -1,0 +1,121 @@
+"""What can be created, and what became of it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from tradetui.desk.creation.issued_keys import keys_asked
+from tradetui.desk.creation.key_store import Told
+from tradetui.desk.intents.journal import State
+from tradetui.wire.models.broker import CreateSubaccountRequest
+from tradetui.wire.models.copytrading import CreateCopyKeyRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest
+
+Wanted: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
+
+
+class Creates(StrEnum):
+    """What can be created; the values are the journal's kinds."""
+
+    SUBACCOUNTS = "create-subaccounts"
+    BROKER_SUBACCOUNT = "create-broker-subaccount"
+    COPY_KEY = "create-copy-key"
+
+
+KINDS: Final[Mapping[type, Creates]] = {
+    CreateBatchRequest: Creates.SUBACCOUNTS,
+    CreateSubaccountRequest: Creates.BROKER_SUBACCOUNT,
+    CreateCopyKeyRequest: Creates.COPY_KEY,
+}
+ENDPOINTS: Final[Mapping[Creates, str]] = {
+    Creates.SUBACCOUNTS: "subaccounts.create_batch",
+    Creates.BROKER_SUBACCOUNT: "broker.create_subaccount",
+    Creates.COPY_KEY: "copytrading.create_api_key",
+}
+"""By the catalogue's names."""
+
+
+class NotWritten(Exception):
+    """A profile that could not be made of a key; one sentence and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of one of the things asked for; `entry` is its name in the vault, `good` None while in doubt."""
+
+    title: str
+    words: str
+    good: bool | None
+    entry: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """Where a creation stands: its state, what that means, what to do next, and a row for each thing asked for.
+
+    `kept` is whether everything that was told is on disk; while it is not, it is in memory and can be kept again.
+    """
+
+    intent: str
+    kind: Creates
+    state: State
+    words: str
+    next: str = ""
+    rows: tuple[Made, ...] = ()
+    kept: bool = True
+
+
+def lock_key(kind: Creates) -> str:
+    """What one open intent locks: one creation of a kind at a time."""
+    return str(kind)
+
+
+def title_of(request: Wanted) -> str:
+    """A request in a few words."""
+    if isinstance(request, CreateBatchRequest):
+        return f"create sub-accounts with keys: {', '.join(titles_of(request))}"
+    if isinstance(request, CreateSubaccountRequest):
+        return f"create broker sub-account: {request.subaccount_name}"
+    return "create the copy-trading key"
+
+
+def titles_of(request: Wanted) -> tuple[str, ...]:
+    """The names of what a request asks for."""
+    if isinstance(request, CreateSubaccountRequest):
+        return (request.subaccount_name,)
+    return tuple(each.title for each in keys_asked(request))
+
+
+def what_to_do(kind: Creates, title: str) -> str:
+    """What is in doubt after a lost reply, where to look, and what to do there."""
+    if kind is Creates.BROKER_SUBACCOUNT:
+        return (
+            "The sub-account may exist. Look among the broker's sub-accounts on the exchange's site; whatever is "
+            "there, release this afterwards. It is never sent again by itself."
+        )
+    if kind is Creates.COPY_KEY:
+        return (
+            "A copy-trading key may exist that was never seen, and its secret cannot be read again. Look under API "
+            "management on the exchange's site, delete the key if it is there, then release this."
+        )
+    names = title.removeprefix("create sub-accounts with keys: ")
+    return (
+        f"Keys may exist that were never seen, and their secrets cannot be read again. Look for {names} under "
+        "sub-accounts on the exchange's site, delete the API keys there (the sub-accounts stay), then release this."
+    )
+
+
+def made_row(title: str, told: Told | None, name: str) -> Made:
+    """What became of a key asked for, of which this was told and kept under this name."""
+    if told is None:
+        return Made(title, "not in the reply: it may have been created", None)
+    uid = f": uid {told.uid}" if told.uid else ""
+    if not told.api_key or told.secret is None:
+        missing = "API key" if not told.api_key else "secret"
+        return Made(
+            title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
+        )
+    return Made(title, f"created{uid}, key kept as {name}", True, name)

@@ -1,0 +1,72 @@
+"""How accounts and pending orders are read: all there is, each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.multi_product import Part, Parts
+from tradetui.desk.tables.product_row import Tagged, newest_first
+from tradetui.exchange.client import ExchangeReader
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.enums import OrderStatus
+from tradetui.wire.models.futures import AccountListRequest, PendingOrdersRequest
+from tradetui.wire.product_types import ProductType
+
+PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
+"""In this order: an order can go from live to partially filled between the two reads, and never back."""
+
+
+class AccountsReader:
+    """Endpoint 7, one call a product type."""
+
+    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
+        self._client = client
+        self._parts = Parts(product_types)
+
+    def key(self, row: Tagged) -> str:
+        return row.key
+
+    async def read(self) -> Reading:
+        error = await self._parts.read(self._read)
+        return self._parts.reading(self._parts.rows, error)
+
+    async def _read(self, product_type: ProductType) -> Part:
+        reply = await self._client.read(endpoint("futures.accounts"), AccountListRequest(product_type=product_type))
+        part = Part([Tagged(product_type, row) for row in reply.rows])
+        part.count(reply)
+        return part
+
+
+class OrdersReader:
+    """Endpoint 12: every page each time, live and partially filled, merged by order id; what is absent is gone.
+
+    No times are given, since an order that is good till cancelled is older than any window.
+    """
+
+    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
+        self._client = client
+        self._parts = Parts(product_types)
+
+    def key(self, row: Tagged) -> str:
+        return row.key
+
+    async def read(self) -> Reading:
+        error = await self._parts.read(self._read)
+        return self._parts.reading(newest_first(self._parts.rows), error)
+
+    async def _read(self, product_type: ProductType) -> Part:
+        part = Part()
+        found: dict[str, Tagged] = {}
+        for status in PANEL_STATUSES:
+            request = PendingOrdersRequest(product_type=product_type, status=status)
+            async for reply in self._client.pages(endpoint("futures.pending_orders"), request):
+                part.count(reply)
+                # An order that filled in part between the two reads is in both; the later one says more.
+                found.update((row.key, row) for row in (Tagged(product_type, each) for each in reply.rows))
+        part.rows = list(found.values())
+        return part
+
+
+__all__ = ["AccountsReader", "OrdersReader", "Tagged"]

@@ -1,0 +1,158 @@
+"""A feed: reads one kind of record again and again and publishes what it knows as a snapshot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+from typing import Any, Final, Protocol
+
+from tradetui.desk.feeds.snapshot import FeedError, Freshness, Snapshot, indexed
+from tradetui.exchange.clock import Clock
+
+_log = logging.getLogger(__name__)
+
+
+class Pace(StrEnum):
+    """Whether anybody looks at what a feed brings."""
+
+    SHOWN = "shown"
+    HIDDEN = "hidden"
+
+
+HIDDEN_FACTOR: Final = 4.0
+SHORTEST_PAUSE_S: Final = 0.1
+JITTER: Final = 0.1
+BACKOFF_FROM_S: Final = 0.5
+BACKOFF_TO_S: Final = 30.0
+MOST_INTERVALS_A_READ: Final = 3.0
+"""Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one poll brought: every row that is to be shown, in order, and how many could not be read.
+
+    `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.
+    `server_ms` is the exchange's time of the oldest reply in it.
+    """
+
+    rows: Sequence[Any]
+    lost: int = 0
+    note: str = ""
+    error: Exception | None = None
+    server_ms: int | None = None
+
+
+class Reader(Protocol):
+    """Knows how to read one kind of record; keeps what it needs between polls."""
+
+    async def read(self) -> Reading:
+        """Read once; raises `ExchangeError`. What was known stays known when it raises."""
+        ...
+
+    def key(self, row: Any) -> str:
+        """What identifies a row."""
+        ...
+
+
+class Feed:
+    """Polls a reader and publishes snapshots. It never retries: the next tick is the retry."""
+
+    def __init__(self, name: str, reader: Reader, interval: float, clock: Clock) -> None:
+        self.name = name
+        self.reader = reader
+        self.interval = interval
+        self.pace = Pace.SHOWN
+        self.snapshot = Snapshot()
+        self.failures = 0
+        self.polls = 0
+        self.polling = False
+        self._clock = clock
+        self._took = 0.0
+        self._listeners: list[Callable[[Feed], None]] = []
+
+    @property
+    def wait(self) -> float:
+        """Seconds from the start of one poll to the next by pace."""
+        return self.interval * (HIDDEN_FACTOR if self.pace is Pace.HIDDEN else 1.0)
+
+    @property
+    def cadence(self) -> float:
+        """Seconds between good reads to be expected: the interval, or what a read takes where that is longer."""
+        return max(self.wait, min(self._took, self.interval * MOST_INTERVALS_A_READ))
+
+    @property
+    def freshness(self) -> Freshness:
+        """How far the snapshot can be relied on now."""
+        return self.snapshot.freshness(self._clock.monotonic(), self.cadence)
+
+    def pause(self, took: float, random: Random) -> float:
+        """Seconds to rest after a poll that took so long.
+
+        After failures the rest is drawn from half a second up to a ceiling that doubles, to 30 s at most, but
+        never beyond half an interval: whatever ends the trouble, the rows of the next poll are there within two, though
+        the budget may hand out its calls over more than one.
+        """
+        if self.failures:
+            ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
+            return random.uniform(BACKOFF_FROM_S, ceiling)
+        return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
+
+    def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
+        """Call the listener whenever the snapshot changed; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def poll(self) -> None:
+        """Read once and publish; an error is published as a state beside the last good rows."""
+        if self.polling:
+            return
+        self.polling = True
+        self.polls += 1
+        began = self._clock.monotonic()
+        try:
+            reading = await self.reader.read()
+        except Exception as problem:
+            self.failures += 1
+            self.publish(replace(self.snapshot, error=FeedError.of(problem)))
+        else:
+            self.failures = self.failures + 1 if reading.error is not None else 0
+            self._took = self._clock.monotonic() - began
+            self.publish(self._taken(reading))
+        finally:
+            self.polling = False
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Make a snapshot the current one and tell the listeners."""
+        self.snapshot = snapshot
+        for listener in tuple(self._listeners):
+            try:
+                listener(self)
+            except Exception:
+                # What shows it must not end what reads it: the panel would stand still for the rest of the session.
+                _log.exception("a listener to the feed %s failed", self.name)
+
+    def _taken(self, reading: Reading) -> Snapshot:
+        before = self.snapshot
+        rows = tuple(reading.rows)
+        if rows == before.rows:
+            keys, generation, index = before.keys, before.generation, before.index
+            rows = before.rows
+        else:
+            keys = tuple(map(self.reader.key, rows))
+            generation, index = before.generation + 1, indexed(keys)
+        partly = reading.error is not None
+        return Snapshot(
+            rows=rows,
+            keys=keys,
+            generation=generation,
+            read_at=before.read_at if partly else self._clock.monotonic(),
+            server_ms=before.server_ms if partly else reading.server_ms,
+            error=FeedError.of(reading.error) if reading.error is not None else None,
+            lost=reading.lost,
+            note=reading.note,
+            index=index,
+        )

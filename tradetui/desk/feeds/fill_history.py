@@ -1,0 +1,231 @@
+"""The fills of one product type: what is known, what is still missing, and how the gap between is closed.
+
+Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
+below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a hole and
+read page by page later; the whole past before the first read is such a hole too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from tradetui.desk.archive.database import Archive, Hole, Kind
+from tradetui.desk.archive.write_buffer import Shelf
+from tradetui.desk.feeds.multi_product import LostRows, refuse_unreadable
+from tradetui.desk.tables.product_row import Tagged, newest_first, time_of
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.reply import Reply
+
+OVERLAP: Final = timedelta(minutes=1)
+"""Rows this much older than the newest known one are read again: late ones may come in below it."""
+LONGEST_START: Final = timedelta(days=80)
+"""A start of a read may not lie three months back; older ones are left out."""
+PAGES_AT_ONCE: Final = 10
+"""A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
+KEPT: Final = 400
+"""Fills kept in memory; older ones are in the archive."""
+
+
+class FillHistory:
+    """Fills of one product type, newest in memory, all of them in the archive once one is attached.
+
+    `page` is how many rows a full page holds.
+    """
+
+    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
+        self.product_type = product_type
+        self.holes: list[Hole] = []
+        self.lost = LostRows()
+        self.server_ms: int | None = None
+        self.read_at: float | None = None
+        self.pages_read = 0
+        #: Where it is set, every fill met for the first time is put here too; one may come twice.
+        self.added: deque[FuturesFill] | None = None
+        self._client = client
+        self._page_size = page
+        self._disk = disk
+        self._shelf = Shelf(Kind.FILL, disk)
+        self._rows: dict[str, Tagged] = {}
+        self._newest: Tagged | None = None
+        self._holes_kept: list[Hole] = []
+        self._bounded = True
+        self._dropped = False
+        self._turn = asyncio.Lock()
+
+    @property
+    def rows(self) -> Iterable[Tagged]:
+        """The newest fills, in no order."""
+        return self._rows.values()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing that the exchange still tells."""
+        return self.read_at is not None and not self.holes
+
+    @property
+    def archive(self) -> Archive | None:
+        """Where older fills are, once it is attached."""
+        return self._shelf.archive
+
+    @property
+    def trouble(self) -> str | None:
+        """Why what is read cannot be kept now."""
+        return self._shelf.trouble
+
+    async def attach(self, archive: Archive) -> None:
+        """Take what the archive holds, and from now on keep everything there."""
+        async with self._turn:
+            kept = await self._disk.run(archive.newest, Kind.FILL, self.product_type, KEPT)
+            missing = await self._disk.run(archive.holes, self.product_type)
+            if kept:
+                # What this session has not read of the past ends where the archive begins.
+                until = _ms(time_of(kept[0].record) - OVERLAP)
+                ended = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
+                self.holes = [hole for hole in ended if not self._below(hole)]
+            known = {hole.cursor for hole in self.holes}
+            self.holes += [hole for hole in missing if hole.cursor not in known]
+            self._holes_kept = list(self.holes)
+            await self._shelf.open(archive, {self.product_type: self._holes_kept})
+            self._remember(kept)
+
+    async def read_newest(self, now: float) -> None:
+        """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
+        async with self._turn:
+            await self._read_newest(now)
+
+    async def read_hole(self) -> bool:
+        """Read one page of what is missing; whether there was anything to read."""
+        async with self._turn:
+            if not self.holes:
+                return False
+            hole = self.holes[0]
+            try:
+                reply = await self._page(self._request(None), hole.cursor)
+            except Rejected:
+                # Another hole may be answered; this one is never taken for closed.
+                self.holes = [*self.holes[1:], hole]
+                raise
+            rows = self._tagged(reply)
+            done = not rows or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
+            rest = [] if done or reply.cursor is None else [Hole(reply.cursor, hole.until)]
+            self.holes = [*rest, *self.holes[1:]]
+            await self._keep(rows)
+            return True
+
+    def follow(self) -> deque[FuturesFill]:
+        """From now on `added` gets every fill that comes, beginning with all that are known."""
+        if self.added is None:
+            self.added = deque(row.record for row in self._rows.values() if isinstance(row.record, FuturesFill))
+            if self._dropped and (self.archive is None or self.archive.trimmed):
+                self.forget()  # older ones have left memory and are nowhere else
+        return self.added
+
+    def let_go(self, before: datetime) -> None:
+        """Let older fills leave memory, but for those that are read again with the newest."""
+        if self._newest is None:
+            return
+        before = min(before, time_of(self._newest.record) - OVERLAP)
+        kept = {key: row for key, row in self._rows.items() if time_of(row.record) >= before}
+        self._dropped = self._dropped or len(kept) < len(self._rows)
+        self._rows = kept
+
+    def forget(self) -> None:
+        """Begin anew, as if nothing had ever been read."""
+        self.holes, self._rows, self._newest, self.read_at = [], {}, None, None
+        self._dropped = False
+        if self.added is not None:
+            self.added.clear()
+
+    def _below(self, hole: Hole) -> bool:
+        """Whether a hole begins where it ends already."""
+        row = self._rows.get(f"{self.product_type}|{hole.cursor}")
+        return row is not None and _reaches([row], hole.until)
+
+    async def _read_newest(self, now: float) -> None:
+        known = self._newest
+        known_at = time_of(known.record) if known is not None else None
+        until = None if known_at is None else _ms(known_at - OVERLAP)
+        request = self._request(until)
+        came: list[Tagged] = []
+        cursor: str | None = None
+        server_ms: int | None = None
+        for _ in range(PAGES_AT_ONCE if known is not None else 1):
+            try:
+                reply = await self._page(request, cursor)
+                refuse_unreadable(reply)
+            except ExchangeError as problem:
+                if isinstance(problem, Rejected) and request.start_time is not None:
+                    # A managed sub-account may not ask for what was before its binding, not even by a minute.
+                    self._bounded = False
+                await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+                raise
+            if server_ms is None:
+                server_ms = reply.request_time
+            rows = self._tagged(reply)
+            came += rows
+            met = known is not None and any(row.key == known.key for row in came)
+            ended = not rows or reply.cursor in (None, cursor)
+            short = request.start_time is not None and len(rows) < self._page_size
+            if ended or _reaches(rows, until) or (met and short):
+                cursor = None
+                break
+            cursor = reply.cursor
+        await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+        self.read_at, self.server_ms = now, server_ms
+
+    async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
+        asked = request if cursor is None else request.changed(id_less_than=cursor)
+        reply = await self._client.read(endpoint("futures.fills"), asked)
+        self.pages_read += 1
+        self.lost.add(reply.lost)
+        return reply
+
+    def _request(self, until: int | None) -> FuturesFillsRequest:
+        now_ms = self._client.server_clock.now_ms
+        if until is None or not self._bounded or now_ms - until > LONGEST_START.total_seconds() * 1000:
+            return FuturesFillsRequest(product_type=self.product_type)
+        # Only what is new has to be sent and read; where nothing is new that is next to nothing.
+        return FuturesFillsRequest(product_type=self.product_type, start_time=until)
+
+    def _tagged(self, reply: Reply[FuturesFill]) -> list[Tagged]:
+        return [self._rows.get(row.key) or row for row in (Tagged(self.product_type, each) for each in reply.rows)]
+
+    async def _keep(self, rows: Sequence[Tagged], hole: Hole | None = None) -> None:
+        """Keep rows together with the note of what is missing below them."""
+        if hole is not None:
+            self.holes.insert(0, hole)
+        fresh = [row for row in rows if row.key not in self._rows]
+        if self.added is not None:
+            self.added.extend(row.record for row in fresh if isinstance(row.record, FuturesFill))
+        if self.holes != self._holes_kept:
+            self._holes_kept = list(self.holes)
+            await self._shelf.put(fresh, {self.product_type: self._holes_kept})
+        else:
+            await self._shelf.put(fresh)
+        self._remember(rows)
+
+    def _remember(self, rows: Iterable[Tagged]) -> None:
+        self._rows.update((row.key, row) for row in rows)
+        if not self._rows:
+            return
+        if len(self._rows) > KEPT:
+            self._dropped = True
+            self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
+        self._newest = max(self._rows.values(), key=lambda row: row.place)
+
+
+def _reaches(rows: Sequence[Tagged], until: int | None) -> bool:
+    return until is not None and any(_ms(time_of(row.record)) < until for row in rows)
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)

@@ -1,0 +1,49 @@
+"""How fills are read: the newest of every product type each time, and one page of what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.multi_product import Part, Parts
+from tradetui.desk.tables.product_row import Tagged, newest_first, time_of
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError
+from tradetui.wire.product_types import ProductType
+
+
+class FillsReader:
+    """Endpoint 13 over the histories of all product types; the newest of them all are shown."""
+
+    def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
+        self._histories = histories
+        self._clock = clock
+        self._parts = Parts(tuple(histories))
+
+    def key(self, row: Tagged) -> str:
+        return row.key
+
+    async def read(self) -> Reading:
+        error = await self._parts.read(self._read)
+        # Every product type's older fills come in turn, one page a poll, so that what is new is never late.
+        note = ""
+        behind = [history for history in self._histories.values() if history.holes]
+        if behind and error is None:
+            note = "older fills are being read"
+            try:
+                await min(behind, key=lambda history: history.pages_read).read_hole()
+            except ExchangeError as problem:
+                note = f"older fills wait: {problem.reason}"
+        rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
+        if len(rows) == KEPT:
+            for history in self._histories.values():
+                history.let_go(time_of(rows[-1].record))
+        for product_type, history in self._histories.items():
+            self._parts.last[product_type] = Part(lost=len(history.lost), server_ms=history.server_ms)
+        troubles = [history.trouble for history in self._histories.values() if history.trouble]
+        return self._parts.reading(rows, error, troubles[0] if troubles else note)
+
+    async def _read(self, product_type: ProductType) -> Part:
+        await self._histories[product_type].read_newest(self._clock.monotonic())
+        return Part()

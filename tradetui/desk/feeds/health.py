@@ -1,0 +1,84 @@
+"""How the session stands with the exchange as a whole, in one word and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from tradetui.desk.feeds.feed import Feed
+from tradetui.exchange.connection_status import Link
+
+
+class LinkState(StrEnum):
+    """Whether the exchange answers, and all of it well."""
+
+    STARTING = "starting"
+    CONNECTED = "connected"
+    DEGRADED = "degraded"
+    REFUSED = "refused"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """State, the sentence to show (empty while all is well) and what to do about it.
+
+    `of_account` is set where the exchange refuses the account as a whole: sentence and remedy then stand on the screen
+    once, for all feeds, for as long as it does.
+    """
+
+    state: LinkState
+    sentence: str = ""
+    remedy: str = ""
+    of_account: bool = False
+
+
+SILENT_S: Final = 3.0
+"""One lost reply is no lost link; none at all for so long is."""
+
+
+def health_of(link: Link, feeds: Collection[Feed], now: float) -> Health:
+    """Down when nothing gets through, refused when the exchange itself says no to everything, degraded when some of it
+    does not get through, or the clock or the budget is off.
+
+    `now` is monotonic seconds.
+    """
+    for feed in feeds:
+        if (error := feed.snapshot.error) is not None and error.of_account:
+            return Health(LinkState.REFUSED, error.sentence, error.remedy, of_account=True)
+    troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
+    silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
+    if troubled and (silent or len(troubled) == len(feeds)):
+        errors = [feed.snapshot.error for feed in troubled if feed.snapshot.error is not None]
+        refused = not silent and all(error.code is not None for error in errors)
+        return Health(LinkState.REFUSED if refused else LinkState.DOWN, errors[0].sentence, errors[0].remedy)
+    if link.last_reply_at is None:
+        return Health(LinkState.STARTING)
+    if troubled:
+        error = troubled[0].snapshot.error
+        names = ", ".join(feed.name for feed in troubled)
+        return Health(LinkState.DEGRADED, f"{names}: {error.sentence}" if error else "", error.remedy if error else "")
+    if link.clock_warns:
+        offset = link.clock_offset_ms or 0
+        way = "behind" if offset > 0 else "ahead of"
+        return Health(
+            LinkState.DEGRADED,
+            f"This machine's clock is {abs(offset) / 1000:.1f} s {way} the exchange's",
+            "Set the clock; above 5 s nothing is sent.",
+        )
+    address = link.address_usage()
+    if address.slowed:
+        return Health(
+            LinkState.DEGRADED,
+            f"This machine makes {address.used:,} of its {address.allowed:,} calls a minute; panels update less often",
+            "End other sessions on this exchange; raise address_share if nobody else calls from this network address.",
+        )
+    if any(usage.halved for usage in link.usage().values()):
+        return Health(
+            LinkState.DEGRADED,
+            "The exchange said too many calls; some reading is slowed down",
+            "It recovers by itself; lower budget_share if other programs use this account.",
+        )
+    return Health(LinkState.CONNECTED)

@@ -1,0 +1,117 @@
+"""Reads every product type of a session side by side; one that fails takes nothing from the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tradetui.desk.feeds.feed import Reading
+from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.reply import LostRow, Reply
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Part:
+    """What one product type last brought; `server_ms` is the exchange's time of the oldest reply in it."""
+
+    rows: Sequence[Any] = ()
+    lost: int = 0
+    server_ms: int | None = None
+
+    def count(self, reply: Reply[Any]) -> None:
+        """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
+        refuse_unreadable(reply)
+        self.lost += len(reply.lost)
+        if reply.request_time is not None:
+            self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
+
+
+def refuse_unreadable(reply: Reply[Any]) -> None:
+    """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
+    if reply.lost and not reply.rows:
+        raise UnreadableReply(f"none of the {len(reply.lost)} rows that came", remedy="`tradetui doctor` tells more.")
+
+
+class Parts:
+    """The last good part of every product type."""
+
+    def __init__(self, product_types: Sequence[ProductType]) -> None:
+        self.product_types = tuple(product_types)
+        self.last: dict[ProductType, Part] = {}
+
+    async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, Part]]) -> ExchangeError | None:
+        """Read each; returns the first error where others were read, raises it where none was."""
+        results = await side_by_side([read_one(each) for each in self.product_types])
+        errors: list[ExchangeError] = []
+        for product_type, result in zip(self.product_types, results, strict=True):
+            if isinstance(result, ExchangeError):
+                errors.append(result)
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                self.last[product_type] = result
+        if len(errors) == len(self.product_types):
+            raise errors[0]
+        return errors[0] if errors else None
+
+    def reading(self, rows: Sequence[Any], error: ExchangeError | None, note: str = "") -> Reading:
+        """The reading all parts make up."""
+        times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
+        lost = sum(part.lost for part in self.last.values())
+        return Reading(rows, lost, note, error, min(times, default=None))
+
+    @property
+    def rows(self) -> list[Any]:
+        """The rows of all parts, in the order of the product types."""
+        return [row for each in self.product_types if each in self.last for row in self.last[each].rows]
+
+
+async def side_by_side(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+    """Run reads at the same time; gives the result or the exception of each, in order.
+
+    Once one is told that there were too many calls, those still waiting for a permit are given up: going on would
+    only make the pause longer, and the poll that follows it is what brings everything back.
+    """
+    tasks = [asyncio.ensure_future(read) for read in reads]
+    limited: RateLimited | None = None
+    try:
+        waiting: set[asyncio.Future[T]] = set(tasks)
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                if not task.cancelled() and isinstance(problem := task.exception(), RateLimited):
+                    limited = limited or problem
+            if limited is not None:
+                for task in waiting:
+                    task.cancel()
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    if limited is None:
+        return results
+    return [limited if isinstance(each, asyncio.CancelledError) else each for each in results]
+
+
+class LostRows:
+    """Counts unreadable rows once each, though they are met again on every overlapping page."""
+
+    MOST = 1_000
+
+    def __init__(self) -> None:
+        self._met: set[int] = set()
+
+    def add(self, rows: Sequence[LostRow]) -> None:
+        """Count those not met before."""
+        if len(self._met) < self.MOST:
+            self._met.update(hash(str(row.received)) for row in rows)
+
+    def __len__(self) -> int:
+        return len(self._met)

@@ -1,0 +1,160 @@
+"""Positions: as the exchange reports them where it does, else summed from fills; the source is chosen once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Literal
+
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.multi_product import Part, Parts
+from tradetui.desk.feeds.snapshot import StillReading
+from tradetui.desk.tables.product_row import id_order
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused
+from tradetui.storage.disk_thread import Disk, InlineDisk
+from tradetui.trading.positions import Position, PositionBook, reported, with_mark
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.models.futures import FuturesFill, PositionsRequest, ReportedPosition
+from tradetui.wire.product_types import ProductType
+
+PAGES_A_POLL: Final = 8
+"""Pages of older fills read in one poll while positions wait for them."""
+FILLS_STILL_NEW_S: Final = 0.5
+"""Fills that another feed read so recently are not read again for the positions."""
+
+
+class PositionsReader:
+    """Reads all-position; where that is missing or not permitted, every fill the exchange still tells.
+
+    Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
+    """
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        product_types: Sequence[ProductType],
+        histories: Mapping[ProductType, FillHistory] | None = None,
+        disk: Disk | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._client = client
+        self._clock = clock or client.clock
+        self._disk = disk or InlineDisk()
+        self._own = histories is None
+        self._histories = histories or {each: FillHistory(client, each, self._disk) for each in product_types}
+        self._parts = Parts(product_types)
+        self._sums: dict[ProductType, _Sums] = {}
+        self.source: Literal["reported", "fills"] | None = None
+
+    def key(self, row: Position) -> str:
+        return row.key
+
+    async def read(self) -> Reading:
+        if self.source != "fills":
+            try:
+                error = await self._parts.read(self._reported)
+            except (EndpointMissing, PermissionRefused):
+                if self.source == "reported":
+                    raise
+            else:
+                if error is None or self.source == "reported" or not _refuses(error):
+                    self.source = self.source or (None if error else "reported")
+                    return self._parts.reading(_ordered(self._parts.rows), error)
+                self._parts.last.clear()
+        error = await self._parts.read(self._from_fills)
+        self.source = "fills"
+        return self._parts.reading(
+            _ordered(self._parts.rows), error, "summed from fills; marks are the last fill's price"
+        )
+
+    async def _reported(self, product_type: ProductType) -> Part:
+        if self.source == "reported":
+            # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
+            self._client.capabilities.answered(endpoint("futures.positions"))
+        reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
+        part = Part(
+            [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
+        )
+        part.count(reply)
+        return part
+
+    async def _from_fills(self, product_type: ProductType) -> Part:
+        history = self._histories[product_type]
+        history.follow()
+        now = self._clock.monotonic()
+        # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
+        if self._own or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
+            await history.read_newest(now)
+        for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
+            if not await history.read_hole():
+                break
+        if history.holes:
+            raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
+        sums = await self._sum_up(history)
+        return Part(list(sums.positions()), len(history.lost), history.server_ms)
+
+    async def _sum_up(self, history: FillHistory) -> _Sums:
+        product_type = history.product_type
+        sums = self._sums.get(product_type) or _Sums(product_type)
+        added = history.follow()
+        archive = history.archive if history.archive is not None and not history.archive.trimmed else None
+        if archive is not None and sums.archive is not archive:
+            # What earlier sessions saw comes first; the archive holds what this one has read as well.
+            sums = await self._disk.run(_Sums.of, product_type, archive)
+        fresh = sorted(added, key=_order)
+        added.clear()
+        sums.add(fresh)
+        self._sums[product_type] = sums
+        if not sums.book.disordered:
+            return sums
+        del self._sums[product_type]
+        if archive is not None:
+            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive)
+            return sums
+        history.forget()
+        raise StillReading("A fill came out of turn; the fills that positions are summed from are read again")
+
+
+class _Sums:
+    """Positions of one product type as a running sum; `archive` is what it was begun from."""
+
+    def __init__(self, product_type: ProductType) -> None:
+        self.product_type = product_type
+        self.book = PositionBook(product_type)
+        self.archive: Archive | None = None
+        self._last: dict[str, Decimal] = {}
+
+    @classmethod
+    def of(cls, product_type: ProductType, archive: Archive) -> _Sums:
+        """The sum of a whole history; blocks."""
+        sums = cls(product_type)
+        sums.archive = archive
+        sums.add(archive.fills(product_type))
+        return sums
+
+    def add(self, fills: Iterable[FuturesFill]) -> None:
+        """Add fills, oldest first; each costs the same whatever came before."""
+        for fill in fills:
+            if self.book.add(fill):
+                self._last[fill.symbol.upper()] = fill.price
+
+    def positions(self) -> list[Position]:
+        """What is held, at the last price met."""
+        return [with_mark(position, self._last.get(position.symbol)) for position in self.book.positions()]
+
+
+def _refuses(error: Exception) -> bool:
+    return isinstance(error, EndpointMissing | PermissionRefused)
+
+
+def _ordered(rows: Sequence[Position]) -> list[Position]:
+    return sorted(rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))
+
+
+def _order(fill: FuturesFill) -> tuple[datetime, str]:
+    return fill.c_time, id_order(fill.trade_id)

@@ -1,0 +1,76 @@
+"""One scheduler for all feeds: a feed's next poll is armed after its last has ended, and never two at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+from tradetui.desk.feeds.feed import Feed, Pace
+
+HEAD_START_S: Final = 0.3
+SHOWING_S: Final = 0.05
+
+
+class Scheduler:
+    """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
+
+    The feed named `first` is read before the others begin, which wait a third of a second for it at most, and then as
+    long as it takes to show it: what a person looks at first is there first.
+
+    It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
+    either each feed has at most the one poll that was due.
+    """
+
+    def __init__(self, feeds: Iterable[Feed], random: Random, first: str | None = None) -> None:
+        self._feeds = tuple(feeds)
+        self._random = random
+        self._wake = {feed.name: asyncio.Event() for feed in self._feeds}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._first = first
+        self._first_is_read = asyncio.Event()
+        if first not in self._wake:
+            self._first_is_read.set()
+
+    def start(self) -> None:
+        """Begin polling; the first poll of each feed is at once, or right after that of the first one."""
+        self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in self._feeds]
+
+    async def stop(self) -> None:
+        """End polling; a call that is under way is left to its own end."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    def poll_now(self, name: str | None = None) -> None:
+        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that."""
+        for feed in self._feeds:
+            if name in (None, feed.name):
+                self._wake[feed.name].set()
+
+    def set_pace(self, name: str, pace: Pace) -> None:
+        """Slow a feed down or up; one that comes into view is polled at once."""
+        for feed in self._feeds:
+            if feed.name == name and feed.pace is not pace:
+                feed.pace = pace
+                if pace is Pace.SHOWN:
+                    self._wake[name].set()
+
+    async def _run(self, feed: Feed) -> None:
+        loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
+        if feed.name != self._first and not self._first_is_read.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._first_is_read.wait(), HEAD_START_S)
+                await asyncio.sleep(SHOWING_S)
+        while True:
+            began = loop.time()
+            await feed.poll()
+            if feed.name == self._first:
+                self._first_is_read.set()
+            pause = feed.pause(loop.time() - began, self._random)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(wake.wait(), pause)
+            wake.clear()

@@ -1,0 +1,108 @@
+"""What a feed knows at one moment: immutable rows, how old they are, and what went wrong since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from tradetui.exchange.errors import ExchangeError
+from tradetui.wire.error_codes import UNIFIED_ACCOUNT
+
+STALE_INTERVALS, STALE_AT_LEAST_S = 2, 5.0
+DEAD_INTERVALS, DEAD_AT_LEAST_S = 5, 15.0
+
+
+class Freshness(StrEnum):
+    """How far the rows can be relied on."""
+
+    LOADING = "loading"
+    FRESH = "fresh"
+    STALE = "stale"
+    DEAD = "dead"
+
+
+class StillReading(Exception):
+    """No fault: more has to be read before anything can be shown; the message says how far it has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedError:
+    """Why the last read failed, in a sentence, and what to do about it."""
+
+    sentence: str
+    remedy: str
+    code: str | None = None
+
+    @property
+    def of_account(self) -> bool:
+        """Whether the exchange refuses the account as a whole, so that every feed fails alike."""
+        return self.code == UNIFIED_ACCOUNT
+
+    @classmethod
+    def of(cls, problem: Exception) -> FeedError:
+        """The error of anything a read may raise; unforeseen ones are named by their kind only."""
+        if isinstance(problem, StillReading):
+            return cls(str(problem), "It goes on by itself.", None)
+        if isinstance(problem, ExchangeError):
+            said = problem.message.strip().rstrip(".") or "no reason given"
+            code = f" ({problem.code})" if problem.code else ""
+            return cls(f"{problem.reason}: {said}{code}", problem.remedy or "", problem.code)
+        return cls(f"The reply could not be taken in: {type(problem).__name__}", "Please report it.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Rows of one feed. `generation` rises when a row changes.
+
+    `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
+    `lost` counts rows that could not be read, `note` says what else is to be known about the rows.
+    """
+
+    rows: tuple[Any, ...] = ()
+    keys: tuple[str, ...] = ()
+    generation: int = 0
+    read_at: float | None = None
+    error: FeedError | None = None
+    lost: int = 0
+    note: str = ""
+    server_ms: int | None = None
+    index: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def count(self) -> int:
+        """Rows there are."""
+        return len(self.rows)
+
+    def row(self, place: int) -> Any:
+        """The row at a place."""
+        return self.rows[place]
+
+    def key(self, place: int) -> str:
+        """The key of the row at a place."""
+        return self.keys[place]
+
+    def index_of(self, key: str) -> int | None:
+        """Where the row of a key stands."""
+        return self.index.get(key)
+
+    def age(self, now: float) -> float | None:
+        """Seconds since the last good read, None before the first."""
+        return None if self.read_at is None else max(0.0, now - self.read_at)
+
+    def freshness(self, now: float, interval: float) -> Freshness:
+        """Loading before the first read; stale after two intervals (5 s at least), dead after five (15 s at least)."""
+        age = self.age(now)
+        if age is None:
+            return Freshness.LOADING
+        if age > max(DEAD_INTERVALS * interval, DEAD_AT_LEAST_S):
+            return Freshness.DEAD
+        if age > max(STALE_INTERVALS * interval, STALE_AT_LEAST_S):
+            return Freshness.STALE
+        return Freshness.FRESH
+
+
+def indexed(keys: tuple[str, ...]) -> dict[str, int]:
+    """Where each key stands."""
+    return {key: place for place, key in enumerate(keys)}

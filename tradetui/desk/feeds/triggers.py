@@ -1,0 +1,177 @@
+"""How past trigger orders are read, and those that still wait: three plan types of every product type, merged.
+
+A plan enters the history when it ends, at the place its beginning gives it: one made last week and cancelled now
+appears below rows long known. So the newest page of every plan type is read each time, and beside it the older ones
+are swept through again and again, a page a poll. Where the exchange also tells the plans that still wait, one that
+is gone from there has ended just now, and is asked for by its id.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tradetui.desk.archive.database import Archive, Kind
+from tradetui.desk.archive.write_buffer import Shelf
+from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.multi_product import LostRows, side_by_side
+from tradetui.desk.tables.product_row import Tagged, newest_first
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.enums import PlanType
+from tradetui.wire.models.futures import LiveTriggersRequest, TriggerHistoryRequest, TriggerOrder
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.reply import Reply
+
+PANEL_PLANS: Final = (PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS)
+KEPT: Final = 500
+"""Past triggers kept in memory; older ones are in the archive."""
+LOOKED_UP_AT_ONCE: Final = 12
+LOOK_UPS_EACH: Final = 6
+"""How many polls a plan that stopped waiting is looked for; one that only filled into nothing may never appear."""
+
+
+@dataclass(slots=True)
+class _Strand:
+    """One plan type of one product type: where the sweep through its older pages stands."""
+
+    product_type: ProductType
+    plan_type: PlanType
+    second_page: str | None = None
+    sweep: str | None = None
+    swept: bool = False
+
+
+@dataclass(slots=True)
+class _Ended:
+    strand: _Strand
+    order_id: str
+    times: int = 0
+
+
+class TriggersReader:
+    """Endpoint 6, and orders-plan-pending where it answers."""
+
+    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
+        self._client = client
+        self._disk = disk
+        self._shelf = Shelf(Kind.TRIGGER, disk)
+        self._product_types = tuple(product_types)
+        self._strands = [_Strand(each, plan_type) for each in product_types for plan_type in PANEL_PLANS]
+        self._rows: dict[str, Tagged] = {}
+        self._waiting: dict[tuple[ProductType, str], tuple[Tagged, ...]] = {}
+        self._ended: deque[_Ended] = deque(maxlen=200)
+        self._lost = LostRows()
+        self._server_ms: int | None = None
+        self._turn = 0
+        self.live_known = False
+
+    def key(self, row: Tagged) -> str:
+        return row.key
+
+    @property
+    def live(self) -> tuple[Tagged, ...] | None:
+        """The trigger orders that still wait, or None where the exchange does not tell them."""
+        if not self.live_known:
+            return None
+        return tuple(newest_first(row for rows in self._waiting.values() for row in rows))
+
+    async def attach(self, archive: Archive) -> None:
+        """Take what the archive holds, and from now on keep everything there."""
+        for product_type in self._product_types:
+            for row in await self._disk.run(archive.newest, Kind.TRIGGER, product_type, KEPT):
+                self._rows.setdefault(row.key, row)
+        await self._shelf.open(archive)
+        self._trim()
+
+    async def read(self) -> Reading:
+        self._turn += 1
+        self._server_ms = None
+        strands = [self._read_strand(place, strand) for place, strand in enumerate(self._strands)]
+        results = await side_by_side([self._read_live(), *strands])
+        errors = [result for result in results if isinstance(result, BaseException)]
+        for error in errors:
+            if not isinstance(error, ExchangeError):
+                raise error
+        if not errors:
+            await self._look_up_ended()
+        rows = newest_first(self._rows.values())
+        if errors and not rows:
+            raise errors[0]
+        first = next((error for error in errors if isinstance(error, ExchangeError)), None)
+        return Reading(rows, len(self._lost), self._shelf.trouble or "", first, self._server_ms)
+
+    async def _read_strand(self, place: int, strand: _Strand) -> None:
+        request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
+        reply = await self._client.read(endpoint("futures.triggers"), request)
+        await self._keep(strand, reply)
+        strand.second_page = reply.cursor if reply.rows else None
+        strand.swept = strand.swept or strand.second_page is None
+        # With the waiting plans known the sweep only has to catch what ended while nobody looked: one strand a poll.
+        due = not strand.swept or not self.live_known or self._turn % len(self._strands) == place
+        cursor = strand.sweep or strand.second_page
+        if cursor is None or not due:
+            return
+        reply = await self._client.read(endpoint("futures.triggers"), request.changed(id_less_than=cursor))
+        await self._keep(strand, reply)
+        strand.sweep = reply.cursor if reply.rows and reply.cursor != cursor else None
+        strand.swept = strand.swept or strand.sweep is None
+
+    async def _read_live(self) -> None:
+        try:
+            for strand in self._strands:
+                await self._read_waiting(strand)
+        except (EndpointMissing, PermissionRefused):
+            self.live_known = False
+            self._waiting.clear()
+        else:
+            self.live_known = True
+
+    async def _read_waiting(self, strand: _Strand) -> None:
+        request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
+        found: list[Tagged] = []
+        async for reply in self._client.pages(endpoint("futures.live_triggers"), request):
+            found += (Tagged(strand.product_type, row) for row in reply.rows)
+        place = (strand.product_type, str(strand.plan_type))
+        still = {row.key for row in found}
+        for row in self._waiting.get(place, ()):
+            if row.key not in still and row.key not in self._rows:
+                self._ended.append(_Ended(strand, row.record.key))
+        self._waiting[place] = tuple(found)
+
+    async def _look_up_ended(self) -> None:
+        for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):
+            ended = self._ended.popleft()
+            strand = ended.strand
+            if f"{strand.product_type}|{ended.order_id}" in self._rows:
+                continue
+            ended.times += 1
+            if ended.times < LOOK_UPS_EACH:
+                self._ended.append(ended)
+            request = TriggerHistoryRequest(
+                product_type=strand.product_type, plan_type=strand.plan_type, order_id=ended.order_id
+            )
+            try:
+                await self._keep(strand, await self._client.read(endpoint("futures.triggers"), request))
+            except ExchangeError:
+                return  # it stays on the list, and the sweep finds it too
+
+    async def _keep(self, strand: _Strand, reply: Reply[TriggerOrder]) -> None:
+        self._lost.add(reply.lost)
+        if reply.request_time is not None:
+            self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
+        rows = [Tagged(strand.product_type, row) for row in reply.rows]
+        changed = [row for row in rows if self._rows.get(row.key) != row]
+        if not changed:
+            return
+        await self._shelf.put(changed)
+        self._rows.update((row.key, row) for row in changed)
+        self._trim()
+
+    def _trim(self) -> None:
+        if len(self._rows) > KEPT:
+            self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}

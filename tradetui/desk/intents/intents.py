@@ -1,0 +1,366 @@
+"""The intents of one account: its journal, the trading lock, and what is not settled; shared by all that sends."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tradetui.desk.intents.journal import (
+    ENDED,
+    AlreadyOpen,
+    Event,
+    Intent,
+    Journal,
+    Moment,
+    State,
+    WrongStep,
+    elapsed_s,
+)
+from tradetui.desk.intents.journal_opening import accept_loss, open_journal
+from tradetui.desk.intents.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import NotSent
+from tradetui.storage.disk_thread import Disk
+from tradetui.storage.process_life import ProcessLives
+from tradetui.storage.sqlite_file import FileLost, FileUnusable
+
+WATCH_S = 0.7
+_VERIFIED_WITH_EACH_LOOK = 50_000
+"""A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
+
+
+class Withheld(Exception):
+    """It was not sent; `reasons` say why, in sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
+
+
+class Intents:
+    """What an account was asked to do. There is no such object in monitor mode.
+
+    `trouble` says why the journal cannot be used, None while it can; nothing is sent while it cannot.
+    """
+
+    def __init__(
+        self,
+        journal: Journal | None,
+        disk: Disk,
+        clock: Clock,
+        account: str,
+        new_id: Callable[[], str],
+        *,
+        start_locked: bool,
+    ) -> None:
+        """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
+        self.trouble: str | None = None if journal is not None else "whose account this is is not known yet"
+        self.account = account
+        self.loss: FileLost | None = None
+        """What of the journal is lost; nothing is sent until `accept_loss`."""
+        self.notice = ""
+        """What is to be said once of a journal that is new, or was not registered; empty where there is nothing."""
+        self._journal = journal
+        self._location: JournalLocation | None = None
+        self._lives: ProcessLives | None = None
+        self._elsewhere: dict[str, str] = {}
+        self._disk = disk
+        self._clock = clock
+        self.new_id = new_id
+        self._open: dict[str, tuple[str, State]] = {}
+        self._first_seen_s: dict[int, float] = {}
+        self._locked_here = start_locked
+        self._locked_everywhere = False
+        self._lock_choices = 0
+        self.lock_is_told = True
+        """Whether the other sessions see that this one was locked by hand."""
+
+    # The journal
+
+    async def open(self, account: str, location: JournalLocation | Path | None) -> bool:
+        """Open the account's journal; whether it can be used, which `trouble` explains where it cannot."""
+        self.account = account
+        if not isinstance(location, JournalLocation):
+            location = JournalLocation(location)
+        self._location = location
+        try:
+            self._journal = await self._disk.run(self._open_file, location)
+            # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
+            self.trouble = "it is being checked"
+            await self.look()
+            if self._journal is None:
+                return False
+            await self._disk.run(self._journal.check)
+        except FileUnusable as problem:
+            self._unusable(problem)
+            return False
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unread(problem)
+            return False
+        self.trouble = None
+        self.notice = self._journal.notice if isinstance(self._journal, RegisteredJournal) else ""
+        await self.look()
+        return True
+
+    def _open_file(self, location: JournalLocation) -> Journal:
+        if self._lives is None and location.alive_dir is not None:
+            self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
+        return open_journal(location, self._lives)
+
+    def _unusable(self, problem: FileUnusable) -> None:
+        self._journal = None
+        self.trouble = f"{problem.reason}. {problem.remedy}"
+        if isinstance(problem, FileLost):
+            self.loss = problem
+
+    async def accept_loss(self) -> bool:
+        """Go on without what is lost: the trader's own deliberate step. Trading is locked then.
+
+        Gives whether the journal can be used now, which `trouble` explains where it cannot.
+        """
+        if self.loss is None or self._location is None:
+            return self.trouble is None
+        try:
+            await self._disk.run(accept_loss, self._location, Moment.now(self._clock), self._lives)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self.trouble = str(problem)
+            return False
+        self.loss = None
+        self._open = {}
+        self._elsewhere = {}
+        return await self.open(self.account, self._location)
+
+    def close(self) -> None:
+        """Let the disk go once what was begun is written, and let other processes see that this one is over."""
+        if self._lives is not None:
+            self._lives.close()
+        self._disk.close()
+
+    async def look(self) -> None:
+        """Take over what other processes wrote: the trading lock and intents that are not settled."""
+        if self._journal is None:
+            return
+        if not self.lock_is_told:
+            await self._write_lock(True, self._lock_choices)
+        chosen = self._lock_choices
+        try:
+            locked, intents, elsewhere = await self._disk.run(self._look_into, self._journal, Moment.now(self._clock))
+        except FileUnusable as problem:
+            self._unusable(problem)
+            return
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unread(problem)
+            return
+        if chosen == self._lock_choices:
+            self._locked_everywhere = bool(locked)
+        self._seen(intents)
+        self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
+        self._elsewhere = elsewhere
+
+    def _look_into(self, journal: Journal, moment: Moment) -> tuple[bool | None, list[Intent], dict[str, str]]:
+        journal.check_place()
+        elsewhere: dict[str, str] = {}
+        if isinstance(journal, RegisteredJournal) and self.trouble is None:
+            if journal.touched and journal.last_event_number() <= _VERIFIED_WITH_EACH_LOOK:
+                journal.verify()
+            for scope, reservation in journal.reconcile(moment).items():
+                elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
+        return journal.trading_locked(), journal.open_intents(), elsewhere
+
+    async def not_settled(self) -> list[Intent]:
+        """Every intent of the account that is not settled, as the journal has it."""
+        return await self._disk.run(self._ready().open_intents)
+
+    async def newest(self) -> list[Intent]:
+        """The newest intents, newest first; raises Withheld while there is no journal, sqlite3.Error."""
+        return await self._disk.run(self._ready().newest)
+
+    async def read(self, intent: str) -> Intent:
+        """One intent with all its steps; raises KeyError."""
+        return await self._disk.run(self._ready().intent, intent)
+
+    async def left_behind(self, intent: Intent) -> Intent:
+        """The intent once no other process can be in the middle of sending it, whose next step ours would spoil.
+
+        That is at once where its process has ended, else when 35 s have certainly passed.
+        """
+        while intent.state in (State.INTENDED, State.SENT) and not await self.is_left_behind(intent):
+            await asyncio.sleep(WATCH_S)
+            intent = await self.read(intent.id)
+        return intent
+
+    async def is_left_behind(self, intent: Intent) -> bool:
+        """Whether no process can be at work on the intent's last step any more."""
+        event = intent.events[-1]
+        if self.elapsed_s(event) >= LEFT_BEHIND_S:
+            return True
+        return self._lives is not None and await self._disk.run(self._lives.has_ended, event.owner)
+
+    def elapsed_s(self, event: Event) -> float:
+        """Seconds that have certainly passed since a step was written, in whatever process and boot.
+
+        What was written in another boot is counted from when this session first saw it.
+        """
+        now = Moment.now(self._clock)
+        return elapsed_s(event, now, self._first_seen_s.setdefault(event.number, now.monotonic_s))
+
+    def _seen(self, intents: Iterable[Intent]) -> None:
+        now_s = self._clock.monotonic()
+        for intent in intents:
+            self._first_seen_s.setdefault(intent.events[-1].number, now_s)
+
+    def _ready(self) -> Journal:
+        if self._journal is None:
+            raise Withheld((f"The journal cannot be used: {self.trouble}.",))
+        return self._journal
+
+    # Steps
+
+    async def last_event(self) -> int:
+        """The number of the journal's newest event, before what is read next; raises Withheld."""
+        try:
+            return await self._disk.run(self._ready().last_event)
+        except sqlite3.Error as problem:
+            self.trouble = _unread(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
+
+    async def begin(
+        self, intent: str, key: str, kind: str, told: Mapping[str, Any], *, after: int | None = None
+    ) -> None:
+        """Write a new intent; synced when this returns. `after` is `last_event` before reading what it rests on.
+
+        Raises:
+            AlreadyOpen: one of the same key is not settled.
+            Overtaken: one of the same key went on after that event.
+            Withheld: it cannot be written, so nothing may be sent.
+        """
+        try:
+            begin = partial(self._ready().begin, after=after)
+            await self._disk.run(begin, intent, self.account, key, kind, told, Moment.now(self._clock))
+        except AlreadyOpen as problem:
+            if problem.state in set(State):
+                self._open[key] = (problem.intent, State(problem.state))
+            raise
+        except FileUnusable as problem:
+            self._unusable(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unwritten(problem)
+            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
+        self._open[key] = (intent, State.INTENDED)
+
+    async def about_to_send(self, intent: str, told: Mapping[str, Any]) -> None:
+        """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
+        try:
+            if await self._disk.run(self._ready().trading_locked) or self._locked_here:
+                raise NotSent("trading was locked before it was sent")
+            await self.step(intent, State.SENT, told)
+        except WrongStep:
+            raise NotSent("another session has withdrawn it") from None
+        except FileUnusable as problem:
+            self._unusable(problem)
+            raise NotSent(f"the journal cannot be used: {self.trouble}") from None
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unwritten(problem)
+            raise NotSent(f"the journal cannot be used: {self.trouble}") from None
+
+    async def step(self, intent: str, state: State, told: Mapping[str, Any]) -> None:
+        """Write the next step, synced; raises WrongStep or sqlite3.Error."""
+        await self._disk.run(self._ready().step, intent, state, told, Moment.now(self._clock))
+        for key, (open_intent, _) in tuple(self._open.items()):
+            if open_intent != intent:
+                continue
+            if state in ENDED:
+                del self._open[key]
+            else:
+                self._open[key] = (intent, state)
+
+    async def note(self, intent: str, state: State, told: Mapping[str, Any]) -> bool:
+        """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
+        try:
+            await self.step(intent, state, told)
+        except WrongStep:
+            return False  # another process of the account was quicker
+        except FileUnusable as problem:
+            self._unusable(problem)
+            return False
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = _unwritten(problem)
+            return False
+        return True
+
+    def open_on(self, key: str) -> str | None:
+        """The intent that locks this key, as its id and state; None where none does."""
+        holder = self._open.get(key)
+        return f"{holder[0]}, {holder[1]}" if holder is not None else self._elsewhere.get(key)
+
+    def ids(self) -> frozenset[str]:
+        """The intents that are not settled, as last seen."""
+        return frozenset(intent for intent, _ in self._open.values())
+
+    def unknown(self) -> tuple[str, ...]:
+        """What is locked by an intent whose outcome is unknown: symbols, and kinds of creation."""
+        return tuple(key.rpartition("|")[2] for key, (_, state) in self._open.items() if state is State.UNKNOWN)
+
+    def unsettled(self) -> tuple[str, ...]:
+        """Intents that are not settled, in words."""
+        elsewhere = (f"{key}: {holder}" for key, holder in self._elsewhere.items() if key not in self._open)
+        return (*(f"{key}: {intent}, {state}" for key, (intent, state) in self._open.items()), *elsewhere)
+
+    # The lock
+
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked: in this session, by hand in any process of the account, or by a lost journal."""
+        return self.locked_by_hand or self.loss is not None
+
+    @property
+    def locked_by_hand(self) -> bool:
+        """Whether it was locked in this session, or by hand in any process of the account."""
+        return self._locked_here or self._locked_everywhere
+
+    def set_lock(self, locked: bool) -> asyncio.Future[bool]:
+        """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
+
+        Gives whether it is written, so that the others see it. A lock that is not written holds for this session,
+        and is tried again with every look.
+        """
+        self._lock_choices += 1
+        self._locked_everywhere = locked
+        # Without a journal nobody else is told, so it is this session's own.
+        self._locked_here = locked if self._journal is None else False
+        self.lock_is_told = True
+        return asyncio.ensure_future(self._write_lock(locked, self._lock_choices))
+
+    async def _write_lock(self, locked: bool, choice: int) -> bool:
+        if self._journal is None:
+            self.lock_is_told = not locked
+            return False
+        try:
+            await self._disk.run(self._journal.set_trading_lock, locked, Moment.now(self._clock))
+        except (sqlite3.Error, OSError, FileUnusable) as problem:
+            if choice == self._lock_choices:
+                self._locked_here = self._locked_here or locked
+                self.lock_is_told = not locked
+                self.trouble = (
+                    f"the lock could not be written, other sessions are not locked ({problem}). "
+                    "Lock them there, then start again"
+                )
+            return False
+        if choice == self._lock_choices:
+            self.lock_is_told = True
+            self._locked_here = False
+        return True
+
+
+def _unwritten(problem: Exception) -> str:
+    return f"it cannot be written ({problem}). Check the disk's free space and the data directory, then start again"
+
+
+def _unread(problem: Exception) -> str:
+    return f"it cannot be read ({problem}). Check the disk, then start again"

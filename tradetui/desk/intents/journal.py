@@ -1,0 +1,387 @@
+"""The journal of intents: each step on disk before it is taken; its open intents are the lock between processes."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from tradetui.desk.intents.journal_chain import LOCKED, UNLOCKED, BrokenChain, ChainPoint, EventRow, genesis, verify
+from tradetui.desk.intents.journal_schema import insert_event, migrations
+from tradetui.desk.intents.states import (
+    ENDED,
+    TRANSITIONS,
+    AlreadyOpen,
+    Event,
+    Intent,
+    Overtaken,
+    State,
+    WrongStep,
+    elapsed_s,
+)
+from tradetui.exchange.clock import Moment
+from tradetui.storage.sqlite_file import (
+    FileLost,
+    FileUnusable,
+    check_file,
+    damaged,
+    is_damage,
+    open_file,
+    set_aside_before,
+)
+
+__all__ = [
+    "ENDED",
+    "TRANSITIONS",
+    "AlreadyOpen",
+    "Event",
+    "Intent",
+    "Journal",
+    "Moment",
+    "Overtaken",
+    "State",
+    "WrongStep",
+    "elapsed_s",
+]
+
+_OPEN: Final = ("open = 1", "state = 'corrected'")
+"""An intent is open where it holds its scope, and where it was corrected while another one held it."""
+
+
+class Journal:
+    """One account's intents in a SQLite file (memory only where no file is given). All calls block briefly."""
+
+    def __init__(
+        self, file: Path | None, owner: str = "", *, new_id: Callable[[], str] = lambda: secrets.token_hex(16)
+    ) -> None:
+        """Open the file; raises FileUnusable.
+
+        A damaged journal may hold intents nobody knows of any more. While it lies where it was set aside there is no
+        other, and nothing is sent, in this session and the next.
+
+        Args:
+            file: where it is, None for memory only.
+            owner: the name under which others can ask whether this process lives; empty where they cannot.
+            new_id: gives a new journal the id that it is known by for ever.
+        """
+        self._file = file
+        self._owner = owner
+        if file is not None and (aside := set_aside_before(file)) is not None:
+            raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
+        self._connection = open_file(file, migrations(new_id), checks="intent")
+        self.id = self._read_id()
+        self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
+        self._verified = genesis(self.id)
+        self._content = self._content_now()
+
+    # The file
+
+    def check_place(self) -> None:
+        """Make sure that the open file is the one others will open; raises OSError where it was moved or deleted.
+
+        What is written into a file that nobody finds again locks nothing and tells nobody.
+        """
+        for file, before in self._files.items():
+            now = _inode(file)
+            if before is None:
+                self._files[file] = now
+            elif now != before:
+                raise OSError("the journal's file was moved, deleted or replaced while the program was running")
+
+    def check(self) -> None:
+        """Look for damage in all of the file; raises FileUnusable. A damaged file is set aside."""
+        if self._file is not None:
+            check_file(self._connection, self._file)
+        self._verified = genesis(self.id)
+        self.verify()
+
+    def verify(self) -> ChainPoint:
+        """Hold the file to its hash chain, on a connection of its own; gives the newest event and its hash.
+
+        What this connection verified before and nobody else has written to since is not read again.
+
+        Raises:
+            FileUnusable: an event is not as it was written. The file is set aside, and this journal is closed.
+        """
+        self._forget_what_others_touched()
+        try:
+            if self._file is None:
+                self._verified = verify(self._connection, self._verified)
+            else:
+                uri = f"{self._file.absolute().as_uri()}?mode=rw"  # never made anew
+                with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)) as connection:
+                    connection.execute("BEGIN")
+                    self._verified = verify(connection, self._verified)
+        except BrokenChain as broken:
+            raise self._damaged(str(broken)) from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
+            raise self._unreadable(problem) from None
+        return self._verified
+
+    def _read_id(self) -> str:
+        try:
+            row = self._connection.execute("SELECT id FROM identity").fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
+            raise self._unreadable(problem) from None
+        if row is None or not isinstance(row[0], str):
+            raise self._damaged("it has no id")
+        return row[0]
+
+    def _unreadable(self, problem: Exception) -> FileUnusable:
+        if is_damage(problem):
+            return self._damaged("it cannot be read")
+        return FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk")
+
+    def _damaged(self, detail: str) -> FileUnusable:
+        self._connection.close()
+        if self._file is None:
+            return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
+        return damaged(self._file, detail)
+
+    def _content_now(self) -> tuple[tuple[int, int] | None, ...]:
+        return tuple(_content(file) for file in self._files)
+
+    @property
+    def touched(self) -> bool:
+        """Whether anybody but this connection has written to the file since it was verified."""
+        return self._content_now() != self._content
+
+    def _forget_what_others_touched(self) -> None:
+        if (now := self._content_now()) != self._content:
+            self._verified = genesis(self.id)
+            self._content = now
+
+    # Steps
+
+    def begin(
+        self,
+        intent: str,
+        account: str,
+        lock_key: str,
+        kind: str,
+        told: Mapping[str, Any],
+        at: Moment,
+        *,
+        after: int | None = None,
+    ) -> None:
+        """Write a new intent as intended; synced when this returns.
+
+        `after` is `last_event` as it was before reading what the intent rests on.
+
+        Raises:
+            AlreadyOpen: one of the same scope is open, in whatever process.
+            Overtaken: one of the same scope went on or ended after that event.
+            FileUnusable: the file is damaged.
+            sqlite3.Error: it could not be written, so nothing may be sent.
+        """
+        self.check_place()
+        self.verify()
+        self._write_new(intent, account, lock_key, kind, told, at, after)
+
+    def _write_new(
+        self,
+        intent: str,
+        account: str,
+        lock_key: str,
+        kind: str,
+        told: Mapping[str, Any],
+        at: Moment,
+        after: int | None = None,
+    ) -> None:
+        with self._writing():
+            if (open_intent := self._open_on(lock_key)) is not None:
+                raise AlreadyOpen(*open_intent)
+            if after is not None and self._written_after(after, lock_key):
+                raise Overtaken(lock_key)
+            self._connection.execute(
+                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
+            )
+            self._append(intent, State.INTENDED, told, at)
+
+    def step(self, intent: str, state: State, told: Mapping[str, Any], at: Moment) -> None:
+        """Write the next step of an intent; raises WrongStep where there is no such step.
+
+        An intent that is corrected while another one holds its scope is open, and holds it once that one has ended.
+        """
+        with self._writing():
+            row = self._connection.execute("SELECT state, lock_key FROM intent WHERE id = ?", (intent,)).fetchone()
+            if row is None or state not in TRANSITIONS.get(_state(row[0]), frozenset()):
+                raise WrongStep(f"{intent}: {row[0] if row else 'unknown intent'} to {state}")
+            lock_key = row[1]
+            holder = self._open_on(lock_key)
+            holds = state not in ENDED and (holder is None or holder[0] == intent)
+            self._connection.execute("UPDATE intent SET state = ?, open = ? WHERE id = ?", (state, holds, intent))
+            if holder is not None and holder[0] == intent and not holds:
+                self._connection.execute(
+                    "UPDATE intent SET open = 1 WHERE rowid ="
+                    " (SELECT min(rowid) FROM intent WHERE lock_key = ? AND state = 'corrected')",
+                    (lock_key,),
+                )
+            self._append(intent, state, told, at)
+
+    # Reading
+
+    def last_event(self) -> int:
+        """The number of the newest event of all, 0 where there is none."""
+        number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
+        return number
+
+    def chain_at(self, number: int) -> str | None:
+        """The hash of everything up to an event; None where there is none of that number."""
+        row = self._connection.execute("SELECT chain FROM event WHERE number = ?", (number,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def intent(self, intent: str) -> Intent:
+        """One intent by id; raises KeyError."""
+        row = self._connection.execute(f"{_INTENTS} WHERE id = ?", (intent,)).fetchone()
+        if row is None:
+            raise KeyError(intent)
+        return self._read(row)
+
+    def open_intents(self) -> list[Intent]:
+        """Intents that are not settled, oldest first."""
+        rows = {row for holds in _OPEN for row in self._connection.execute(f"{_INTENTS} WHERE {holds} ORDER BY rowid")}
+        return sorted((self._read(row) for row in rows), key=lambda intent: intent.events[0].number)
+
+    def newest(self, limit: int = 200) -> list[Intent]:
+        """The newest intents, newest first."""
+        rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
+        return [self._read(row) for row in rows]
+
+    # The trading lock
+
+    def trading_locked(self) -> bool | None:
+        """Whether trading was locked or unlocked by hand; None where neither was done yet."""
+        row = self._connection.execute(
+            "SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        return None if row is None else row[0] != UNLOCKED
+
+    def set_trading_lock(self, locked: bool, at: Moment) -> None:
+        """Lock or unlock trading for every process of the account, across restarts."""
+        with self._writing():
+            self._append("", LOCKED if locked else UNLOCKED, {}, at)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _open_on(self, lock_key: str) -> tuple[str, str] | None:
+        for holds in _OPEN:
+            row: tuple[str, str] | None = self._connection.execute(
+                f"SELECT id, state FROM intent WHERE lock_key = ? AND {holds} LIMIT 1", (lock_key,)
+            ).fetchone()
+            if row is not None:
+                return row
+        return None
+
+    def _written_after(self, event: int, lock_key: str) -> bool:
+        row = self._connection.execute(
+            "SELECT 1 FROM event JOIN intent ON intent.id = event.intent WHERE number > ? AND lock_key = ? LIMIT 1",
+            (event, lock_key),
+        ).fetchone()
+        return row is not None
+
+    def _append(self, intent: str, state: str, told: Mapping[str, Any], at: Moment) -> None:
+        text = json.dumps(dict(told), ensure_ascii=False, default=str)
+        # Half a character from the exchange must not keep a step from being written.
+        text = text.encode("utf-8", "replace").decode()
+        last = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
+        number, previous = last or genesis(self.id)
+        about = self._connection.execute("SELECT account, lock_key, kind FROM intent WHERE id = ?", (intent,))
+        account, lock_key, kind = about.fetchone() or (None, None, None)
+        row = EventRow(
+            number + 1,
+            intent,
+            account,
+            lock_key,
+            kind,
+            str(state),
+            int(at.at_ms),
+            at.boot,
+            float(at.monotonic_s),
+            self._owner,
+            text,
+        )
+        insert_event(self._connection, row, previous)
+
+    def _read(self, row: tuple[str, str, str, str, str]) -> Intent:
+        events = self._connection.execute(
+            "SELECT state, at_ms, told, number, boot, monotonic_s, owner FROM event WHERE intent = ? ORDER BY number",
+            (row[0],),
+        ).fetchall()
+        steps = tuple(Event(_state(state), at_ms, _object(told), *rest) for state, at_ms, told, *rest in events)
+        if not steps:
+            raise sqlite3.DatabaseError(f"intent {row[0]} has no event")
+        return Intent(row[0], row[1], row[2], row[3], _state(row[4]), steps)
+
+    def _writing(self) -> _Writing:
+        self.check_place()
+        return _Writing(self._connection, self._forget_what_others_touched, self._note_content)
+
+    def _note_content(self) -> None:
+        self._content = self._content_now()
+
+
+_INTENTS: Final = "SELECT id, account, lock_key, kind, state FROM intent"
+
+
+def _state(text: object) -> State:
+    try:
+        return State(str(text))
+    except ValueError:
+        raise sqlite3.DatabaseError(f"{text!r:.40} is no state") from None
+
+
+def _object(text: object) -> Mapping[str, Any]:
+    try:
+        told = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise sqlite3.DatabaseError("what an event tells cannot be read")
+    return told
+
+
+def _inode(file: Path) -> tuple[int, int] | None:
+    """What tells a file from every other one on this machine; None where there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _content(file: Path) -> tuple[int, int] | None:
+    """What changes whenever somebody writes to a file; None where there is none.
+
+    The time of its last status change would not do: SQLite sets the owner of a log whenever root opens it.
+    """
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+class _Writing:
+    """One transaction that takes the write lock at once, so that two processes never both find nothing open."""
+
+    def __init__(self, connection: sqlite3.Connection, begun: Callable[[], None], ended: Callable[[], None]) -> None:
+        self._connection = connection
+        self._begun = begun
+        self._ended = ended
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._begun()
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None and not self._connection.in_transaction:
+            return  # SQLite has rolled it back by itself
+        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+        self._ended()

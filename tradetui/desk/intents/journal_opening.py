@@ -1,0 +1,180 @@
+"""Opens an account's journal, or says what of it is lost; and accepts a loss when the trader says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.registered_journal import JournalLocation, RegisteredJournal, located
+from tradetui.desk.intents.registry import RegisteredHead, Registry
+from tradetui.exchange.clock import Moment
+from tradetui.storage.process_life import ProcessLives
+from tradetui.storage.sqlite_file import FileLost, accept_damage, set_aside, set_aside_before
+
+_FILES_AT_MOST: Final = 100
+
+
+def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -> Journal:
+    """Open the journal of an account; `check` has still to look at all of it. Blocks briefly.
+
+    Raises:
+        FileLost: it, or another journal of the account, is damaged, absent or not what it was.
+        FileUnusable: newer, not writable, a copy, or on a network file system.
+    """
+    location = located(location)
+    if location.file is None or location.registry_file is None:
+        return Journal(location.file, lives.owner if lives else "")
+    registry = Registry(location.registry_file)
+    try:
+        journal = _open_registered(location, location.file, lives, registry)
+        assert journal is not None  # it is made where there is none
+        return journal
+    except BaseException:
+        registry.close()
+        raise
+
+
+def existing_journal(location: JournalLocation) -> Journal | None:
+    """The journal of an account where there is one, for who only reads; nothing is made. Raises as `open_journal`."""
+    location = located(location)
+    if location.file is None:
+        return None
+    files = (location.file, *location.former_files)
+    there = any(path.exists() or set_aside_before(path) is not None for path in files)
+    if location.registry_file is None:
+        return Journal(location.file) if there else None
+    if not location.registry_file.exists() and set_aside_before(location.registry_file) is None and not there:
+        return None
+    registry = Registry(location.registry_file)
+    try:
+        journal = _open_registered(location, location.file, None, registry, creates=False)
+    except BaseException:
+        registry.close()
+        raise
+    if journal is None:
+        registry.close()
+    return journal
+
+
+def _open_registered(
+    location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry, *, creates: bool = True
+) -> RegisteredJournal | None:
+    aliases = registry.known_as(location.aliases)
+    heads = registry.journals(aliases)
+    by_path = {head.path: head for head in heads}
+    opened: dict[Path, RegisteredJournal] = {}
+    losses: list[FileLost] = []
+    for path in (file, *location.former_files):
+        if path.exists() or set_aside_before(path) is not None:
+            try:
+                opened[path] = RegisteredJournal(path, lives, registry, aliases)
+            except FileLost as lost:
+                losses.append(FileLost(lost.file, lost.reason, _scopes_of(registry, by_path.get(path))))
+    here = {journal.id for journal in opened.values()}
+    damaged = {Path(lost.file) for lost in losses}
+    for head in heads:
+        if head.journal in here or head.path in damaged:
+            continue
+        if head.path in opened and head.head.number:
+            losses.append(
+                FileLost(str(head.path), "it was emptied or replaced by another one", _scopes_of(registry, head))
+            )
+        elif not head.path.exists() and head.head.number:
+            losses.append(FileLost(str(head.path), "it is not there any more", _scopes_of(registry, head)))
+        elif not head.path.exists() or head.path in opened:
+            registry.forget(head.journal)  # it never held anything
+    if losses:
+        for journal in opened.values():
+            journal.close()
+        raise _together(losses)
+    main = opened.pop(file, None)
+    if main is None:
+        if not creates and not opened:
+            return None
+        main = RegisteredJournal(file, lives, registry, aliases)
+    main.take_over(list(opened.values()))
+    return main
+
+
+def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives | None = None) -> tuple[str, ...]:
+    """Go on without what is lost: the trader's own deliberate step. Nothing is deleted; trading is locked.
+
+    What is damaged or not what it was is renamed and kept, and what it locked is free. Blocks.
+
+    Returns:
+        What was accepted, in sentences; empty where nothing is lost.
+
+    Raises:
+        FileUnusable: the journal cannot be used for another reason.
+    """
+    location = located(location)
+    accepted: list[str] = []
+    for _ in range(_FILES_AT_MOST):
+        try:
+            journal = open_journal(location, lives)
+            journal.check()
+        except FileLost as lost:
+            accepted.append(f"{lost.file}: {lost.reason}")
+            _accept(location)
+            continue
+        if accepted and isinstance(journal, RegisteredJournal):
+            journal.accepted_loss(accepted, moment)
+        elif accepted:
+            journal.set_trading_lock(True, moment)
+        journal.close()
+        return tuple(accepted)
+    raise FileLost(str(location.file), "it cannot be replaced")
+
+
+def _accept(location: JournalLocation) -> None:
+    if location.file is None:
+        return
+    files = (location.file, *location.former_files)
+    for path in files:
+        accept_damage(path)
+    if location.registry_file is None:
+        return
+    accept_damage(location.registry_file)
+    registry = Registry(location.registry_file)
+    try:
+        for head in registry.journals(registry.known_as(location.aliases)):
+            if not head.path.exists():
+                registry.forget(head.journal)
+            elif head.path in files and not _continues(head):
+                set_aside(head.path)
+                accept_damage(head.path)
+                registry.forget(head.journal)
+    finally:
+        registry.close()
+
+
+def _continues(head: RegisteredHead) -> bool:
+    """Whether the file is the one that was registered, and holds at least what it held then."""
+    try:
+        journal = Journal(head.path)
+    except FileLost:
+        accept_damage(head.path)
+        return not head.path.exists()
+    try:
+        point = journal.verify()
+        number, chain = head.head
+        return (
+            journal.id == head.journal and point.number >= number and (not number or journal.chain_at(number) == chain)
+        )
+    except FileLost:
+        return False
+    finally:
+        journal.close()
+
+
+def _scopes_of(registry: Registry, head: RegisteredHead | None) -> tuple[str, ...]:
+    return () if head is None else tuple(reservation.scope for reservation in registry.held_by(head.journal))
+
+
+def _together(losses: Sequence[FileLost]) -> FileLost:
+    if len(losses) == 1:
+        return losses[0]
+    reason = "; ".join([losses[0].reason, *(f"{lost.file}: {lost.reason}" for lost in losses[1:])])
+    return FileLost(losses[0].file, reason, [scope for lost in losses for scope in lost.locked])

@@ -1,0 +1,243 @@
+"""The user's registry: what each journal had come to, and what is open in any of them, whatever its directory.
+
+A journal can be emptied, deleted or put back to an older copy, and two sessions can keep the journals of one account
+in two directories. The registry lies apart from all of them, so that none of this unlocks anything unseen.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tradetui.desk.intents.journal_chain import ChainPoint
+from tradetui.desk.intents.states import Overtaken
+from tradetui.exchange.clock import Moment
+from tradetui.storage.sqlite_file import FileLost, check_file, open_file, set_aside_before
+
+REGISTRY_FILE: Final = "registry.sqlite"
+_REMEDY: Final = "Set TRADETUI_STATE_DIR to a directory on this machine that you may write to"
+_MIGRATIONS: Final = (
+    """
+    CREATE TABLE journal (id TEXT PRIMARY KEY, path TEXT NOT NULL, number INTEGER NOT NULL, chain TEXT NOT NULL);
+    CREATE TABLE alias (alias TEXT NOT NULL, journal TEXT NOT NULL, PRIMARY KEY (alias, journal));
+    CREATE TABLE scope (
+        alias TEXT NOT NULL, scope TEXT NOT NULL, journal TEXT NOT NULL, intent TEXT NOT NULL,
+        owner TEXT NOT NULL, boot TEXT NOT NULL, monotonic_s REAL NOT NULL,
+        PRIMARY KEY (alias, scope)
+    );
+    CREATE TABLE turn (alias TEXT NOT NULL, scope TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (alias, scope));
+    CREATE INDEX scope_of_journal ON scope (journal)
+    """,
+)
+
+
+class RegisteredHead(NamedTuple):
+    """A journal as it was last registered: its id, where it was, and its newest event with the hash of its chain."""
+
+    journal: str
+    path: Path
+    head: ChainPoint
+
+
+class Reservation(NamedTuple):
+    """An open scope: which journal and intent hold it, and who reserved it when."""
+
+    scope: str
+    journal: str
+    intent: str
+    owner: str
+    boot: str
+    monotonic_s: float
+
+
+class ScopeTaken(Exception):
+    """Another intent holds this scope of the account."""
+
+    def __init__(self, holder: Reservation) -> None:
+        super().__init__(f"{holder.scope} is held by intent {holder.intent}")
+        self.holder = holder
+
+
+class Registry:
+    """One connection to the registry. All calls block briefly; each write is synced when it returns."""
+
+    def __init__(self, file: Path) -> None:
+        """Open the file or make it.
+
+        Raises:
+            FileLost: it is damaged, and was set aside; or one that was set aside has not been accepted yet.
+            FileUnusable: newer, not writable, or on a network file system.
+        """
+        self.file = file
+        if (aside := set_aside_before(file)) is not None:
+            raise FileLost(str(file), f"the registry of journals was damaged and is kept as {aside.name}")
+        self._connection = open_file(file, _MIGRATIONS, remedy=_REMEDY)
+        check_file(self._connection, file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # Journals
+
+    def known_as(self, aliases: Sequence[str]) -> frozenset[str]:
+        """These aliases of an account and every other one that a journal of theirs is registered under."""
+        known = frozenset(aliases)
+        while True:
+            wider = known | {
+                row[0]
+                for alias in known
+                for row in self._connection.execute(
+                    "SELECT other.alias FROM alias JOIN alias AS other USING (journal) WHERE alias.alias = ?", (alias,)
+                )
+            }
+            if wider == known:
+                return known
+            known = wider
+
+    def journals(self, aliases: Iterable[str]) -> list[RegisteredHead]:
+        """The journals registered under any of these aliases."""
+        rows = {
+            row
+            for alias in aliases
+            for row in self._connection.execute(
+                "SELECT id, path, number, chain FROM journal JOIN alias ON alias.journal = journal.id WHERE alias = ?",
+                (alias,),
+            )
+        }
+        return [RegisteredHead(journal, Path(path), ChainPoint(number, chain)) for journal, path, number, chain in rows]
+
+    def head(self, journal: str) -> RegisteredHead | None:
+        """One journal by its id; None where it is not registered."""
+        row = self._connection.execute("SELECT path, number, chain FROM journal WHERE id = ?", (journal,)).fetchone()
+        return None if row is None else RegisteredHead(journal, Path(row[0]), ChainPoint(*row[1:]))
+
+    def enroll(self, journal: str, path: Path, aliases: Iterable[str], head: ChainPoint) -> None:
+        """Register a journal with where it is, whose it is, and what it has come to."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (journal, str(path), *head))
+            _add_aliases(connection, journal, aliases)
+
+    def add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
+        """Register a journal under further names of its account."""
+        with self._writing() as connection:
+            _add_aliases(connection, journal, aliases)
+
+    def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
+        """Write what a journal has come to, and then free what the intent `freed` held."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
+            )
+            if freed is not None:
+                _free(connection, journal, freed)
+
+    def forget(self, journal: str) -> None:
+        """Drop a journal, with everything that it held: its loss was accepted, or it never held anything."""
+        with self._writing() as connection:
+            for statement in (
+                "DELETE FROM scope WHERE journal = ?",
+                "DELETE FROM alias WHERE journal = ?",
+                "DELETE FROM journal WHERE id = ?",
+            ):
+                connection.execute(statement, (journal,))
+
+    # Open scopes
+
+    def reserve(
+        self,
+        aliases: Iterable[str],
+        scope: str,
+        journal: str,
+        intent: str,
+        owner: str,
+        moment: Moment,
+        *,
+        after: int | None = None,
+    ) -> None:
+        """Take a scope under every alias of the account.
+
+        Raises:
+            ScopeTaken: another intent holds it.
+            Overtaken: another intent took it or freed it after the turn `after`.
+        """
+        aliases = tuple(aliases)
+        with self._writing() as connection:
+            for alias in aliases:
+                row = connection.execute(f"{_SCOPES} WHERE alias = ? AND scope = ?", (alias, scope)).fetchone()
+                if row is not None and Reservation(*row).intent != intent:
+                    raise ScopeTaken(Reservation(*row))
+            if after is not None:
+                for alias in aliases:
+                    turn = connection.execute("SELECT number FROM turn WHERE alias = ? AND scope = ?", (alias, scope))
+                    if (turn.fetchone() or (0,))[0] > after:
+                        raise Overtaken(scope)
+            connection.executemany(
+                "INSERT OR REPLACE INTO scope VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(alias, scope, journal, intent, owner, moment.boot, moment.monotonic_s) for alias in aliases],
+            )
+            _next_turn(connection, aliases, scope)
+
+    def free(self, journal: str, intent: str) -> None:
+        """Free what an intent holds."""
+        with self._writing() as connection:
+            _free(connection, journal, intent)
+
+    def last_turn(self) -> int:
+        """A number that grows whenever any scope is taken or freed; read before what an intent rests on."""
+        return _last_turn(self._connection)
+
+    def reservations(self, aliases: Iterable[str]) -> list[Reservation]:
+        """Every open scope of an account, each once."""
+        return sorted(
+            {
+                Reservation(*row)
+                for alias in aliases
+                for row in self._connection.execute(f"{_SCOPES} WHERE alias = ?", (alias,))
+            }
+        )
+
+    def held_by(self, journal: str) -> list[Reservation]:
+        """Every open scope of a journal, each once."""
+        rows = self._connection.execute(f"{_SCOPES} WHERE journal = ?", (journal,))
+        return sorted({Reservation(*row) for row in rows})
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _add_aliases(connection: sqlite3.Connection, journal: str, aliases: Iterable[str]) -> None:
+    connection.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(alias, journal) for alias in aliases])
+
+
+def _free(connection: sqlite3.Connection, journal: str, intent: str) -> None:
+    rows = connection.execute("SELECT alias, scope FROM scope WHERE intent = ? AND journal = ?", (intent, journal))
+    for alias, scope in rows.fetchall():
+        _next_turn(connection, (alias,), scope)
+    connection.execute("DELETE FROM scope WHERE intent = ? AND journal = ?", (intent, journal))
+
+
+def _last_turn(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("SELECT coalesce(max(number), 0) FROM turn").fetchone()[0]
+    return number
+
+
+def _next_turn(connection: sqlite3.Connection, aliases: Iterable[str], scope: str) -> None:
+    number = _last_turn(connection) + 1
+    connection.executemany(
+        "INSERT OR REPLACE INTO turn VALUES (?, ?, ?)", [(alias, scope, number) for alias in aliases]
+    )
+
+
+_SCOPES: Final = "SELECT scope, journal, intent, owner, boot, monotonic_s FROM scope"

@@ -1,0 +1,216 @@
+"""A listing: older and older pages of one reading endpoint, loaded as somebody looks at them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
+from tradetui.trading.coin_totals import CoinTotal, added
+from tradetui.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from tradetui.desk.lookup.query import Query
+    from tradetui.exchange.client import ExchangeReader
+    from tradetui.exchange.paging import PageWalk
+
+MOST_ROWS: Final = 10_000
+"""Rows a listing holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
+Heard = Callable[[Exception | None], None]
+"""Told of every answer: what went wrong, or None for a page."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ListingState(StrEnum):
+    """How far a listing is: `more` older rows may follow, `stopped` and `failed` can be gone on with.
+
+    `full` is one that holds as many rows as it may.
+    """
+
+    LOADING = "loading"
+    MORE = "more"
+    COMPLETE = "complete"
+    FULL = "full"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class LoadedRows:
+    """Rows as they were loaded, newest first; older ones are added at the end and none is ever taken away."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._rows: list[Any] = []
+        self._places: dict[str, int] = {}
+        self._keys: list[str] = []
+
+    @property
+    def count(self) -> int:
+        """Rows there are."""
+        return len(self._rows)
+
+    def row(self, place: int) -> Any:
+        """The row at a place."""
+        return self._rows[place]
+
+    def key(self, place: int) -> str | None:
+        """The key of the row at a place."""
+        return self._keys[place]
+
+    def index_of(self, key: str) -> int | None:
+        """The place of the row of a key."""
+        return self._places.get(key)
+
+    def add(self, rows: Sequence[Any]) -> list[Any]:
+        """Add the rows that are not there yet; they are what is returned."""
+        fresh = []
+        for row in rows:
+            if row.key not in self._places:
+                self._places[row.key] = len(self._rows)
+                self._keys.append(row.key)
+                self._rows.append(row)
+                fresh.append(row)
+        self.generation += 1
+        return fresh
+
+
+class Listing:
+    """One query's pages; listeners are called whenever something changed.
+
+    Reads are a person's: they go before polls and are tried once more when what went wrong may pass. An error is a
+    state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
+    """
+
+    def __init__(self, query: Query, walk: PageWalk, heard: Heard = lambda _: None) -> None:
+        self.query = query
+        self.rows = LoadedRows()
+        self.state = ListingState.MORE
+        self.error: FeedError | None = None
+        self.lost = 0
+        self.pages = 0
+        self.everything = False
+        self.totals: Mapping[str, CoinTotal] = {}
+        self._walk = walk
+        self._heard = heard
+        self._oldest_ms: int | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._listeners: list[Callable[[], None]] = []
+
+    @classmethod
+    def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Listing:
+        """The listing of a query; nothing is read yet. `client` is one that asks in a person's lane."""
+        start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
+        if start is None:
+            return cls(query, client.walk(query.endpoint, query.request), heard)
+        return cls(query, client.walk(query.endpoint, query.request, start_time=start, end_time=end), heard)
+
+    @property
+    def loading(self) -> bool:
+        """Whether a page is being read."""
+        return self.state is ListingState.LOADING
+
+    @property
+    def part(self) -> float | None:
+        """How much of the stretch was read, 0 to 1; None while that cannot be told, and where there is no stretch."""
+        if self.query.endpoint.time is None:
+            return None
+        if self.state is ListingState.COMPLETE:
+            return 1.0
+        start, end = self.query.stretch.start_ms, self.query.stretch.end_ms
+        reached = self._reached_ms
+        if start is None or end is None or end <= start or reached is None:
+            return None if start is None or end is None else 0.0
+        return min(1.0, max(0.0, (end - reached) / (end - start)))
+
+    @property
+    def _reached_ms(self) -> int | None:
+        """The moment down to which everything was read: the oldest row's, or where the next piece begins."""
+        following = getattr(self._walk.request, "end_time", None) if self.query.pieces > 1 else None
+        known = [each for each in (self._oldest_ms, following) if each is not None]
+        return min(known, default=None)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call the listener whenever something changed; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def more(self) -> None:
+        """Read the next page, unless one is being read, everything was, or somebody has to say so first."""
+        if self.state is ListingState.MORE:
+            self._begin(everything=False)
+
+    def go_on(self, *, everything: bool = False) -> None:
+        """Read the next page, or all of them, after a stop or a failure too."""
+        if self.state not in (ListingState.COMPLETE, ListingState.FULL, ListingState.LOADING):
+            self._begin(everything=everything)
+
+    def stop(self) -> None:
+        """End the reading where it is; the page under way is not taken."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+
+    async def close(self) -> None:
+        """Stop, and wait until nothing is read any more."""
+        self._listeners.clear()
+        self.stop()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _begin(self, *, everything: bool) -> None:
+        self.everything = everything
+        self.error = None
+        self._say(ListingState.LOADING)
+        self._task = asyncio.get_running_loop().create_task(self._load(everything), name="listing")
+        # Told here rather than in the task, which may be stopped before its first step.
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            self._say(ListingState.STOPPED)
+
+    async def _load(self, everything: bool) -> None:
+        try:
+            while (reply := await self._walk.next()) is not None:
+                self._take(reply)
+                if self._walk.over or self._full or (reply.count and not everything):
+                    break
+                self._say(ListingState.LOADING)
+        except Exception as problem:
+            self._heard(problem)
+            # What passes by itself for a feed, whose next tick is the retry, does not here.
+            passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
+            self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
+            self._say(ListingState.FAILED)
+        else:
+            self._say(self._how_far())
+
+    @property
+    def _full(self) -> bool:
+        return self.rows.count >= MOST_ROWS
+
+    def _how_far(self) -> ListingState:
+        if self._walk.over:
+            return ListingState.COMPLETE
+        return ListingState.FULL if self._full else ListingState.MORE
+
+    def _take(self, reply: Reply[Any]) -> None:
+        self._heard(None)
+        fresh = self.rows.add(reply.rows)
+        self.pages += 1
+        self.lost += len(reply.lost)
+        self.totals = added(self.totals, fresh)
+        name = self.query.endpoint.time_field
+        moments = [moment for row in fresh if name is not None and (moment := getattr(row, name)) is not None]
+        if moments:
+            oldest = (min(moments) - _EPOCH) // timedelta(milliseconds=1)
+            self._oldest_ms = oldest if self._oldest_ms is None else min(oldest, self._oldest_ms)
+
+    def _say(self, state: ListingState) -> None:
+        self.state = state
+        for listener in tuple(self._listeners):
+            listener()

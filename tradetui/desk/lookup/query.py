@@ -1,0 +1,172 @@
+"""What a listing asks for: the texts of a filter form held to the request's own rules, and the stretch they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, Final
+
+from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.requests.parameter import InvalidRequest, Milliseconds, Parameter, Word
+from tradetui.wire.requests.request import Request, check_window
+from tradetui.wire.time_points import is_ago, milliseconds
+from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule
+
+START, END = "startTime", "endTime"
+_PAGING: Final = frozenset({"limit", "idLessThan"})
+
+
+@dataclass(frozen=True, slots=True)
+class FilterField:
+    """One field of a filter form, by the interface's name; `words` are the documented ones where it is one of some."""
+
+    name: str
+    rule: str
+    required: bool
+    is_time: bool
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The time a listing covers, in Unix milliseconds, both ends included; None where an end is not known.
+
+    `assumed` says that nobody gave it: it is what the exchange takes, or what stands in where it insists.
+    """
+
+    start_ms: int | None
+    end_ms: int | None
+    assumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A listing to be read: the texts as given, the request without its stretch, and the stretch.
+
+    `sent` says whether the stretch is part of what is asked, and `pieces` in how many requests' spans.
+    """
+
+    endpoint: Endpoint
+    texts: Mapping[str, str]
+    request: Request
+    stretch: Stretch
+    sent: bool
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The query, or, where there is none, what is wrong, by field and in the request's own sentence."""
+
+    query: Query | None
+    problems: Mapping[str, str]
+
+
+def filter_fields(endpoint: Endpoint) -> tuple[FilterField, ...]:
+    """The fields of an endpoint's filter form: its parameters but those of paging."""
+    return tuple(
+        FilterField(
+            each.name,
+            each.rule,
+            each.required and not _stands_in(endpoint, each.name),
+            isinstance(each, Milliseconds),
+            each.words if isinstance(each, Word) else (),
+        )
+        for each in endpoint.request.parameters()
+        if each.name not in _PAGING
+    )
+
+
+def checked(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
+    """The query that these texts mean at a moment of the exchange; times without a zone are in the one given."""
+    given = {name: text.strip() for name, text in texts.items() if text.strip()}
+    values: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for name, text in given.items():
+        parameter = endpoint.request.parameter(name)
+        try:
+            values[name] = _read(parameter, text, now_ms, zone)
+        except InvalidRequest as problem:
+            problems[name] = str(problem)
+    query = None
+    try:
+        query = _query(endpoint, _lasting(endpoint, given, values, zone), values, now_ms)
+    except InvalidRequest as problem:
+        problems.setdefault(problem.parameter, str(problem))
+    return Checked(None if problems else query, problems)
+
+
+def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
+    """What is read where no time is given: what the exchange then takes, or the longest span where it insists."""
+    if rule.missing is Missing.PREVIOUS_DAY:
+        midnight = now_ms - now_ms % DAY_MS
+        return Stretch(midnight - DAY_MS, midnight - 1, True)
+    if rule.missing is Missing.NEVER:
+        return Stretch(now_ms - rule.span_ms, now_ms, True)
+    return Stretch(now_ms - rule.window_ms if rule.window_ms is not None else None, now_ms, True)
+
+
+def _stands_in(endpoint: Endpoint, name: str) -> bool:
+    """Whether a required time is filled in where it is left empty."""
+    rule = endpoint.time
+    return rule is not None and rule.missing is Missing.NEVER and name in (START, END)
+
+
+def _read(parameter: Parameter, text: str, now_ms: int, zone: tzinfo) -> Any:
+    if isinstance(parameter, Milliseconds):
+        return parameter.read(milliseconds(text, now_ms, parameter.name, zone))
+    return parameter.read(text)
+
+
+def _lasting(
+    endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, Any], zone: tzinfo
+) -> Mapping[str, str]:
+    """The texts as they mean the same in any zone; a time ago stays one."""
+    kept = dict(texts)
+    for name, value in values.items():
+        if isinstance(endpoint.request.parameter(name), Milliseconds) and not is_ago(texts[name]):
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+            kept[name] = moment.astimezone(zone).isoformat()
+    return kept
+
+
+def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int) -> Query:
+    rule = endpoint.time
+    if endpoint.page is not None:
+        values = {**values, "limit": endpoint.page.maximum}
+    if rule is None:
+        return Query(endpoint, texts, endpoint.request(**values), Stretch(None, None, True), False, 1)
+    start, end = values.pop(START, None), values.pop(END, None)
+    assumed = start is None and end is None
+    if rule.missing is Missing.NEVER:
+        end = now_ms if end is None else end
+        start = max(0, end - rule.span_ms) if start is None else start
+    _check_times(endpoint, values, start, end, now_ms)
+    stretch = assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
+    if start is None:
+        return Query(
+            endpoint, texts, endpoint.request(**values, **_given(START, None, END, end)), stretch, not assumed, 1
+        )
+    length = (now_ms if end is None else end) - start
+    # Its own times come with each piece; a request that must have some is given any until then.
+    stand_in = {START: 0, END: 0} if rule.missing is Missing.NEVER else {}
+    pieces = max(1, -(-length // rule.piece_ms))
+    return Query(endpoint, texts, endpoint.request(**values, **stand_in), stretch, True, pieces)
+
+
+def _check_times(
+    endpoint: Endpoint, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int
+) -> None:
+    """Hold the times to the rules; a span that is cut into pieces may be as long as the exchange tells anything."""
+    rule = endpoint.time
+    assert rule is not None
+    check_window(rule, start, end, now_ms)
+    cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
+    if cut and start is not None and end is not None and end - start > rule.span_ms:
+        start = end - rule.span_ms
+    endpoint.request(**values, **_given(START, start, END, end))
+
+
+def _given(*pairs: Any) -> dict[str, Any]:
+    return {name: value for name, value in zip(pairs[::2], pairs[1::2], strict=True) if value is not None}

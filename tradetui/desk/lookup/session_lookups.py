@@ -1,0 +1,81 @@
+"""The listings of a session, and which of them this account may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.lookup import Listing
+from tradetui.exchange.capabilities import PROBE_AGAIN_S
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
+from tradetui.exchange.rate_limit.limiter import Lane
+
+if TYPE_CHECKING:
+    from tradetui.desk.account.identity import AccountIdentity
+    from tradetui.desk.lookup.query import Query
+    from tradetui.exchange.client import ExchangeReader
+    from tradetui.wire.catalogue import Endpoint
+
+
+_SPOT_READ: Final = ("stor", "stow")
+NEEDED_AUTHORITIES: Final[Mapping[str, tuple[str, ...]]] = {"spot.fills": _SPOT_READ}
+"""Authorities any one of which lets a key read an endpoint, where the exchange has said so (spot/account/info)."""
+
+
+class Listings:
+    """Keeps the listing of each kind while its screen is away, and remembers for ten minutes what was refused."""
+
+    def __init__(
+        self, client: ExchangeReader, account: Callable[[], AccountIdentity | None], account_kind: str | None
+    ) -> None:
+        self._client = client.with_lane(Lane.PERSON)
+        self._account = account
+        self._account_kind = account_kind
+        self._begun: dict[str, Listing] = {}
+        self._refusals: dict[str, tuple[float, FeedError]] = {}
+
+    @property
+    def now_ms(self) -> int:
+        """The exchange's time."""
+        return self._client.server_clock.now_ms
+
+    def begun(self, table: str) -> Listing | None:
+        """The listing of a kind, if one was begun."""
+        return self._begun.get(table)
+
+    def begin(self, table: str, query: Query) -> Listing:
+        """Begin a listing in the place of the one before; nothing is read yet."""
+        if (before := self._begun.get(table)) is not None:
+            before.stop()
+        endpoint = query.endpoint
+        listing = Listing.of(self._client, query, lambda problem: self._heard(endpoint, problem))
+        self._begun[table] = listing
+        return listing
+
+    def why_not(self, table: str) -> str | None:
+        """Why this account cannot see a kind of listing, as far as is known; None where it may."""
+        endpoint = LISTINGS[table].endpoint
+        until, refusal = self._refusals.get(endpoint.name, (0.0, None))
+        if refusal is not None and self._client.clock.monotonic() < until:
+            return refusal.sentence
+        if endpoint.area == "broker" and self._account_kind in ("ordinary", "copy_trader"):
+            return "only for a broker's main account; the profile's account_kind says this is none"
+        account = self._account()
+        info = account.info if account is not None else None
+        needed = NEEDED_AUTHORITIES.get(endpoint.name, ())
+        if info is not None and needed and info.lacks_all(*needed):
+            return "the key may not read spot orders; the exchange's site gives it the permission"
+        return None
+
+    async def stop(self) -> None:
+        """End all reading."""
+        for listing in self._begun.values():
+            await listing.close()
+
+    def _heard(self, endpoint: Endpoint, problem: Exception | None) -> None:
+        if problem is None:
+            self._refusals.pop(endpoint.name, None)
+        elif isinstance(problem, PermissionRefused | EndpointMissing | UnifiedAccount):
+            self._refusals[endpoint.name] = (self._client.clock.monotonic() + PROBE_AGAIN_S, FeedError.of(problem))

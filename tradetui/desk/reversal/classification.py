@@ -1,0 +1,333 @@
+"""What one look at a sent reversal amounts to, and whether it is the end. Absence is no evidence before its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from tradetui.desk.reversal.outcome import Outcome, name_outcome
+from tradetui.trading.fill_effects import holdings_after
+from tradetui.trading.holdings import Holdings
+from tradetui.trading.money import ZERO
+from tradetui.trading.positions import LONG, SHORT, leg_of
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import OrderStatus, PositionMode
+from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
+
+ABSENCE_S = 35.0
+"""A request can still be taken for so long after its call ended; before that nothing seen is no evidence."""
+UNCHANGED_S = 60.0
+"""What is less or other than was planned may be a part of it, unless nothing of ours has changed for so long."""
+UNEXPLAINED_S = 180.0
+"""The same, while what is held is not explained by the fills that were read: positions or fills may lag."""
+_SOON_AFTER = timedelta(seconds=10)
+"""Less than was planned, or more, is taken for our opening leg only where it came so soon after the closing one."""
+OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
+"""Where in `Classification.evidence` the ids of fills and pending orders of ours stand."""
+_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
+"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
+_OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
+
+
+class OrderAnswer(StrEnum):
+    """What the exchange answers when it is asked for the order of our own clientOid."""
+
+    SHOWN = "shown"
+    NOT_FOUND = "not found"
+    NOT_TOLD = "not told"
+
+
+class Standing(StrEnum):
+    """What a look amounts to."""
+
+    UNSEEN = "unseen"
+    """Nothing of ours is seen, and it may still come."""
+    ABSENT = "absent"
+    """Nothing of ours came, and nothing can come any more."""
+    PENDING = "pending"
+    """The order is live or partly filled."""
+    LAGGING = "lagging"
+    """The order has filled, and its fills are not shown yet."""
+    PARTIAL = "partial"
+    """The order may be over; what it did is not, or not only, what was planned."""
+    COMPLETE = "complete"
+    """The order is over, and what was planned is held."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
+
+    `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
+    be somebody else's. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s` is how long ago
+    the call certainly ended. `after_window` says that the exchange's own time in what was read is past the last moment
+    at which it takes the request.
+    """
+
+    answer: OrderAnswer
+    held: Holdings
+    order: OrderDetail | None = None
+    pending: tuple[PendingOrder, ...] = ()
+    own_fills: tuple[FuturesFill, ...] = ()
+    other_fills: tuple[FuturesFill, ...] = ()
+    foreign_orders: frozenset[str] = frozenset()
+    order_id: str | None = None
+    order_size: Decimal | None = None
+    waited_s: float = 0.0
+    after_window: bool = False
+    unreadable: str = ""
+    """Why what is held cannot be told from what was read; empty where it can."""
+    proven: bool = True
+    """Whether what is held is known to be all, not only the sum of the fills that are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What a look amounts to.
+
+    `effect` is what would be held by our own order alone, None where fills cannot be told apart; `filled` of `wanted`
+    is how far the order is, in the base coin. `inferred`: only what was traded says that the order was taken.
+    `explained`: what is held is what was held before and all the fills that were read. `evidence` is everything known
+    of our own order; while it stays the same, nothing of ours has changed.
+    """
+
+    standing: Standing
+    outcome: Outcome
+    effect: Holdings | None
+    filled: Decimal | None
+    wanted: Decimal | None
+    inferred: bool
+    explained: bool
+    evidence: tuple[object, ...]
+
+    def settles(self, unchanged_s: float) -> bool:
+        """Whether it is the end, where nothing of ours has changed for so many seconds."""
+        if self.standing in (Standing.COMPLETE, Standing.ABSENT):
+            return True
+        if self.standing is not Standing.PARTIAL:
+            return False
+        return unchanged_s >= (UNCHANGED_S if self.explained else UNEXPLAINED_S)
+
+
+def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Classification:
+    """Name what was seen. What others trade says nothing of an order the exchange does not know by its id.
+
+    Args:
+        plan: what was sent.
+        seen: one look.
+        acknowledged: whether the exchange has said that it took the order.
+    """
+    order = seen.order
+    closing, unnamed = _closing_by_size(plan, seen) if acknowledged else ((), False)
+    opening = _opening(plan, seen, closing)
+    ours = (*seen.own_fills, *closing, *opening.fills)
+    everything = (*seen.own_fills, *seen.other_fills)
+    effect = None if opening.ambiguous else holdings_after(plan.before, ours)
+    explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
+    burst = burst_among(seen.other_fills)
+    own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
+    inferred = False
+    taken = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
+    if not taken and seen.answer is OrderAnswer.NOT_TOLD and not burst and traded_as_planned(plan, seen.other_fills):
+        # Somebody else may have traded as much, while ours is still under way.
+        taken = inferred = seen.waited_s >= ABSENCE_S
+        effect = seen.held if inferred else effect
+    standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, inferred=inferred)
+    if standing is Standing.COMPLETE and opening.doubtful:
+        standing = Standing.PARTIAL
+    outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
+    return Classification(
+        standing=standing,
+        outcome=outcome,
+        effect=effect,
+        filled=_filled(seen, own_volume),
+        wanted=_wanted(seen),
+        inferred=inferred or unnamed,
+        explained=explained,
+        evidence=(
+            taken,
+            order and (order.state, order.base_volume),
+            frozenset(fill.trade_id for fill in seen.own_fills),
+            frozenset((row.order_id, row.base_volume) for row in seen.pending),
+            frozenset(fill.trade_id for fill in (*closing, *opening.fills)),
+        ),
+    )
+
+
+def _standing(
+    plan: ReversalPlan,
+    seen: Observation,
+    effect: Holdings | None,
+    own_volume: Decimal,
+    *,
+    taken: bool,
+    acknowledged: bool,
+    inferred: bool,
+) -> Standing:
+    order = seen.order
+    status = order.status if order is not None else None
+    came_true = any(seen.held == result.after for result in plan.results)
+    if seen.pending or (status is not None and not status.is_over):
+        return Standing.PENDING
+    if not taken:
+        certain = seen.answer is OrderAnswer.NOT_FOUND and _too_late(seen)
+        return Standing.ABSENT if certain else Standing.UNSEEN
+    if inferred:
+        return Standing.COMPLETE if came_true else Standing.PARTIAL
+    volume = _order_volume(order)
+    if status is not None and not volume and not own_volume:
+        return Standing.ABSENT if _too_late(seen) else Standing.UNSEEN
+    if volume is not None and own_volume < volume:
+        # Where fills name no order, what was planned is held all the same.
+        return Standing.PARTIAL if came_true else Standing.LAGGING
+    if came_true and effect == seen.held:
+        return Standing.COMPLETE
+    if came_true and status is None and acknowledged and not seen.other_fills:
+        return Standing.COMPLETE
+    if status is None and not own_volume and seen.held == plan.before:
+        return Standing.UNSEEN
+    return Standing.PARTIAL
+
+
+def _order_volume(order: OrderDetail | None) -> Decimal | None:
+    """What the order itself says that it has filled, in the base coin; None where there is no order to say it."""
+    if order is None:
+        return None
+    if order.status is OrderStatus.FILLED and not order.base_volume:
+        return order.size or ZERO
+    return order.base_volume or ZERO
+
+
+def _too_late(seen: Observation) -> bool:
+    """Whether nothing that was sent can arrive any more, by time that never steps and by the exchange's own."""
+    return seen.waited_s >= ABSENCE_S and seen.after_window
+
+
+def _outcome(
+    plan: ReversalPlan,
+    seen: Observation,
+    effect: Holdings | None,
+    standing: Standing,
+    *,
+    taken: bool,
+    burst: bool,
+    explained: bool,
+) -> Outcome:
+    outcome = name_outcome(plan, seen.held, liquidated=burst)
+    if standing is Standing.ABSENT or not taken:
+        return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
+    if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
+        return outcome
+    if outcome is Outcome.REVERSED and not explained:
+        return outcome  # fills that are not shown yet are the likely reason where it is not explained
+    # What others traded beside ours must not be named as if ours had done it.
+    return outcome if effect == seen.held else Outcome.OTHER
+
+
+def _filled(seen: Observation, own_volume: Decimal) -> Decimal | None:
+    if seen.order is not None:
+        return max(seen.order.base_volume or ZERO, own_volume)
+    told = [row.base_volume for row in seen.pending if row.base_volume is not None]
+    return max(sum(told, ZERO), own_volume) if told or own_volume else None
+
+
+def _wanted(seen: Observation) -> Decimal | None:
+    return seen.order_size or (sum((row.size for row in seen.pending), ZERO) if seen.pending else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The fills that are our opening leg. `ambiguous`: they cannot be told apart from others'. `doubtful`: by their
+    size they are ours, while the exchange says that something else made their order."""
+
+    fills: tuple[FuturesFill, ...] = ()
+    ambiguous: bool = False
+    doubtful: bool = False
+
+
+def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> _Opening:
+    """The fills of another order that are the opening leg of ours.
+
+    The exchange carries a reversal out as two orders, of which only the closing one has our id.
+    """
+    if not seen.own_fills and not closing:
+        return _Opening()
+    if seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results):
+        return _Opening()  # one order closes and opens
+    already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
+    if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
+        already = max(ZERO, already - max(result.closed for result in plan.results))
+    wanted = {result.opened - already for result in plan.results if result.opened > already}
+    groups: dict[str | None, list[FuturesFill]] = {}
+    for fill in seen.other_fills:
+        if fill not in closing and _opens(plan, fill):
+            groups.setdefault(fill.order_id, []).append(fill)
+    sizes = {order_id: sum((fill.base_volume for fill in fills), ZERO) for order_id, fills in groups.items()}
+    likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
+    # Newest first: of several orders of one size, the first that came.
+    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
+    if exact:
+        return _Opening(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
+    if not likely or not wanted:
+        return _Opening()
+    fills = tuple(fill for order_id in likely for fill in groups[order_id])
+    fits = len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted)
+    closed_at = max(fill.c_time for fill in (*seen.own_fills, *closing))
+    if fits and all(fill.c_time <= closed_at + _SOON_AFTER for fill in fills):
+        return _Opening(fills)
+    return _Opening(ambiguous=True)
+
+
+def _closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
+    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so."""
+    if seen.own_fills or seen.order is not None:
+        return (), False
+    groups = _by_order(plan, seen.other_fills)
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    for fills in groups.values():
+        if sum((fill.base_volume for fill in fills), ZERO) in planned:
+            return tuple(fills), True
+    return (), False
+
+
+def burst_among(fills: Iterable[FuturesFill]) -> bool:
+    """Whether the system closed something by force."""
+    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+
+
+def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
+    """Whether an order among new fills closed what the plan closes, in direction and size.
+
+    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
+    may be one order.
+    """
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    groups = _by_order(plan, fills)
+    return any(sum((fill.base_volume for fill in group), ZERO) in planned for group in groups.values())
+
+
+def _by_order(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill]]:
+    groups: dict[str | None, list[FuturesFill]] = {}
+    for fill in fills:
+        if _closes(plan, fill):
+            groups.setdefault(fill.order_id, []).append(fill)
+    return groups
+
+
+def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+        return False
+    if plan.wish.mode is PositionMode.HEDGE:
+        return leg_of(fill) == (LONG if plan.reverses_long else SHORT, False)
+    return fill.is_buy is not plan.reverses_long
+
+
+def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+        return False
+    if plan.wish.mode is PositionMode.HEDGE:
+        return leg_of(fill) == (SHORT if plan.reverses_long else LONG, True)
+    return fill.is_buy is not plan.reverses_long

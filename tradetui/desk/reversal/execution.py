@@ -1,0 +1,392 @@
+"""The one way a reversal is sent: previewed, guarded, read again, journalled, sent once, and followed to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final
+
+from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
+from tradetui.desk.intents.journal import Intent, Journal, State
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.reversal.classification import ABSENCE_S
+from tradetui.desk.reversal.market_state import Evidence
+from tradetui.desk.reversal.order_reads import OrderReads
+from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, OutcomeTracker
+from tradetui.desk.reversal.pretrade_checks import Situation, why_not
+from tradetui.desk.reversal.preview import Preview, Target, changes
+from tradetui.desk.reversal.progress import Progress, Sent, sent_of
+from tradetui.desk.reversal.sending import KIND, NotConfirmed, Sending, is_cancelled
+from tradetui.desk.reversal.tracking import Tracking
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError
+from tradetui.storage.disk_thread import Disk
+from tradetui.trading.positions import Position
+from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.product_types import ProductType
+
+__all__ = ["KIND", "Execution", "NotConfirmed", "lock_key"]
+
+_log = logging.getLogger(__name__)
+
+OTHERS_FOLLOW_S: Final = 5.0
+"""An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
+READING_AGAIN_S: Final = 20.0
+"""Reading again before sending takes a second; what it rests on must be three seconds old at most."""
+
+STANDS_STILL_S: Final = 120.0
+STOPPING_S: Final = 10.0
+CONFIRMING_S: Final = 120.0
+"""Longer than all that a confirmation waits for."""
+
+Listener = Callable[[Sent, Progress], None]
+
+
+class Execution:
+    """Reversals of one account. There is no such object in monitor mode."""
+
+    def __init__(
+        self,
+        client: ExchangeClient,
+        settings: DeskSettings,
+        clock: Clock,
+        journal: Journal | None,
+        disk: Disk,
+        account: str,
+        new_id: Callable[[], str],
+    ) -> None:
+        """`journal` is None until it is known whose account this is; nothing is sent before `open_journal`."""
+        self.intents = Intents(journal, disk, clock, account, new_id, start_locked=settings.start_locked)
+        self.uid = settings.uid
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._evidence = Evidence(client, settings, clock)
+        self._reads = OrderReads(client, self._evidence)
+        self._tracker = OutcomeTracker(self._reads, self._evidence, self.intents, clock)
+        self._sendings: dict[str, Sending] = {}
+        self._trackings: dict[str, Tracking] = {}
+        self._taken_up: set[str] = set()
+        self._listeners: list[Listener] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # The journal
+
+    async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
+        """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
+        self.uid = uid or self.uid
+        await self.intents.open(account, location)
+        # A journal whose loss is accepted later is watched as well.
+        self._beside(self._watch())
+
+    def _beside(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            _log.debug("a piece of work ended with %s", type(problem).__name__)
+
+    async def stop(self) -> None:
+        """End following; what is open stays open in the journal, and what has not left does not leave any more."""
+        for sending in self._sendings.values():
+            sending.abandon()
+        try:
+            async with asyncio.timeout(STOPPING_S):
+                while tasks := tuple(self._tasks):
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+                    self._tasks.difference_update(tasks)
+        except BaseException as problem:
+            _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+        finally:
+            self.intents.close()
+
+    async def _watch(self) -> None:
+        """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
+        first = True
+        for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
+            try:
+                async with asyncio.timeout(READING_AGAIN_S):
+                    await step(first)
+            except Withheld:
+                pass  # there is no journal to be used yet
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+            except Exception as problem:  # the next look says what is wrong with the journal
+                _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
+            else:
+                first = first and step != self._look_around
+
+    async def _look_around(self, first: bool) -> None:
+        self._end_what_stands_still()
+        await asyncio.sleep(WATCH_S)
+        await self.intents.look()
+
+    def _end_what_stands_still(self) -> None:
+        """End a search that has said nothing for too long: its intent is taken up anew."""
+        for tracking in tuple(self._trackings.values()):
+            if self._clock.monotonic() - tracking.heard_s > STANDS_STILL_S and tracking.task is not None:
+                tracking.task.cancel()
+
+    async def _take_up(self, first: bool) -> None:
+        """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
+        at_least_s = 0.0 if first else OTHERS_FOLLOW_S
+        known = self._taken_up | self._sendings.keys()
+        if at_least_s and not self.intents.ids() - known:
+            return
+        for intent in await self.intents.not_settled():
+            if intent.kind != KIND or intent.id in known:
+                continue
+            if intent.id in self._trackings and intent.state not in (State.INTENDED, State.SENT):
+                continue
+            still_s = self.intents.elapsed_s(intent.events[-1])
+            if still_s < at_least_s and not await self.intents.is_left_behind(intent):
+                continue
+            self._taken_up.add(intent.id)
+            self._beside(self._take_up_one(intent))
+
+    async def _take_up_one(self, intent: Intent) -> None:
+        try:
+            if intent.state is not State.INTENDED:
+                # It is looked for at once: what is seen of it settles it, whoever sent it.
+                self._track(sent_of(intent))
+            async with asyncio.timeout(STANDS_STILL_S):
+                await self._write_what_was_left_behind(intent)
+        finally:
+            self._taken_up.discard(intent.id)
+
+    async def _write_what_was_left_behind(self, intent: Intent) -> None:
+        intent = await self.intents.left_behind(intent)
+        if intent.state is State.INTENDED:
+            await self.intents.note(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+        elif intent.state is State.SENT:
+            await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
+        await self.intents.look()
+
+    async def _watch_what_was_inferred(self, first: bool) -> None:
+        """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
+        if not first:
+            return
+        for intent in await self.intents.newest():
+            if intent.kind != KIND or intent.state is not State.SETTLED or intent.told.get("final", True):
+                continue
+            if self.intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
+                self._track(sent_of(intent))
+
+    # The lock
+
+    @property
+    def settings(self) -> DeskSettings:
+        """The session's settings."""
+        return self._settings
+
+    @property
+    def locked(self) -> bool:
+        """Whether trading is locked: in this session, or by hand in any process of the account."""
+        return self.intents.locked
+
+    def lock(self) -> asyncio.Future[bool]:
+        """Lock trading at once, here and for every process of the account; gives whether those are told."""
+        return self.intents.set_lock(True)
+
+    def unlock(self) -> None:
+        """Unlock trading."""
+        self.intents.set_lock(False)
+
+    def unsettled(self) -> tuple[str, ...]:
+        """Intents that are not settled, in words."""
+        return self.intents.unsettled()
+
+    # Preview
+
+    def target_of(self, position: Position) -> Target:
+        """The target that a position on the screen stands for."""
+        side = None
+        if position.mode is not PositionMode.ONE_WAY and position.is_long is not None:
+            side = Side.BUY if position.is_long else Side.SELL
+        return Target(position.symbol, position.product_type, side)
+
+    def target_named(self, name: str) -> Target:
+        """A target by its symbol, or by symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
+        symbol, _, leg = " ".join(name.upper().split()).partition(" ")
+        sides = {"LONG": Side.BUY, "SHORT": Side.SELL}
+        return Target(symbol, side=sides[leg]) if leg in sides else Target(f"{symbol} {leg}".strip())
+
+    async def preview(self, target: Target) -> Preview:
+        """Read everything again and plan; raises `ExchangeError`."""
+        await self.intents.look()
+        return await self._evidence.preview(target)
+
+    async def _read_again(self, shown: Preview) -> Preview:
+        await self.intents.look()
+        return await self._evidence.again(shown)
+
+    def why_not(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
+        """Every reason confirming is disabled now."""
+        symbol, product_type = preview.target.symbol, preview.target.product_type
+        situation = Situation(
+            settings=self._settings,
+            link=self._client.link,
+            locked=self.intents.locked_by_hand,
+            open_intent=self.intents.open_on(lock_key(product_type, symbol)) if product_type else None,
+            journal_trouble=self.intents.trouble,
+            now=self._clock.monotonic(),
+        )
+        return why_not(preview, situation, typed)
+
+    # Sending
+
+    async def confirm(self, shown: Preview, typed: str = "") -> Sent:
+        """Read again, compare, write the intent, send once, and begin to follow it.
+
+        It runs in a task of its own: should whoever waits here be cancelled, what has not left does not leave, and
+        what has left is followed all the same.
+
+        Raises:
+            NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
+            NotSent, Rejected and its like: the exchange did not take it; nothing was done.
+        """
+        if reasons := self.why_not(shown, typed):
+            raise NotConfirmed(reasons, shown)
+        assert shown.target.product_type is not None
+        key = lock_key(shown.target.product_type, shown.target.symbol)
+        if any(sending.lock_key == key for sending in self._sendings.values()):
+            raise NotConfirmed(("This reversal is being sent already.",), shown)
+        intent = self.intents.new_id()
+        sending = Sending(
+            self._client, self._reads, self.intents, self._clock, intent, key, lambda: self._asleep_ms(), self._beside
+        )
+        self._sendings[intent] = sending
+        task = self._beside(self._confirm(sending, shown, typed))
+        try:
+            async with asyncio.timeout(CONFIRMING_S):
+                sent: Sent = await asyncio.shield(task)
+        except (NotConfirmed, ExchangeError):
+            raise
+        except BaseException as problem:
+            sending.abandon()
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+            if not (sending.departed or task.done()):
+                raise NotConfirmed(("Waiting for it was broken off before it was sent.",), shown) from problem
+            if isinstance(problem, TimeoutError) and not task.done():
+                task.cancel()
+                sent = sending.broken_off(problem)
+                self._track(sent)
+            else:
+                sent = await asyncio.shield(task)
+        return sent
+
+    async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
+        try:
+            try:
+                now, before_reading = await self._read_before_sending(shown, typed)
+                sent = await sending.send(now, before_reading)
+            except (NotConfirmed, ExchangeError):
+                raise
+            except BaseException as problem:
+                if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                    raise
+                sent = sending.broken_off(problem)
+            self._track(sent)
+            return sent
+        finally:
+            del self._sendings[sending.intent]
+
+    async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
+        """What is so now, and the journal's newest event before it was read; raises NotConfirmed."""
+        try:
+            async with asyncio.timeout(READING_AGAIN_S):
+                before_reading = await self.intents.last_event()
+                now = await self._read_again(shown)
+        except Withheld as refused:
+            raise NotConfirmed(refused.reasons, shown) from None
+        except TimeoutError:
+            raise NotConfirmed((f"It could not be read again within {READING_AGAIN_S:.0f} s.",), shown) from None
+        except ExchangeError:
+            raise
+        except BaseException as problem:
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+            why = f"It could not be read again ({type(problem).__name__}: {problem})."
+            raise NotConfirmed((why,), shown) from problem
+        if changed := changes(shown, now):
+            raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
+        if reasons := self.why_not(now, typed):
+            raise NotConfirmed(reasons, now)
+        return now, before_reading
+
+    def _asleep_ms(self) -> float:
+        """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
+        return self._clock.wall_ms() - self._clock.monotonic() * 1000
+
+    # Afterwards
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call the listener with every progress of every reversal that is followed; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _tell(self, sent: Sent, progress: Progress) -> None:
+        for listener in tuple(self._listeners):
+            listener(sent, progress)
+
+    def _track(self, sent: Sent) -> Tracking:
+        if (tracking := self._trackings.get(sent.intent)) is not None:
+            return tracking
+        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell, self._clock)
+        tracking.task = self._beside(self._track_to_the_end(tracking))
+        return tracking
+
+    async def _track_to_the_end(self, tracking: Tracking) -> None:
+        try:
+            await self._tracker.track(tracking.sent, tracking.publish)
+        finally:
+            self._trackings.pop(tracking.sent.intent, None)
+            tracking.end()
+
+    async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
+        """Each progress until the outcome is settled and named, or until it is left open after a while.
+
+        Whoever follows may stop at any time: the search goes on behind, for as long as the session lasts.
+        """
+        async for progress in self._track(sent).updates():
+            yield progress
+
+    def why_not_released(self, intent: Intent) -> str | None:
+        """Why a reversal cannot be given free yet, None where it can."""
+        if pending := self._tracker.pending(intent.id):
+            return f"Its order is still live at the exchange ({pending}): cancel it there first."
+        left_s = ABSENCE_S - self._tracker.waited_s(intent)
+        if left_s <= 0:
+            return None
+        return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
+
+    async def release(self, intent: str, why: str) -> None:
+        """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.
+
+        Raises:
+            Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
+        """
+        if reason := self.why_not_released(await self.intents.read(intent)):
+            raise Withheld((reason,))
+        await self.intents.step(intent, State.RELEASED, {"why": why})
+        await self.intents.look()
+
+
+def lock_key(product_type: ProductType, symbol: str) -> str:
+    """What one open intent locks."""
+    return f"{product_type}|{symbol.upper()}"

@@ -1,0 +1,271 @@
+"""Fresh reads around a reversal: what is held, what rests, what it would cost, and whether an order came to be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.settings import DeskSettings
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
+from tradetui.trading.cost_estimates import Basis, Figure, estimates, margin_is_short
+from tradetui.trading.holdings import Holdings
+from tradetui.trading.order_impact import Resting, resting_after
+from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
+from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
+from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.models.futures import (
+    Contract,
+    FuturesAccount,
+    FuturesFill,
+    PendingOrder,
+    TriggerOrder,
+)
+from tradetui.wire.product_types import ProductType, margin_coin, may_trade
+
+_FREELY_MISSING = (EndpointMissing, PermissionRefused)
+_LATE = timedelta(minutes=1)
+_PLANS = ("normal_plan", "track_plan", "profit_loss")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held of a product type, where it is known from, and the newest fill of the symbol."""
+
+    positions: tuple[Position, ...]
+    fills: tuple[FuturesFill, ...]
+    unread: int = 0
+    """Rows of positions or fills that could not be read."""
+    server_ms: int | None = None
+    """The exchange's time of the oldest reply in it; None where one of them told none."""
+
+    @property
+    def recent_fills(self) -> frozenset[str]:
+        """Ids of the fills of the minute before the newest one, among which late ones may still come."""
+        if not self.fills:
+            return frozenset()
+        since = max(fill.c_time for fill in self.fills) - _LATE
+        return frozenset(fill.trade_id for fill in self.fills if fill.c_time >= since)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a preview rests on that may have changed a moment later."""
+
+    held: Held
+    orders: Sequence[PendingOrder]
+    accounts: Sequence[FuturesAccount]
+    asked_at: float
+
+
+class Evidence:
+    """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
+
+    def __init__(self, client: ExchangeReader, settings: DeskSettings, clock: Clock) -> None:
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._readers: dict[ProductType, PositionsReader] = {}
+
+    async def preview(self, target: Target) -> Preview:
+        """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
+        product_type = target.product_type or await self._product_type_of(target.symbol)
+        symbol = target.symbol.upper()
+        contract, stops, known = await asyncio.gather(
+            self._contract(product_type, symbol),
+            self._stops(product_type, symbol),
+            self._what_may_change(product_type, symbol),
+        )
+        return await self._preview(target, product_type, contract, stops, known)
+
+    async def again(self, shown: Preview) -> Preview:
+        """Read again all that may make a preview untrue; contract and live stops are as they were shown."""
+        product_type = shown.target.product_type
+        assert product_type is not None
+        known = await self._what_may_change(product_type, shown.target.symbol)
+        return await self._preview(shown.target, product_type, shown.contract, shown.stops, known)
+
+    async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
+        asked_at = self._clock.monotonic()
+        held, orders, accounts = await asyncio.gather(
+            self.held(product_type, symbol),
+            self.orders(product_type, symbol),
+            self._client.futures.accounts(product_type=product_type),
+        )
+        return _Known(held, orders, accounts.rows, asked_at)
+
+    async def _preview(
+        self,
+        target: Target,
+        product_type: ProductType,
+        contract: Contract | None,
+        stops: Sequence[TriggerOrder] | None,
+        known: _Known,
+    ) -> Preview:
+        symbol, held, orders = target.symbol.upper(), known.held, known.orders
+        mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
+        coin = self._margin_coin(held.positions, orders, product_type, symbol)
+        account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
+        price, price_from = await self._price(product_type, symbol, held)
+        doubts = _doubts_of(held)
+        plan: ReversalPlan | None = None
+        if unknown := unknown_words(held.positions, symbol):
+            doubts.append(f"What is held of {symbol} cannot be told: {', '.join(unknown)} is not known.")
+        elif mode is None:
+            doubts.append(f"The position mode is not known: {mode_from}.")
+        elif coin is None:
+            doubts.append("The margin coin is not known.")
+        else:
+            try:
+                plan = plan_reversal(self._wish(target, product_type, symbol, coin, mode, held.positions))
+            except CannotReverse as reason:
+                doubts.append(f"{reason}.")
+        position = self._position(held.positions, symbol, plan)
+        figures: tuple[Figure, ...] = ()
+        if plan is not None:
+            basis = Basis(position, price, price_from, account, contract, held.fills)
+            figures = estimates(plan, basis)
+        return Preview(
+            target=Target(symbol, product_type, target.side, target.size),
+            plan=plan,
+            mode=mode,
+            mode_from=mode_from,
+            position=position,
+            positions=held.positions,
+            figures=figures,
+            resting=() if plan is None else resting_after(plan, orders, stops or ()),
+            order_ids=frozenset(order.order_id for order in orders),
+            stops_known=stops is not None,
+            stops=None if stops is None else tuple(stops),
+            margin_short=margin_is_short(figures, None),
+            asked_at=known.asked_at,
+            read_at=self._clock.monotonic(),
+            newest_fill=held.fills[0].trade_id if held.fills else None,
+            recent_fills=held.recent_fills,
+            contract=contract,
+            doubts=tuple(doubts),
+        )
+
+    async def held(self, product_type: ProductType, symbol: str) -> Held:
+        """What is held now and the newest page of the symbol's fills, newest first."""
+        reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
+        reading, fills = await asyncio.gather(
+            reader.read(), self._client.futures.fills(product_type=product_type, symbol=symbol)
+        )
+        times = (reading.server_ms, fills.request_time)
+        server_ms = min(times) if all(time is not None for time in times) else None  # type: ignore[type-var]
+        return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost), server_ms)
+
+    async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[Resting, ...]:
+        """The symbol's orders and live stops as they stand now, seen from what is held."""
+        orders = await self.orders(plan.wish.product_type, plan.wish.symbol)
+        stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
+        return resting_after(plan, orders, stops or (), held)
+
+    async def _product_type_of(self, symbol: str) -> ProductType:
+        every = self._settings.product_types
+        likely = [each for each in every if may_trade(each, symbol)] or every
+        for product_type in likely if len(likely) > 1 else ():
+            held = await self.held(product_type, symbol.upper())
+            if any(position.symbol == symbol.upper() for position in held.positions):
+                return product_type
+        return likely[0]
+
+    async def orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
+        """The symbol's pending orders, live and partially filled."""
+
+        async def resting(status: str) -> list[PendingOrder]:
+            pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
+            return [order async for reply in pages for order in reply.rows]
+
+        # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
+        live, partly = await asyncio.gather(resting("live"), resting("partially_filled"))
+        return tuple({order.order_id: order for order in (*live, *partly)}.values())
+
+    async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
+        """Live trigger orders, None where the exchange does not tell them."""
+
+        async def waiting(plan_type: str) -> list[TriggerOrder]:
+            pages = self._client.futures.iter_live_triggers(
+                product_type=product_type, plan_type=plan_type, symbol=symbol
+            )
+            return [row async for reply in pages for row in reply.rows]
+
+        try:
+            found = await asyncio.gather(*map(waiting, _PLANS))
+        except _FREELY_MISSING:
+            return None
+        return [row for rows in found for row in rows]
+
+    async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
+        try:
+            reply = await self._client.futures.contracts(product_type=product_type, symbol=symbol)
+        except ExchangeError:
+            return None
+        return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
+
+    async def _price(self, product_type: ProductType, symbol: str, held: Held) -> tuple[Decimal | None, str]:
+        for position in held.positions:
+            if position.symbol == symbol and position.mark is not None and position.record is not None:
+                return position.mark, "mark price"
+        try:
+            reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
+        except ExchangeError:
+            reply = None
+        if reply is not None and reply.rows and reply.rows[0].last_pr is not None:
+            return reply.rows[0].last_pr, "last price"
+        if held.fills:
+            return held.fills[0].price, "the newest fill"
+        return None, ""
+
+    def _margin_coin(
+        self, positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
+    ) -> str | None:
+        reported = next((each.margin_coin for each in positions if each.symbol == symbol and each.margin_coin), None)
+        resting = next((order.margin_coin for order in orders if order.margin_coin), None)
+        return reported or resting or margin_coin(product_type, symbol)
+
+    def _wish(
+        self,
+        target: Target,
+        product_type: ProductType,
+        symbol: str,
+        coin: str,
+        mode: PositionMode,
+        positions: Sequence[Position],
+    ) -> Wish:
+        held = holdings_of(positions, product_type, symbol, mode)
+        side = target.side
+        if mode is PositionMode.HEDGE and side is None:
+            legs = [each for each in positions if each.symbol == symbol]
+            side = (Side.BUY if legs[0].is_long else Side.SELL) if len(legs) == 1 else None
+        return Wish(
+            product_type=product_type,
+            symbol=symbol,
+            margin_coin=coin,
+            mode=mode,
+            held=held,
+            side=side if mode is PositionMode.HEDGE else None,
+            size=target.size,
+            trade_side=self._settings.trade_side,
+            one_way_side=self._settings.one_way_side,
+        )
+
+    def _position(self, positions: Sequence[Position], symbol: str, plan: ReversalPlan | None) -> Position | None:
+        of_symbol = [each for each in positions if each.symbol == symbol]
+        if plan is None:
+            return of_symbol[0] if of_symbol else None
+        return next((each for each in of_symbol if each.is_long == plan.reverses_long), None)
+
+
+def _doubts_of(held: Held) -> list[str]:
+    if not held.unread:
+        return []
+    rows = "a row" if held.unread == 1 else f"{held.unread} rows"
+    return [f"What is held is in doubt: {rows} of positions or fills could not be read."]

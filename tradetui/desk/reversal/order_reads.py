@@ -1,0 +1,211 @@
+"""Reads of what became of a reversal: its order, what is pending of it, what is held, and what was filled since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from tradetui.desk.reversal.classification import Observation, OrderAnswer
+from tradetui.desk.reversal.market_state import Evidence, Held
+from tradetui.desk.reversal.progress import Sent
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
+from tradetui.trading.positions import holdings_of, unknown_words, unproven_since
+from tradetui.trading.reversal import Wish
+from tradetui.wire.enums import OrderSource, PositionMode, known
+from tradetui.wire.error_codes import order_not_found
+from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
+
+WINDOW_MS = 35_000
+"""A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
+MOST_PAGES = 10
+MOST_ORDERS_LOOKED_UP = 5
+_REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderReading:
+    """What the exchange says of an order by id: the order, or why there is none, and when it said so (its own ms)."""
+
+    answer: OrderAnswer
+    detail: OrderDetail | None = None
+    request_time: int | None = None
+
+
+class OrderReads:
+    """Looks at one account's reversals; keeps which orders are known to be somebody else's."""
+
+    def __init__(self, client: ExchangeReader, evidence: Evidence) -> None:
+        self._client = client
+        self._evidence = evidence
+        self._sources: dict[str, str | None] = {}
+
+    async def order(self, wish: Wish, client_oid: str) -> OrderReading:
+        """The order of our own clientOid.
+
+        Raises:
+            UnreadableReply: what came is about another order, or is empty.
+            ExchangeError: it could not be read now.
+        """
+        try:
+            reply = await self._client.futures.order_detail(
+                symbol=wish.symbol, product_type=wish.product_type, client_oid=client_oid
+            )
+        except (EndpointMissing, PermissionRefused):
+            return OrderReading(OrderAnswer.NOT_TOLD)
+        except Rejected as refusal:
+            if not order_not_found(refusal.code):
+                raise
+            return OrderReading(OrderAnswer.NOT_FOUND, request_time=refusal.request_time)
+        detail = reply.rows[0] if reply.rows else None
+        if detail is None or (detail.client_oid or client_oid) != client_oid:
+            raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
+        return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
+
+    async def observe(
+        self, sent: Sent, *, order_id: str | None, waited_s: float, order_size: Decimal | None = None
+    ) -> Observation:
+        """One look: the order first, then what is pending, then what is held and filled.
+
+        Args:
+            sent: the reversal.
+            order_id: the order's id where it is known already, and `order_size` its size.
+            waited_s: seconds that have certainly passed since the call ended.
+
+        Raises:
+            ExchangeError: something could not be read.
+        """
+        wish = sent.plan.wish
+        order = await self.order(wish, sent.intent)
+        if order.detail is not None:
+            order_id = order.detail.order_id
+        orders = await self._evidence.orders(wish.product_type, wish.symbol)
+        pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
+        row = next((row for row in pending if row.client_oid == sent.intent or row.order_id == order_id), None)
+        if row is not None:
+            order_id, order_size = row.order_id, row.size
+        if order.detail is not None:
+            order_size = order.detail.size or order_size
+        held = await self._evidence.held(wish.product_type, wish.symbol)
+        fills = new_fills(await self._page_back(sent, held), sent)
+        own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
+        others = tuple(fill for fill in fills if fill not in own)
+        foreign = await self._foreign_orders(sent, order.detail, others)
+        return Observation(
+            answer=order.answer,
+            order=order.detail,
+            pending=pending,
+            held=holdings_of(held.positions, wish.product_type, wish.symbol, _mode(held, wish.mode)),
+            own_fills=own,
+            other_fills=others,
+            foreign_orders=foreign,
+            order_id=order_id,
+            order_size=order_size,
+            waited_s=waited_s,
+            after_window=all(
+                time is not None and time > sent.stamp_ms + WINDOW_MS for time in (order.request_time, held.server_ms)
+            ),
+            unreadable=_unreadable(held, wish.symbol),
+            proven=not unproven_since(held.positions, wish.symbol),
+        )
+
+    async def _page_back(self, sent: Sent, held: Held) -> Sequence[FuturesFill]:
+        """The symbol's fills, newest first, back to what was there before it was sent."""
+        wish, fills = sent.plan.wish, list(held.fills)
+        if _reaches_back(fills, sent):
+            return fills
+        met = {fill.trade_id for fill in fills}
+        pages = 0
+        async for reply in self._client.futures.iter_fills(product_type=wish.product_type, symbol=wish.symbol):
+            fills += [fill for fill in reply.rows if fill.trade_id not in met]
+            met.update(fill.trade_id for fill in reply.rows)
+            pages += 1
+            if reply.lost:
+                raise UnreadableReply("rows of fills", endpoint="futures.fills")
+            if pages == MOST_PAGES or _reaches_back(fills, sent):
+                break
+        return fills
+
+    async def _foreign_orders(
+        self, sent: Sent, own: OrderDetail | None, fills: Sequence[FuturesFill]
+    ) -> frozenset[str]:
+        """Orders that something else made than made ours: what they fill is not our opening leg."""
+        if own is None or not own.order_source:
+            return frozenset()
+        order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
+        for order_id in [each for each in order_ids if each not in self._sources][:MOST_ORDERS_LOOKED_UP]:
+            self._sources[order_id] = await self._source(sent, order_id)
+        ours = own.order_source.lower()
+        sources = {order_id: self._sources.get(order_id) for order_id in order_ids}
+        return frozenset(order_id for order_id, source in sources.items() if source and source.lower() != ours)
+
+    async def _source(self, sent: Sent, order_id: str) -> str | None:
+        wish = sent.plan.wish
+        try:
+            reply = await self._client.futures.order_detail(
+                symbol=wish.symbol, product_type=wish.product_type, order_id=order_id
+            )
+        except (Rejected, PermissionRefused):
+            return None
+        return next((row.order_source for row in reply.rows if row.order_id == order_id), None)
+
+
+def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ...]:
+    """Of a symbol's fills, newest first, those that may have come after the plan was made.
+
+    Those above the newest one of then have; below it there may be late ones, and ours are not older than the window
+    in which its request was taken.
+    """
+    ids = [fill.trade_id for fill in fills]
+    above = ids.index(sent.newest_fill) if sent.newest_fill in ids else None
+    if sent.newest_fill is None:
+        return tuple(fills)
+    since = _earliest(sent)
+    return tuple(
+        fill
+        for place, fill in enumerate(fills)
+        if fill.trade_id not in sent.recent_fills
+        and fill.trade_id != sent.newest_fill
+        and ((above is not None and place < above) or fill.c_time >= since)
+    )
+
+
+def _earliest(sent: Sent) -> datetime:
+    return datetime.fromtimestamp(max(0, sent.stamp_ms - WINDOW_MS) / 1000, UTC)
+
+
+def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:
+    if not fills or len(fills) < 100:
+        return True
+    return any(fill.trade_id == sent.newest_fill for fill in fills) or fills[-1].c_time < _earliest(sent)
+
+
+def _is_ours(order: PendingOrder, sent: Sent, order_id: str | None) -> bool:
+    """Whether a pending order is the reversal's: by an id of ours, or made by a reversal since."""
+    if order.client_oid == sent.intent or (order_id is not None and order.order_id == order_id):
+        return True
+    return (
+        known(OrderSource, order.order_source) in _REVERSALS
+        and order.c_time is not None
+        and order.c_time >= _earliest(sent)
+    )
+
+
+def _mode(held: Held, planned: PositionMode) -> PositionMode:
+    """The mode that what is held is in now; the planned one where nothing tells."""
+    modes = {position.mode for position in held.positions if position.mode is not None}
+    if held.fills and not modes:
+        newest = held.fills[0].position_mode
+        modes = {newest} if newest is not None else set()
+    return modes.pop() if len(modes) == 1 else planned
+
+
+def _unreadable(held: Held, symbol: str) -> str:
+    """Why what is held cannot be told from what was read; empty where it can."""
+    if held.unread:
+        return f"{held.unread} rows of positions or fills cannot be read"
+    if unknown := unknown_words(held.positions, symbol):
+        return f"{', '.join(unknown)} is not known"
+    return ""

@@ -1,0 +1,319 @@
+"""Looks at a reversal that was sent until its outcome is settled, and a while longer where it was only inferred."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal import ENDED, Event, Intent, State
+from tradetui.desk.reversal.classification import (
+    ABSENCE_S,
+    OPENING_FILLS,
+    OWN_FILLS,
+    PENDING,
+    Classification,
+    Observation,
+    Standing,
+    classify,
+)
+from tradetui.desk.reversal.market_state import Evidence
+from tradetui.desk.reversal.order_reads import OrderReads
+from tradetui.desk.reversal.outcome import Outcome, matched_result
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.sending import is_cancelled
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError
+from tradetui.trading.money import plain
+
+_log = logging.getLogger(__name__)
+
+REPLY_LOST: Final = "the program ended before the reply was written down"
+LOOK_EVERY_S: Final = (0.4, 1.5)
+OFTEN_S: Final = 4.0
+FOLLOW_S: Final = 75.0
+"""After so long without an end the symbol is said to stay locked; the search goes on."""
+SELDOM_S: Final = 10.0
+LONGEST_PAUSE_S: Final = 30.0
+LOOK_TIMEOUT_S: Final = 30.0
+WATCH_FOR_LATER_FILLS_S: Final = 900.0
+"""What was settled as inferred is looked at for so long, since a later fill of the order would correct it."""
+
+Publish = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class _Search:
+    """What one search for an outcome remembers from look to look; times are monotonic seconds."""
+
+    sent: Sent
+    began_s: float
+    unchanged_since_s: float
+    state: State
+    evidence: tuple[object, ...] | None = None
+    failures: int = 0
+    left_open: bool = False
+    settled_s: float | None = None
+    watching: bool = False
+    own_only: bool = False
+    order_id: str | None = None
+    order_size: Decimal | None = None
+
+
+class OutcomeTracker:
+    """Follows reversals of one account, and writes what settles them into the journal."""
+
+    def __init__(self, reads: OrderReads, evidence: Evidence, intents: Intents, clock: Clock) -> None:
+        self._reads = reads
+        self._evidence = evidence
+        self._intents = intents
+        self._clock = clock
+        self._pending: dict[str, str] = {}
+
+    def pending(self, intent: str) -> str:
+        """How far an order is that was still live when it was last looked at, in words; empty where it was not."""
+        return self._pending.get(intent, "")
+
+    async def track(self, sent: Sent, publish: Publish) -> None:
+        """Look until the intent has ended and nothing can correct it any more; whatever fails is looked at again.
+
+        Only the end of the task that runs this ends it before. What was settled as inferred is looked at for a while
+        longer.
+        """
+        now = self._clock.monotonic()
+        search = _Search(sent, now, now, sent.progress.state)
+        if search.state is State.SETTLED:
+            search.settled_s, search.watching = now, True
+        for step in itertools.cycle((self._look, self._leave_open, self._rest)):
+            try:
+                async with asyncio.timeout(LOOK_TIMEOUT_S + LONGEST_PAUSE_S):
+                    over = await step(search, publish)
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+                self._failed(search, publish, "the look was cut short")
+            except ExchangeError as problem:
+                self._failed(search, publish, str(problem), logged=False)
+            except TimeoutError:
+                self._failed(search, publish, f"no end of it within {LOOK_TIMEOUT_S:.0f} s")
+            except Exception as problem:
+                self._failed(search, publish, f"{type(problem).__name__}: {problem}")
+            else:
+                if over:
+                    self._pending.pop(sent.intent, None)
+                    return
+
+    def _failed(self, search: _Search, publish: Publish, why: str, *, logged: bool = True) -> None:
+        search.failures += 1
+        if logged:
+            _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
+        if not search.watching:
+            publish(Progress(search.state, Stage.LOOKING, f"looking: {why}"))
+
+    def _pause(self, search: _Search) -> float:
+        """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
+        if search.failures > 2:
+            return min(LONGEST_PAUSE_S, 2.0 ** (search.failures - 2))
+        followed_s = self._clock.monotonic() - search.began_s
+        often, seldom = LOOK_EVERY_S
+        if search.watching or followed_s > FOLLOW_S:
+            return SELDOM_S
+        return often if followed_s < OFTEN_S else seldom
+
+    async def _rest(self, search: _Search, publish: Publish) -> bool:
+        await asyncio.sleep(self._pause(search))
+        return False
+
+    async def _look(self, search: _Search, publish: Publish) -> bool:
+        """One look; whether there is nothing more to look for."""
+        sent = search.sent
+        intent = await self._intents.read(sent.intent)
+        if search.settled_s is None and intent.state in ENDED:
+            await self._intents.look()
+            publish(_ended_elsewhere(intent))
+            return True
+        if search.watching and intent.state is State.CORRECTED:  # another process saw it first
+            search.watching, search.settled_s = False, None
+        search.state = intent.state
+        if search.watching and self._intents.open_on(intent.lock_key) is not None:
+            search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
+        order_id, acknowledged = _reply_of(intent)
+        acknowledged = acknowledged or sent.acknowledged
+        seen = await self._reads.observe(
+            sent,
+            order_id=search.order_id or order_id or sent.order_id,
+            order_size=search.order_size,
+            waited_s=self.waited_s(intent, sent.call_ended_s),
+        )
+        search.order_id, search.order_size = seen.order_id, seen.order_size
+        search.failures = 0
+        classification = classify(sent.plan, seen, acknowledged=acknowledged)
+        if classification.evidence != search.evidence:
+            if search.watching:
+                await self._correct(search, intent, classification, publish)
+            search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
+        if search.watching:
+            return self._watched_enough(search)
+        self._remember_pending(sent, classification)
+        if seen.unreadable:
+            publish(Progress(search.state, Stage.LOOKING, f"looking: {seen.unreadable}"))
+        elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
+            return await self._settle(search, seen, classification, publish)
+        else:
+            publish(_so_far(search.state, seen, classification))
+        return False
+
+    def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
+        """Seconds that have certainly passed since the call ended, by clocks that never step."""
+        waited = [self._intents.elapsed_s(event) for event in _call_ended(intent)]
+        if call_ended_s is not None:
+            waited.append(self._clock.monotonic() - call_ended_s)
+        return max(waited, default=0.0)
+
+    def _remember_pending(self, sent: Sent, classification: Classification) -> None:
+        if classification.standing is Standing.PENDING:
+            self._pending[sent.intent] = _how_much(classification)
+        else:
+            self._pending.pop(sent.intent, None)
+
+    async def _leave_open(self, search: _Search, publish: Publish) -> bool:
+        """Say once that there is no end after a while; the trader may release it from then on."""
+        if search.left_open or search.watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
+            return False
+        if search.state is State.ACKNOWLEDGED:
+            why = f"no outcome could be named within {FOLLOW_S:.0f} s"
+            if await self._intents.note(search.sent.intent, State.UNKNOWN, {"why": why}):
+                search.state = State.UNKNOWN
+        search.left_open = True
+        words = "not settled; the symbol stays locked until it is settled or released"
+        publish(Progress(search.state, Stage.LEFT_OPEN, words))
+        return False
+
+    async def _settle(
+        self, search: _Search, seen: Observation, classification: Classification, publish: Publish
+    ) -> bool:
+        """Write the end; whether there is nothing to look for any more."""
+        sent, outcome, held, effect = search.sent, classification.outcome, seen.held, classification.effect
+        final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
+        inferred = classification.inferred or not final
+        came_true = matched_result(sent.plan, held)
+        details = {
+            "outcome": str(outcome),
+            "held": held.as_json(),
+            "effect": effect.as_json() if effect is not None else None,
+            "came_true": came_true,
+            "inferred": inferred,
+            "final": final,
+            "filled": str(classification.filled) if classification.filled is not None else None,
+            "proven": seen.proven,
+        }
+        if search.state is State.SENT:
+            await self._intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
+        if not await self._intents.note(sent.intent, State.SETTLED, details):
+            words = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
+            publish(Progress(search.state, Stage.LOOKING, words, held, effect))
+            return False  # another process may have written an end, which the next look tells
+        search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
+        search.watching = not final
+        words = _settled_words(seen, classification, inferred=inferred)
+        progress = Progress(
+            State.SETTLED, Stage.ENDED, words, held, effect, classification.filled, classification.wanted, outcome
+        )
+        progress = replace(progress, came_true=came_true)
+        try:
+            async with asyncio.timeout(ABSENCE_S / 3):
+                progress = replace(progress, resting=await self._evidence.left_over(sent.plan, held))
+        except Exception as problem:
+            progress = replace(progress, resting_unread=str(problem) or type(problem).__name__)
+        publish(progress)
+        return final
+
+    async def _correct(self, search: _Search, intent: Intent, classification: Classification, publish: Publish) -> None:
+        """Lock it again where an order went on filling after it was settled, and search on for its end."""
+        if not _more_of_ours(search, intent, classification):
+            return
+        words = f"it was settled, and its order went on filling: {_how_much(classification)}"
+        if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": words}):
+            return
+        await self._intents.look()
+        search.state, search.settled_s = State.CORRECTED, None
+        search.watching = search.left_open = False
+        search.began_s = self._clock.monotonic()
+        effect, filled, wanted = classification.effect, classification.filled, classification.wanted
+        publish(Progress(State.CORRECTED, Stage.CORRECTED, words, None, effect, filled, wanted))
+
+    def _watched_enough(self, search: _Search) -> bool:
+        settled_s = search.settled_s if search.settled_s is not None else search.began_s
+        return self._clock.monotonic() - settled_s > WATCH_FOR_LATER_FILLS_S
+
+
+def _call_ended(intent: Intent) -> tuple[Event, ...]:
+    """The step that was written when the call had ended, or when somebody took it up whose call it was not."""
+    ended = [event for event in intent.events if event.state in (State.ACKNOWLEDGED, State.UNKNOWN)]
+    return tuple(ended[:1])
+
+
+def _reply_of(intent: Intent) -> tuple[str | None, bool]:
+    """The order's id as the exchange's reply named it, and whether there was such a reply."""
+    for event in intent.events:
+        if event.state is State.ACKNOWLEDGED:
+            order_id = event.told.get("reply", {}).get("orderId")
+            return (str(order_id) if order_id else None), True
+    return None, False
+
+
+def _more_of_ours(search: _Search, intent: Intent, classification: Classification) -> bool:
+    """Whether something of ours has come since it was settled: a fill, or an order that is pending."""
+    filled = intent.told.get("filled")
+    if search.evidence is None:  # it was settled before this process began
+        return classification.filled is not None and filled is not None and classification.filled > Decimal(filled)
+    for part in (OWN_FILLS, PENDING) if search.own_only else (OWN_FILLS, PENDING, OPENING_FILLS):
+        before, now = search.evidence[part], classification.evidence[part]
+        assert isinstance(before, frozenset) and isinstance(now, frozenset)
+        if now - before:
+            return True
+    return False
+
+
+def _how_much(classification: Classification) -> str:
+    filled = plain(classification.filled) if classification.filled is not None else "?"
+    wanted = plain(classification.wanted) if classification.wanted is not None else "?"
+    return f"{filled} of {wanted} filled"
+
+
+def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
+    stage = Stage.SO_FAR
+    match classification.standing:
+        case Standing.PENDING:
+            words = f"so far, {_how_much(classification)}; the order is still live"
+        case Standing.LAGGING:
+            words = f"so far, {_how_much(classification)}; the order has filled, and what is held does not show it"
+        case Standing.UNSEEN | Standing.ABSENT:
+            stage, words = Stage.LOOKING, "looking: nothing of the order is seen yet"
+        case _:
+            words = f"so far, {classification.outcome}: {seen.held}"
+    return Progress(state, stage, words, seen.held, classification.effect, classification.filled, classification.wanted)
+
+
+def _settled_words(seen: Observation, classification: Classification, *, inferred: bool) -> str:
+    words = f"{classification.outcome}: {seen.held}" + (" (inferred)" if inferred else "")
+    effect = classification.effect
+    if classification.outcome is Outcome.OTHER and effect is not None and effect != seen.held:
+        words += f"; our order alone came to {effect}, others traded as well"
+    if not seen.proven:
+        words += " (summed from fills, not proven: more may be held)"
+    return words
+
+
+def _ended_elsewhere(intent: Intent) -> Progress:
+    """The end as the journal has it: another process of the account wrote it, or the trader released it."""
+    details = intent.told
+    outcome = Outcome(details["outcome"]) if intent.state is State.SETTLED and "outcome" in details else None
+    return Progress(
+        intent.state, Stage.ENDED, f"{intent.state} by another session: {outcome or 'no outcome'}", outcome=outcome
+    )

@@ -1,0 +1,110 @@
+"""Every reason not to send a reversal, in one place; asked when the dialog shows it and again when it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.connection_status import Link
+from tradetui.wire.models.futures import Contract
+
+REVERSAL = "futures.reverse"
+MONITOR = "Monitor mode: nothing can be sent."
+LOCKED = "Trading is locked; L unlocks it."
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the guards look at beside the preview."""
+
+    settings: DeskSettings
+    link: Link
+    locked: bool
+    open_intent: str | None
+    journal_trouble: str | None
+    now: float
+
+
+def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ...]:
+    """Every reason confirming is disabled, in sentences; empty where it may be sent."""
+    settings = situation.settings
+    reasons: list[str] = []
+    if settings.read_only:
+        reasons.append(MONITOR)
+    if situation.locked:
+        reasons.append(LOCKED)
+    if situation.journal_trouble:
+        reasons.append(f"The journal cannot be used: {situation.journal_trouble}")
+    if situation.open_intent:
+        reasons.append(f"An earlier reversal of this symbol is not settled ({situation.open_intent}).")
+    reasons += preview.doubts
+    plan = preview.plan
+    if plan is None:
+        return tuple(reasons) or ("There is nothing to reverse.",)
+    if situation.link.down:
+        reasons.append("The link to the exchange is down.")
+    if situation.link.clock_blocks:
+        reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
+    reasons += _budget_rules(situation.link)
+    if settings.symbols and plan.wish.symbol not in settings.symbols:
+        reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
+    size = max(result.closed for result in plan.results)
+    if settings.max_reversal_size is not None and size > settings.max_reversal_size:
+        reasons.append(f"The size {size} is above max_reversal_size {settings.max_reversal_size}.")
+    if settings.max_reversal_value is not None:
+        if preview.notional is None:
+            reasons.append("max_reversal_value is set and the notional is not known.")
+        elif preview.notional > settings.max_reversal_value:
+            reasons.append(f"The notional {preview.notional:,.2f} is above {settings.max_reversal_value:,}.")
+    reasons += _contract_rules(plan.wish.size, preview.contract)
+    if preview.expired(situation.now):
+        reasons.append("The preview is older than 10 s; it is being read again.")
+    if must_type(preview, settings) and not is_typed(plan.subject, typed):
+        reasons.append(f"Type {plan.subject} to confirm.")
+    return tuple(reasons)
+
+
+def is_typed(asked_for: str, typed: str) -> bool:
+    """Whether what was typed is what was asked for, whatever its case and however much space is in it."""
+    return typed.upper().split() == asked_for.upper().split()
+
+
+def must_type(preview: Preview, settings: DeskSettings) -> bool:
+    """Whether symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value."""
+    plan = preview.plan
+    if plan is None:
+        return False
+    large = settings.typed_above is not None and (preview.notional is None or preview.notional > settings.typed_above)
+    unbounded = settings.environment is Environment.LIVE and settings.max_reversal_value is None
+    return plan.uncertain or bool(preview.unproven) or large or unbounded
+
+
+def _budget_rules(link: Link) -> list[str]:
+    usage = link.usage().get(REVERSAL)
+    if usage is None or not usage.paused_s:
+        return []
+    return [f"The exchange asked for a pause; orders can be sent again in {usage.paused_s:.0f} s."]
+
+
+def _contract_rules(size: Decimal | None, contract: Contract | None) -> list[str]:
+    if contract is None:
+        return []
+    reasons = []
+    if contract.trades is False:
+        reasons.append(f"The contract does not trade now ({contract.symbol_status}).")
+    if size is None:
+        return reasons
+    if contract.min_trade_num is not None and size < contract.min_trade_num:
+        reasons.append(f"The size must be at least {contract.min_trade_num}.")
+    if contract.size_multiplier and not _is_multiple(size, contract.size_multiplier):
+        reasons.append(f"The size must be a multiple of {contract.size_multiplier}.")
+    return reasons
+
+
+def _is_multiple(size: Decimal, step: Decimal) -> bool:
+    try:
+        return not size % step
+    except InvalidOperation:  # a step so small that the quotient has too many digits
+        return False

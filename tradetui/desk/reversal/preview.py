@@ -1,0 +1,212 @@
+"""A preview: everything known about a reversal at one moment, frozen; confirming refers to it and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from tradetui.desk.settings import DeskSettings
+from tradetui.trading.cost_estimates import Figure
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.money import plain
+from tradetui.trading.order_impact import Resting
+from tradetui.trading.positions import FromFills, Position, unproven_since
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.models.futures import Contract, TriggerOrder
+from tradetui.wire.product_types import ProductType
+
+EXPIRES_S = 10.0
+ARMS_S = 0.5
+SENDING_S = 3.0
+"""What was read again may be this old when its request leaves; somebody else may have traded meanwhile."""
+NOTIONAL_TOLERANCE = Decimal("0.005")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be reversed: a symbol, and in hedge mode the leg by its side (buy = the long leg)."""
+
+    symbol: str
+    product_type: ProductType | None = None
+    side: Side | None = None
+    size: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The plan with its estimates and what it rests on. Times are monotonic seconds.
+
+    `asked_at` is when the first of what may change was asked for: nothing it says is younger than that for certain.
+    """
+
+    target: Target
+    plan: ReversalPlan | None
+    mode: PositionMode | None
+    mode_from: str
+    position: Position | None
+    positions: tuple[Position, ...]
+    figures: tuple[Figure, ...]
+    resting: tuple[Resting, ...]
+    order_ids: frozenset[str]
+    stops_known: bool
+    margin_short: bool | None
+    asked_at: float
+    read_at: float
+    contract: Contract | None = None
+    newest_fill: str | None = None
+    recent_fills: frozenset[str] = frozenset()
+    stops: tuple[TriggerOrder, ...] | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def notional(self) -> Decimal | None:
+        """The largest notional traded, in the quote coin."""
+        return next((figure.value for figure in self.figures if figure.name == "notional"), None)
+
+    @property
+    def before(self) -> Holdings | None:
+        """What is held now."""
+        return self.plan.before if self.plan is not None else None
+
+    @property
+    def subject(self) -> str:
+        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; the symbol alone where there is no plan."""
+        return self.plan.subject if self.plan is not None else self.target.symbol
+
+    @property
+    def unproven(self) -> str:
+        """Why what is held may be more than is known of; empty where it is proven."""
+        since = unproven_since(self.positions, self.target.symbol)
+        if not since:
+            return ""
+        moments = [moment for moment in since if moment is not None]
+        begins = f" since {min(moments):%Y-%m-%d %H:%M} UTC" if moments else ""
+        return f"summed from fills{begins}; what was opened before is not known, and would be held afterwards too"
+
+    @property
+    def _not_proven(self) -> str:
+        return self.unproven and f"what is held is not proven: {self.unproven}"
+
+    def expired(self, now: float) -> bool:
+        """Whether it has been on the screen for too long."""
+        return now - self.read_at > EXPIRES_S
+
+    def as_json(self, settings: DeskSettings, blocked: tuple[str, ...]) -> dict[str, Any]:
+        """The shape of `tradetui preview --json`; decimals as text."""
+        plan, position = self.plan, self.position
+        source = position.source if position is not None else None
+        return {
+            "environment": str(settings.environment),
+            "account": settings.uid or settings.name,
+            "mode": str(self.mode) if self.mode is not None else None,
+            "source": None if source is None else ("fills" if isinstance(source, FromFills) else "reported"),
+            "request": dict(plan.request_fields()) if plan is not None else None,
+            "before": plan.before.as_json() if plan is not None else None,
+            "after": [result.after.as_json() for result in plan.results] if plan is not None else [],
+            "estimates": [figure.as_json() for figure in self.figures],
+            "orders": [
+                {
+                    "orderId": each.order_id,
+                    "words": each.words,
+                    "wrongWay": each.wrong_way,
+                    "effect": each.effect,
+                }
+                for each in self.resting
+            ],
+            "assumptions": [] if plan is None else [*plan.assumptions, *filter(None, [self._not_proven])],
+            "blocked": list(blocked),
+        }
+
+
+class ChangedFact(StrEnum):
+    """What may have changed between a preview and the moment of sending; the value is its name on the screen."""
+
+    REVERSAL = "reversal"
+    PRODUCT_TYPE = "product type"
+    MODE = "position mode"
+    SIZE = "size"
+    LONG = "LONG leg"
+    SHORT = "SHORT leg"
+    REQUEST = "request"
+    ORDER = "order"
+    MARGIN = "margin"
+    NOTIONAL = "notional"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One fact that is not as it was shown. `row` is the order's id, or the request's field, that it is about.
+
+    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed.
+    """
+
+    fact: ChangedFact
+    before: str
+    now: str
+    row: str = ""
+
+    def __str__(self) -> str:
+        name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
+        return f"{name} {self.before} → {self.now}"
+
+
+def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
+    """What is different between what was shown and what is so now; empty where confirming still holds."""
+    if old.plan is None or new.plan is None:
+        now = new.plan.title if new.plan is not None else "there is nothing to reverse any more"
+        return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else "none", now),)
+    return tuple(_changes(old, old.plan, new, new.plan))
+
+
+def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan) -> Iterator[Change]:
+    if shown.wish.product_type is not now.wish.product_type:
+        yield Change(ChangedFact.PRODUCT_TYPE, str(shown.wish.product_type), str(now.wish.product_type))
+    if old.mode is not new.mode:
+        yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
+    held = tuple(_changed_holdings(shown, now))
+    yield from held
+    before_fields, now_fields = _fields(shown), _fields(now)
+    for name in dict.fromkeys([*before_fields, *now_fields]):
+        before, value = before_fields.get(name), now_fields.get(name)
+        # The size of the whole position follows the leg, which is named already.
+        if before != value and not (name == "size" and held):
+            yield Change(ChangedFact.REQUEST, _text(before), _text(value), name)
+    orders = {order.order_id: order.words for preview in (old, new) for order in preview.resting}
+    for order_id in sorted(old.order_ids - new.order_ids):
+        yield Change(ChangedFact.ORDER, orders.get(order_id, order_id), "gone", order_id)
+    for order_id in sorted(new.order_ids - old.order_ids):
+        yield Change(ChangedFact.ORDER, "none", orders.get(order_id, order_id), order_id)
+    if not old.margin_short and new.margin_short:
+        yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
+    if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * NOTIONAL_TOLERANCE:
+        yield Change(ChangedFact.NOTIONAL, f"{old.notional:,.2f}", f"{new.notional:,.2f}")
+
+
+def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:
+    before, held = shown.before, now.before
+    if before == held:
+        return
+    if isinstance(before, Legs) and isinstance(held, Legs):
+        for fact, was, size in (
+            (ChangedFact.LONG, before.long, held.long),
+            (ChangedFact.SHORT, before.short, held.short),
+        ):
+            if was != size:
+                reversed_leg = (fact is ChangedFact.LONG) == shown.reverses_long
+                yield Change(ChangedFact.SIZE if reversed_leg else fact, plain(was), plain(size))
+    elif isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0:
+        yield Change(ChangedFact.SIZE, plain(abs(before.net)), plain(abs(held.net)))
+    else:
+        yield Change(ChangedFact.SIZE, str(before), str(held))
+
+
+def _fields(plan: ReversalPlan) -> dict[str, Any]:
+    return {name: value for name, value in plan.request_fields().items() if name != "clientOid"}
+
+
+def _text(value: object) -> str:
+    return "none" if value is None else str(value)

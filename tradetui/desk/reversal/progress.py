@@ -1,0 +1,108 @@
+"""Where a reversal that was sent stands, as the screen is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from tradetui.desk.intents.journal import Intent, State
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.order_impact import Resting
+from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.product_types import ProductType
+
+
+class Stage(StrEnum):
+    """How far the search for the outcome is; decisions are made by this, never by the words beside it."""
+
+    LOOKING = "looking"
+    """Nothing is known of the order yet, or what was read cannot be used."""
+    SO_FAR = "so far"
+    """Something of it is seen: `filled` of `wanted`, or an effect that may not be all of it."""
+    LEFT_OPEN = "left open"
+    """A while has passed without an end. The search goes on behind, and the symbol stays locked."""
+    CORRECTED = "corrected"
+    """It was settled, and the order went on filling: it is locked again and followed to its end."""
+    ENDED = "ended"
+    """The intent has ended: `state` says how, `outcome` as what where it was settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a sent reversal stands: the intent's state, the stage of the search, and words for the screen.
+
+    `filled` and `wanted` are what our own order has filled and was to fill, in the base coin, None where not known.
+    `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `resting` are the
+    symbol's orders and live stops as they stand then; `resting_unread` says why they could not be read.
+    """
+
+    state: State
+    stage: Stage
+    words: str
+    held: Holdings | None = None
+    effect: Holdings | None = None
+    filled: Decimal | None = None
+    wanted: Decimal | None = None
+    outcome: Outcome | None = None
+    came_true: str | None = None
+    resting: tuple[Resting, ...] = ()
+    resting_unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A reversal that left this machine: its intent, its plan, the request's time stamp (ms by the exchange's clock).
+
+    `newest_fill` is the id of the symbol's newest fill before it was sent, None where there was none, and
+    `recent_fills` are those of the minute before it, among which late ones may still come in. `call_ended_s` is the
+    monotonic time at which this process knew that the call was over, None where another process made it;
+    `acknowledged` and `order_id` are what the exchange's reply said, should the journal not have it.
+    """
+
+    intent: str
+    plan: ReversalPlan
+    stamp_ms: int
+    newest_fill: str | None
+    progress: Progress
+    recent_fills: frozenset[str] = frozenset()
+    call_ended_s: float | None = None
+    acknowledged: bool = False
+    order_id: str | None = None
+
+
+def sent_of(intent: Intent) -> Sent:
+    """A reversal taken up from what the journal tells of it."""
+    details = intent.told
+    return Sent(
+        intent.id,
+        plan_of(intent),
+        int(details.get("stamp_ms") or 0),
+        details.get("newest_fill"),
+        Progress(intent.state, Stage.LOOKING, "taken up from the journal"),
+        frozenset(details.get("recent_fills", ())),
+    )
+
+
+def plan_of(intent: Intent) -> ReversalPlan:
+    """The plan of an intent, made again from what the journal tells of it."""
+    details = intent.told
+    request = details["request"]
+    wish = Wish(
+        product_type=ProductType(request["productType"]),
+        symbol=request["symbol"],
+        margin_coin=request["marginCoin"],
+        mode=PositionMode(details["mode"]),
+        held=holdings_of_json(details["before"]),
+        side=Side(request["side"]) if "side" in request and "tradeSide" in request else None,
+        size=Decimal(request["size"]) if "size" in request else None,
+    )
+    return plan_reversal(wish, client_oid=intent.id)
+
+
+def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:
+    """Holdings as `Holdings.as_json` wrote them."""
+    return Net(Decimal(sizes["net"])) if "net" in sizes else Legs(Decimal(sizes["long"]), Decimal(sizes["short"]))

@@ -1,0 +1,277 @@
+"""One attempt to send a reversal: it leaves this machine once or never, and the journal knows which."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
+
+from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.journal import AlreadyOpen, Overtaken, State, WrongStep
+from tradetui.desk.reversal.classification import OrderAnswer
+from tradetui.desk.reversal.order_reads import OrderReads
+from tradetui.desk.reversal.preview import SENDING_S, Preview
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PositionMode
+from tradetui.wire.reply import Reply
+
+_log = logging.getLogger(__name__)
+
+KIND: Final = "reversal"
+CALL_S: Final = 40.0
+"""Longer than the call's own time-outs together: what does not end by then is not waited for."""
+DISK_S: Final = 10.0
+"""A step that is not written by then is written behind, while the trader is told what is known."""
+LONGEST_PAUSE_S: Final = 30.0
+_NAMES_THE_SIDE: Final = re.compile(r"\bside\b", re.IGNORECASE)
+
+
+class NotConfirmed(Withheld):
+    """It was not sent; `reasons` say why, `preview` is what is so now."""
+
+    def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
+        super().__init__(reasons)
+        self.preview = preview
+
+
+class Sending:
+    """One attempt. `departed` says that the first byte may have left; before that `abandon` keeps it here."""
+
+    def __init__(
+        self,
+        client: ExchangeClient,
+        reads: OrderReads,
+        intents: Intents,
+        clock: Clock,
+        intent: str,
+        lock_key: str,
+        asleep_ms: Callable[[], float],
+        beside: Callable[[Coroutine[Any, Any, None]], object],
+    ) -> None:
+        """`asleep_ms` is how far wall time is ahead of monotonic time; `beside` runs what nobody waits for."""
+        self.intent = intent
+        self.lock_key = lock_key
+        self.departed = False
+        self._abandoned = False
+        self._client = client
+        self._reads = reads
+        self._intents = intents
+        self._clock = clock
+        self._asleep_ms = asleep_ms
+        self._asleep_before_ms = asleep_ms()
+        self._beside = beside
+        self._stamp_ms = 0
+        self._now: Preview | None = None
+
+    def abandon(self) -> None:
+        """Keep it from leaving, where it has not left."""
+        self._abandoned = True
+
+    async def send(self, now: Preview, before_reading: int) -> Sent:
+        """Write the intent and send it once.
+
+        Raises:
+            NotConfirmed: nothing was sent.
+            ExchangeError: a readable refusal; nothing was done.
+        """
+        assert now.plan is not None
+        self._now = now
+        intent = self.intent
+        plan = now.plan.with_client_oid(intent)
+        self._stamp_ms = self._client.server_clock.now_ms
+        await self._begin(intent, plan, now, before_reading)
+
+        async def before_send(stamp_ms: int) -> None:
+            self._stamp_ms = stamp_ms
+            self._still_true(now)
+            await self._intents.about_to_send(intent, {"stamp_ms": stamp_ms})
+            self._still_true(now)  # the disk may have kept it waiting
+            self.departed = True
+
+        try:
+            async with asyncio.timeout(CALL_S):
+                reply = await self._client.futures.reverse(plan.request, before_send=before_send)
+        except BaseException as problem:
+            return await self._failed(problem, now, plan, intent)
+        row = reply.rows[0]
+        await self._write(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
+        words = "the exchange has taken it"
+        return self._sent(now, plan, intent, State.ACKNOWLEDGED, words, reply=reply)
+
+    async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan, intent: str) -> Sent:
+        """What an exception means: nothing left, a readable refusal, or nobody knows."""
+        cancelled = isinstance(problem, asyncio.CancelledError) and is_cancelled()
+        if not self.departed or isinstance(problem, NotSent):
+            self.abandon()
+            why = _in_words(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
+            await self._write(intent, State.WITHDRAWN, {"why": why})
+            if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
+                raise problem
+            raise NotConfirmed((why,), now) from None
+        if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
+            if not await self._exists(plan, intent):
+                refusal = {"code": problem.code, "message": problem.message}
+                await self._write(intent, State.REJECTED, refusal)
+                _name_the_setting(problem, plan)
+                raise problem
+            why = f"refused ({problem.message}, code {problem.code}), yet there is an order of this id"
+        elif isinstance(problem, TimeoutError):
+            why = f"no end of the call within {CALL_S:.0f} s"
+        else:
+            why = _in_words(problem)
+        await self._write(intent, State.UNKNOWN, {"why": why})
+        if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
+            raise problem
+        return self._sent(now, plan, intent, State.UNKNOWN, why)
+
+    def broken_off(self, problem: BaseException) -> Sent:
+        """What to do about an attempt that failed where nothing was expected to: what may have left is followed.
+
+        Raises:
+            NotConfirmed: nothing has left, and nothing will.
+        """
+        self.abandon()
+        why = _in_words(problem)
+        left = self.departed and self._now is not None and self._now.plan is not None
+        state = State.UNKNOWN if left else State.WITHDRAWN
+        self._beside(self._write_behind(self.intent, state, {"why": why}))
+        if not left:
+            raise NotConfirmed((f"Nothing was sent: {why}.",), self._now) from problem
+        assert self._now is not None and self._now.plan is not None
+        return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
+
+    async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
+        """Whether the exchange shows an order of our own id though it has refused it."""
+        try:
+            async with asyncio.timeout(CALL_S / 4):
+                reading = await self._reads.order(plan.wish, client_oid)
+        except asyncio.CancelledError:
+            if is_cancelled():
+                raise
+            return False
+        except Exception:
+            return False
+        return reading.answer is OrderAnswer.SHOWN
+
+    def _still_true(self, now: Preview) -> None:
+        """Raise NotSent where it was given up, or where what it rests on may not be so any more."""
+        if self._abandoned:
+            raise NotSent("it was given up before it was sent")
+        slept_s = max(0.0, self._asleep_ms() - self._asleep_before_ms) / 1000
+        age = self._clock.monotonic() - now.asked_at + slept_s
+        if age > SENDING_S:
+            raise NotSent(
+                f"what was read before sending is {age:.1f} s old, and {SENDING_S:.0f} s is the most",
+                remedy="Look at it again and confirm again.",
+            )
+
+    async def _begin(self, intent: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
+        details: dict[str, Any] = {
+            "request": dict(plan.request_fields()),
+            "title": plan.title,
+            "before": plan.before.as_json(),
+            "after": [result.after.as_json() for result in plan.results],
+            "mode": str(plan.wish.mode),
+            "newest_fill": now.newest_fill,
+            "recent_fills": sorted(now.recent_fills),
+        }
+        try:
+            async with asyncio.timeout(DISK_S):
+                await self._intents.begin(intent, self.lock_key, KIND, details, after=before_reading)
+        except Overtaken:
+            raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
+        except AlreadyOpen as problem:
+            raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
+        except Withheld as refused:
+            raise NotConfirmed(refused.reasons) from None
+        except BaseException as problem:
+            self.abandon()
+            self._beside(self._write_behind(intent, State.WITHDRAWN, {"why": _in_words(problem)}))
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+            raise NotConfirmed((f"The journal cannot be written: {_in_words(problem)}.",), now) from None
+
+    async def _write(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
+        """Write what has happened already; a disk that does not answer keeps nobody waiting."""
+        try:
+            async with asyncio.timeout(DISK_S):
+                await self._intents.note(intent, state, details)
+        except BaseException as problem:
+            _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
+            self._beside(self._write_behind(intent, state, details))
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+
+    async def _write_behind(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
+        """Try until it is written, or until somebody else was quicker."""
+        pause_s = 0.5
+        while True:
+            try:
+                async with asyncio.timeout(DISK_S):
+                    await self._intents.step(intent, state, details)
+                    await self._intents.look()
+                return
+            except WrongStep:
+                return
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+            except Exception as problem:
+                _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
+            await asyncio.sleep(pause_s)
+            pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+
+    def _sent(
+        self,
+        now: Preview,
+        plan: ReversalPlan,
+        intent: str,
+        state: State,
+        words: str,
+        *,
+        reply: Reply[Any] | None = None,
+    ) -> Sent:
+        return Sent(
+            intent,
+            plan,
+            self._stamp_ms,
+            now.newest_fill,
+            Progress(state, Stage.LOOKING, words),
+            now.recent_fills,
+            call_ended_s=self._clock.monotonic(),
+            acknowledged=reply is not None,
+            order_id=reply.rows[0].order_id if reply is not None else None,
+        )
+
+
+def is_cancelled() -> bool:
+    """Whether this task itself is to end, and not only something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _in_words(problem: BaseException) -> str:
+    if isinstance(problem, ExchangeError):
+        return str(problem)
+    if isinstance(problem, asyncio.CancelledError):
+        return "it was broken off"
+    if isinstance(problem, TimeoutError):
+        return "it takes too long"
+    return f"{type(problem).__name__}: {problem}".removesuffix(": ")
+
+
+def _name_the_setting(refusal: ExchangeError, plan: ReversalPlan) -> None:
+    """A refusal that names `side` in one-way mode is about what the profile says to send for it."""
+    if plan.wish.mode is not PositionMode.ONE_WAY or not _NAMES_THE_SIDE.search(refusal.message):
+        return
+    if plan.wish.one_way_side == "omit":
+        remedy = 'This exchange wants a side in one-way mode: set one_way_side = "held" or "order" in the profile.'
+    else:
+        remedy = f'Set one_way_side in the profile to another word than "{plan.wish.one_way_side}", or to "omit".'
+    refusal.remedy = f"{refusal.remedy} {remedy}" if refusal.remedy else remedy

@@ -1,0 +1,76 @@
+"""What all futures accounts of a session are worth together: the figures of the header bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from tradetui.trading.positions import Position
+from tradetui.wire.enums import MarginMode, same
+from tradetui.wire.models.futures import FuturesAccount
+
+_ZERO: Final = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Figures in USDT; None where no account tells.
+
+    `equity` is the accounts' equity and, of accounts in multi-assets mode, their total margin instead (assets at the
+    exchange's valuation and unrealised profit): one coin's own equity may be far below nothing there. Such accounts
+    also tell what they still have free, `union_available`. The worst margin ratio is that of an account or of an
+    isolated position, as a fraction (1 is liquidation).
+    """
+
+    equity: Decimal | None = None
+    unrealised: Decimal | None = None
+    worst_margin_ratio: Decimal | None = None
+    union_available: Decimal | None = None
+    has_single: bool = False
+    has_union: bool = False
+
+
+def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] = ()) -> Totals:
+    """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies."""
+    pools = _union_pools(accounts)
+    single = [row.usdt_equity for row in accounts if not row.is_union and row.usdt_equity is not None]
+    union = [row.union_total_margin for row in pools if row.union_total_margin is not None]
+    available = [row.union_available for row in pools if row.union_available is not None]
+    profits = [profit for row in accounts if (profit := _profit_in_usdt(row)) is not None]
+    ratios = [row.margin_ratio for row in accounts if row.margin_ratio is not None]
+    ratios += [
+        position.margin_ratio
+        for position in positions
+        if position.margin_ratio is not None and same(position.margin_mode, MarginMode.ISOLATED)
+    ]
+    return Totals(
+        equity=sum(single + union, _ZERO) if single or union else None,
+        unrealised=sum(profits, _ZERO) if profits else None,
+        worst_margin_ratio=max(ratios, default=None),
+        union_available=sum(available, _ZERO) if available else None,
+        has_single=bool(single),
+        has_union=bool(pools),
+    )
+
+
+def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
+    """One row for each pool of assets: every margin coin of a pool tells the same figures of it.
+
+    The same assets in the same amounts are the same pool, though prices may have moved between two replies.
+    """
+    pools: dict[object, FuturesAccount] = {}
+    for row in accounts:
+        if row.is_union:
+            assets = frozenset((asset.coin.upper(), asset.balance) for asset in row.asset_list)
+            pools.setdefault(assets or (row.union_total_margin, row.union_available, row.union_mm), row)
+    return list(pools.values())
+
+
+def _profit_in_usdt(row: FuturesAccount) -> Decimal | None:
+    if row.unrealized_pl is None or same(row.margin_coin, "USDT"):
+        return row.unrealized_pl
+    if row.usdt_equity is None or not row.account_equity:
+        return None
+    return row.unrealized_pl * row.usdt_equity / row.account_equity

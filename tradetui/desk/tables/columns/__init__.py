@@ -1,0 +1,37 @@
+"""The columns of every record: title, unit, exact text, how it sorts, and what its sign means.
+
+`COLUMNS[table]` is the default choice of a table; `every_column(table)` of `every_field` adds every other field of
+the interface. Nothing here imports a model before it is asked for one.
+"""
+
+from tradetui.desk.tables.columns.column import (
+    UNREADABLE_MARK,
+    UTC_ZONE,
+    Column,
+    Tone,
+    by_sign,
+    id_column,
+    number_column,
+    text_column,
+    time_column,
+)
+from tradetui.desk.tables.default_columns import COLUMNS
+from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, words
+
+__all__ = [
+    "COLUMNS",
+    "UNKNOWN",
+    "UNREADABLE_MARK",
+    "UTC_ZONE",
+    "Column",
+    "Tone",
+    "by_sign",
+    "id_column",
+    "moment",
+    "number",
+    "number_column",
+    "percent",
+    "text_column",
+    "time_column",
+    "words",
+]

@@ -1,0 +1,53 @@
+"""Columns of the convert history, with the price that was really paid beside the one that was quoted."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from tradetui.desk.tables.columns.column import (
+    LONGEST_DERIVED,
+    Column,
+    id_column,
+    number_column,
+    text_column,
+    time_column,
+)
+from tradetui.desk.tables.number_format import number
+
+
+def _effective_price(row: Any) -> Decimal | None:
+    """What was given for one got, or got for one given: whichever the quoted price is told as; None where unknown.
+
+    The interface does not say which way round its price is, so the one nearer to it is taken.
+    """
+    gave: Decimal | None = row.from_coin_size
+    got: Decimal | None = row.to_coin_size
+    quoted: Decimal | None = row.cnvt_price
+    if not gave or not got:
+        return None
+    given, taken = gave / got, got / gave
+    if not quoted:
+        return given
+    return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
+
+
+CONVERTS: Final = (
+    time_column("ts", "Time"),
+    number_column("fromCoinSize", "Gave", 12, "from_coin_size", unit="coin given"),
+    text_column("fromCoin", "of", 5, "from_coin"),
+    number_column("toCoinSize", "Got", 12, "to_coin_size", unit="coin got"),
+    text_column("toCoin", "of", 5, "to_coin"),
+    Column(
+        "effectivePrice",
+        "Effective",
+        _effective_price,
+        lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
+        13,
+        right=True,
+        unit="of the one coin for one of the other, as quoted",
+    ),
+    number_column("fee", "Fee", 8),
+    number_column("cnvtPrice", "Quoted", 14, "cnvt_price"),
+    id_column("id", "Id", 19, "id"),
+)

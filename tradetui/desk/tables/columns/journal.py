@@ -1,0 +1,45 @@
+"""Columns of the journal: one row an intent."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from tradetui.desk.tables.columns.column import Column, Tone
+from tradetui.desk.tables.number_format import UNKNOWN
+
+_TONES: Final = {
+    "settled": Tone.PLAIN,
+    "withdrawn": Tone.MUTED,
+    "rejected": Tone.MUTED,
+    "released": Tone.MUTED,
+}
+
+
+def at(intent: Any) -> datetime:
+    """When an intent was written."""
+    return datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC)
+
+
+def ended(intent: Any) -> str:
+    """How it ended, or why it has not, in words."""
+    told = intent.told
+    return str(told.get("outcome") or told.get("message") or told.get("why") or UNKNOWN)
+
+
+def _state_tone(intent: Any) -> Tone:
+    return _TONES.get(str(intent.state), Tone.WARN)
+
+
+JOURNAL: Final = (
+    Column("at", "Written", at, lambda row, zone: at(row).astimezone(zone).strftime("%m-%d %H:%M:%S"), 14),
+    Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
+    Column("title", "What", lambda row: _title(row), lambda row, _: _title(row), 56),
+    Column("ended", "How it ended", ended, lambda row, _: ended(row), 40),
+    Column("kind", "Kind", lambda row: row.kind, lambda row, _: row.kind, 10),
+    Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 26),
+)
+
+
+def _title(intent: Any) -> str:
+    return str(intent.told.get("title") or f"{intent.kind} {intent.lock_key}")

@@ -1,0 +1,49 @@
+"""Columns of the totals by coin: bought, sold and fees where there are any, then one for each business type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from tradetui.desk.tables.columns.column import Column, by_sign, number_column, text_column
+from tradetui.desk.tables.number_format import number
+from tradetui.wire.text.sanitize import scrub
+
+MOST_KINDS: Final = 40
+"""Business types with a column of their own; the exchange knows about thirty."""
+_WIDEST_TITLE: Final = 28
+COIN: Final = text_column("coin", "Coin", 10)
+ROWS: Final = Column("rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True)
+BOUGHT: Final = number_column("bought", "Bought", 14, unit="coin")
+SOLD: Final = number_column("sold", "Sold", 14, unit="coin")
+FEES: Final = number_column("fees", "Fees", 12, profit=True, unit="coin")
+
+
+def totals_columns(totals: Sequence[Any]) -> tuple[Column, ...]:
+    """The columns that these totals need: none that would be nothing in every row."""
+    figures = [column for column in (BOUGHT, SOLD, FEES) if any(column.value(total) for total in totals)]
+    kinds = list(dict.fromkeys(kind for total in totals for kind in total.movements))
+    movements = [_movement(f"moved:{kind}", kind, (kind,)) for kind in kinds[:MOST_KINDS]]
+    if kinds[MOST_KINDS:]:
+        movements.append(_movement("moved", f"{len(kinds) - MOST_KINDS} others", tuple(kinds[MOST_KINDS:])))
+    return (COIN, ROWS, *figures, *movements)
+
+
+def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column:
+    def moved(total: Any) -> Decimal | None:
+        movements: Mapping[str, Decimal] = total.movements
+        amounts = [movements[kind] for kind in kinds if kind in movements]
+        return sum(amounts[1:], amounts[0]) if amounts else None
+
+    shown = scrub(title)[:_WIDEST_TITLE]
+    return Column(
+        id_,
+        shown,
+        moved,
+        lambda total, _: number(moved(total), signed=True),
+        max(12, len(shown)),
+        right=True,
+        tone=by_sign(moved),
+        unit="coin",
+    )

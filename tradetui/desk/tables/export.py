@@ -1,0 +1,205 @@
+"""A table as shown, for a spreadsheet or a script: CSV or JSON, its columns, its order, every digit.
+
+Numbers and words are as received, nested values as JSON; a time is there twice, as received (`cTime`)
+and in ISO 8601 UTC (`cTimeUtc`). What is not given is empty in CSV and null in JSON. Text that a spreadsheet would run
+as a formula, or read as a number with other digits, gets an apostrophe before it in CSV.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.number_format import instant
+from tradetui.desk.tables.row_source import RowSource
+from tradetui.wire.csv_text import csv_row
+from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.sanitize import escaped
+
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)
+# A spreadsheet keeps 15 digits of a number, drops zeros before it, and takes 12E3 for 12000.
+_CHANGED_BY_A_SPREADSHEET: Final = re.compile(r"\d{16,}|0\d+|\d+(\.\d+)?[eE][+-]?\d+", re.ASCII)
+
+
+class Format(StrEnum):
+    """What a file is written as."""
+
+    CSV = "csv"
+    JSON = "json"
+
+
+class RowsMissing(Exception):
+    """A row that is shown is not in memory yet; nothing was written."""
+
+
+def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form: Format) -> int:
+    """Write the rows in their order, one at a time; gives how many.
+
+    Raises:
+        RowsMissing: a row is not there yet.
+    """
+    if form is Format.CSV:
+        return _write_csv(stream, rows, columns)
+    fields = _fields(columns)
+    written = 0
+    for row in _each(rows):
+        # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
+        members = ",".join(f"{dump(name)}:{escaped(dump(_in_json(value(row))))}" for name, value in fields)
+        stream.write(f"{',' if written else '['}\n{{{members}}}")
+        written += 1
+    stream.write("\n]\n" if written else "[]\n")
+    return written
+
+
+def save_rows(path: Path, rows: RowSource, columns: Sequence[Column], form: Format, *, replace: bool = False) -> int:
+    """Write a file that is whole or not there; blocks.
+
+    Raises:
+        FileExistsError: there is one of that name and it is not to be replaced.
+        RowsMissing: a row is not there yet.
+        OSError: it cannot be written.
+    """
+    if path.exists() and not replace:
+        raise FileExistsError(f"{path} exists")
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+            written = write_rows(stream, rows, columns, form)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _put(Path(name), path, replace=replace)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return written
+
+
+def _put(written: Path, path: Path, *, replace: bool) -> None:
+    if not replace:
+        try:
+            # Unlike a rename, a link fails where another program has just made a file of that name.
+            path.hardlink_to(written)
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without links: the name was free a moment ago.
+            pass
+        else:
+            written.unlink()
+            return
+    written.replace(path)
+
+
+def default_name(table: str, account: str, now: datetime, form: Format) -> str:
+    """Such as `fills-main-20261121-064500.csv`: what is in it, whose, when; nothing a path is made of."""
+    words = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in (table, account))
+    return f"{words.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
+
+
+class CsvTable:
+    """A table's CSV: the names and, for any row, the cells; the same wherever rows of that table are written."""
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        self._fields = _fields(columns)
+
+    def heading(self) -> list[str]:
+        """The name of each cell."""
+        return [csv_cell(name) for name, _ in self._fields]
+
+    def cells(self, row: Any) -> list[str]:
+        """The cells of a row of the desk: a record, one with its product type, or a position."""
+        return [csv_cell(value(row)) for _, value in self._fields]
+
+
+def _write_csv(stream: TextIO, rows: RowSource, columns: Sequence[Column]) -> int:
+    table = CsvTable(columns)
+    stream.write(csv_row(table.heading()))
+    written = 0
+    for row in _each(rows):
+        stream.write(csv_row(table.cells(row)))
+        written += 1
+    return written
+
+
+def _each(rows: RowSource) -> Iterator[Any]:
+    for place in range(rows.count):
+        row = rows.row(place)
+        if row is None:
+            raise RowsMissing(f"row {place + 1} of {rows.count} is still being read")
+        yield row
+
+
+def _fields(columns: Iterable[Column]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """What is written of each column: its name and value; of a received time, what was received and the moment."""
+    fields: list[tuple[str, Callable[[Any], Any]]] = []
+    for column in columns:
+        if column.is_received_time:
+            fields.append((column.id, partial(_received_time, column)))
+            fields.append((f"{column.id}Utc", partial(_moment, column)))
+        else:
+            fields.append((column.id, partial(_value, column)))
+    return fields
+
+
+def _received_time(column: Column, row: Any) -> Any:
+    """A time as it was received, or in Unix milliseconds where that is not at hand."""
+    record = getattr(row, "record", row)
+    received = (getattr(record, "received", None) or {}).get(column.id)
+    if received not in (None, ""):
+        return received
+    moment = column.value(row)
+    return None if moment is None else str(round(moment.timestamp() * 1000))
+
+
+def _moment(column: Column, row: Any) -> Any:
+    moment = column.value(row)
+    return None if moment is None else instant(moment, UTC)
+
+
+def _value(column: Column, row: Any) -> Any:
+    """What a cell holds: None, a number, text, or a nested value."""
+    unreadable = getattr(row, "unreadable", None)
+    if unreadable and column.id in unreadable:
+        return unreadable[column.id]
+    value = column.value(row)
+    if isinstance(value, datetime):
+        return instant(value, UTC)
+    if value is None or isinstance(value, Decimal | dict | list | bool):
+        return value
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value)
+
+
+def _in_json(value: Any) -> Any:
+    # Text keeps a number's zeros at its end through every reader of JSON.
+    return plain(value) if isinstance(value, Decimal) else value
+
+
+def csv_cell(value: Any) -> str:
+    """One cell: nothing for None, JSON for what is nested; numbers keep their sign and digits.
+
+    Text that a spreadsheet would run, or change because it looks like a number, gets an apostrophe before it: an id of
+    19 digits would lose its last four.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, Decimal):
+        return plain(value)
+    text = value if isinstance(value, str) else dump(value)
+    if isinstance(value, str) and _CHANGED_BY_A_SPREADSHEET.fullmatch(text):
+        return f"'{text}"
+    if text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text

@@ -1,0 +1,62 @@
+"""Records with the product type they were read under, and the one order in which rows stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any, Final
+
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import Record
+
+_place = attrgetter("place")
+BEGINNING: Final = datetime.fromtimestamp(0, UTC)
+
+
+class Tagged:
+    """A record with the product type it was read under, which the interface's rows do not carry."""
+
+    __slots__ = ("_place", "key", "product_type", "record")
+
+    def __init__(self, product_type: ProductType, record: Record) -> None:
+        self.product_type = product_type
+        self.record = record
+        self.key = f"{product_type}|{record.key}"
+        self._place: tuple[datetime, str] | None = None
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """What rows are ordered by: time first, then id."""
+        if self._place is None:
+            self._place = (time_of(self.record), id_order(self.record.key))
+        return self._place
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tagged) and self.key == other.key and self.record == other.record
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.record, name)
+
+
+def time_of(record: Record) -> datetime:
+    """When a record came about; of a past trigger order, when it ended, since that is what happened last."""
+    if isinstance(record, TriggerOrder):
+        return record.u_time or record.c_time or BEGINNING
+    if isinstance(record, FuturesFill | PendingOrder):
+        return record.c_time or BEGINNING
+    return BEGINNING
+
+
+def id_order(id_: str) -> str:
+    """An id as text that sorts like the number it mostly is: shorter ids are older."""
+    return f"{len(id_):04d}{id_}"
+
+
+def newest_first(rows: Iterable[Tagged]) -> list[Tagged]:
+    """The rows, newest first."""
+    return sorted(rows, key=_place, reverse=True)

@@ -1,1 +1,0 @@
-"""The endpoints by area, one coroutine each, and an iterator over pages for each paged one."""

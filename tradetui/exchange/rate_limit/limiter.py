@@ -1,0 +1,402 @@
+"""Staying within the exchange's limits: a permit a call, back one second after its reply.
+
+A call arrives at the exchange between its sending and its reply. The next call on the same permit is sent a second
+after that reply, so two uses of one permit are never within a second of each other *at the exchange*, whatever the
+network does to either. N permits therefore never put more than N calls into any sliding second there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import heappop, heappush
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING, Protocol
+
+from tradetui.exchange.clock import Clock, SystemClock
+from tradetui.exchange.errors import NotSent, RateLimited
+from tradetui.exchange.rate_limit.address_quota import (
+    DEFAULT_ADDRESS_SHARE,
+    AddressCalls,
+    AddressMeter,
+    AddressQuota,
+    AddressUsage,
+    address_used_up,
+)
+from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons, permits
+
+if TYPE_CHECKING:
+    from tradetui.wire.catalogue import Endpoint
+
+PATIENCE_S = 10.0
+"""A pause longer than this is an error at once instead of a wait."""
+_ROUNDING_S = 1e-6
+_SHORTEST_WAIT_S = 2e-4
+ADDRESS_POLL_S = 1.0
+"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
+
+
+class Lane(StrEnum):
+    """Who waits for the answer: a feed, which will ask again anyway, or a person."""
+
+    FEED = "feed"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One endpoint's permits: out or cooling, allowed now, and whether a refusal holds some back."""
+
+    used: int
+    allowed: int
+    halved: bool = False
+    paused_s: float = 0.0
+
+
+class Permit(Protocol):
+    """The right to one call. Exactly one of its methods is to be called; later calls change nothing."""
+
+    def replied(self, remaining: int | None = None) -> None:
+        """A reply came; `remaining` is what the exchange says is left of this second."""
+
+    def refused(self, retry_after: float | None = None) -> None:
+        """The exchange answered 429, perhaps naming seconds to wait."""
+
+    def lost(self) -> None:
+        """The call was given up; it may still arrive."""
+
+    def unused(self) -> None:
+        """Nothing was sent."""
+
+
+class Budget(Protocol):
+    """What hands out permits; in this process, in a file shared by the user's processes, or one day further away."""
+
+    account: str
+    """Whose limits these are; may be set again when the UID is learned."""
+    account_kind: str | None
+    """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
+
+    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+        """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
+
+        `hold_s` is the longest the call may take. `RateLimited` when the exchange asked for a long pause.
+        """
+        ...
+
+    def usage(self) -> Mapping[str, Usage]:
+        """What every endpoint used so far looks like now, by catalogue name."""
+        ...
+
+    def address_usage(self) -> AddressUsage:
+        """Calls a minute at this exchange's address, by whom the budget counts, as last seen."""
+        ...
+
+    async def aclose(self) -> None:
+        """Stop; those still waiting get `NotSent`."""
+
+
+def permit(budget: Budget, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
+    """Hold a permit for the length of a block: replied at its end, lost when it raises."""
+
+    @asynccontextmanager
+    async def hold() -> AsyncIterator[Permit]:
+        held = await budget.acquire(endpoint, lane)
+        try:
+            yield held
+        except BaseException:
+            held.lost()
+            raise
+        held.replied()
+
+    return hold()
+
+
+def paused(endpoint: Endpoint, seconds: float) -> RateLimited:
+    """Make the error of a call that would have to wait out a long pause."""
+    return RateLimited(
+        f"the exchange asked for a pause, {seconds:.0f} s of it are left",
+        retry_after=seconds,
+        endpoint=endpoint.name,
+        remedy="Wait, and see whether another program of this account polls too fast.",
+    )
+
+
+class LocalBudget:
+    """Permits of one account within this process."""
+
+    def __init__(
+        self,
+        *,
+        share: float = 1.0,
+        address_share: float = DEFAULT_ADDRESS_SHARE,
+        account_kind: str | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self.account = ""
+        self._share = share
+        self._account_kind = account_kind
+        self._clock = clock or SystemClock()
+        self._random = random or Random()
+        self._pools: dict[str, _Pool] = {}
+        self._address = _LocalAddress(AddressQuota.of_share(address_share))
+
+    @property
+    def account_kind(self) -> str | None:
+        """ordinary, copy_trader, broker, or `None` while unknown (which counts as a copy trader)."""
+        return self._account_kind
+
+    @account_kind.setter
+    def account_kind(self, kind: str | None) -> None:
+        self._account_kind = kind
+        for pool in self._pools.values():
+            pool.allowance.limit = permits(pool.endpoint, self._share, kind)
+            pool.hand_out()
+
+    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+        """Wait for a permit; see `Budget.acquire`."""
+        pool = self._pools.get(endpoint.name)
+        if pool is None:
+            limit = permits(endpoint, self._share, self._account_kind)
+            pool = _Pool(endpoint, Allowance(limit, random=self._random), self._clock, self._address)
+            self._pools[endpoint.name] = pool
+        return await pool.acquire(lane, hold_s)
+
+    def permit(self, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
+        """Hold a permit for the length of a block."""
+        return permit(self, endpoint, lane)
+
+    def usage(self) -> Mapping[str, Usage]:
+        """Every endpoint's use, by catalogue name."""
+        return {name: pool.usage() for name, pool in self._pools.items()}
+
+    def address_usage(self) -> AddressUsage:
+        """Calls of this process in the last minute, as of the last one."""
+        return self._address.meter.usage(self._clock.monotonic())
+
+    async def aclose(self) -> None:
+        """Stop handing out; those still waiting get `NotSent`."""
+        for pool in self._pools.values():
+            pool.close()
+
+
+class _LocalAddress:
+    """The calls of this process by network address, over all its endpoints."""
+
+    def __init__(self, quota: AddressQuota) -> None:
+        self.calls = AddressCalls(quota)
+        self.meter = AddressMeter(quota)
+
+
+class _Waiter:
+    __slots__ = ("future", "hold_s")
+
+    def __init__(self, hold_s: float) -> None:
+        self.future: asyncio.Future[_LocalPermit] = asyncio.get_running_loop().create_future()
+        self.hold_s = hold_s
+
+
+class _Pool:
+    """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
+
+    def __init__(self, endpoint: Endpoint, allowance: Allowance, clock: Clock, address: _LocalAddress) -> None:
+        self.endpoint = endpoint
+        self.allowance = allowance
+        self.clock = clock
+        self.address = address
+        self.out = 0
+        self.grants = 0
+        self.cooling: list[float] = []
+        self._waiting: dict[Lane, deque[_Waiter]] = {Lane.PERSON: deque(), Lane.FEED: deque()}
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def acquire(self, lane: Lane, hold_s: float) -> Permit:
+        now = self.clock.monotonic()
+        if (pause := self.allowance.paused_until - now) > PATIENCE_S:
+            raise paused(self.endpoint, pause)
+        if self._first(lane) is None and isinstance(granted := self._grant(lane, now, hold_s), _LocalPermit):
+            return granted
+        waiter = _Waiter(hold_s)
+        self._waiting[lane].append(waiter)
+        self.hand_out()
+        try:
+            return await waiter.future
+        except asyncio.CancelledError:
+            done = waiter.future
+            if done.done() and not done.cancelled() and done.exception() is None:
+                done.result().unused()
+            raise
+
+    def hand_out(self) -> None:
+        """Give permits to those in front, persons first, and set the timer for the rest."""
+        now = self.clock.monotonic()
+        address_opens = inf
+        for lane, queue in self._waiting.items():
+            while (waiter := self._first(lane)) is not None:
+                if (pause := self.allowance.paused_until - now) > PATIENCE_S:
+                    waiter.future.set_exception(paused(self.endpoint, pause))
+                elif isinstance(granted := self._grant(lane, now, waiter.hold_s), _LocalPermit):
+                    waiter.future.set_result(granted)
+                elif granted is not None and lane is Lane.PERSON and granted - now > PATIENCE_S:
+                    error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
+                    waiter.future.set_exception(error)
+                else:
+                    address_opens = min(address_opens, inf if granted is None else granted)
+                    break
+                queue.popleft()
+        self._arm(now, address_opens)
+
+    def usage(self) -> Usage:
+        now = self.clock.monotonic()
+        self._collect(now)
+        allowed = self.allowance.allowed(now)
+        pause = max(0.0, self.allowance.paused_until - now)
+        return Usage(self.out + len(self.cooling), allowed, self.allowance.withheld > 0, pause)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for queue in self._waiting.values():
+            while queue:
+                waiter = queue.popleft()
+                if not waiter.future.done():
+                    closing = NotSent(
+                        "the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on."
+                    )
+                    waiter.future.set_exception(closing)
+
+    def _first(self, lane: Lane) -> _Waiter | None:
+        queue = self._waiting[lane]
+        while queue and queue[0].future.done():
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def _collect(self, now: float) -> None:
+        while self.cooling and self.cooling[0] <= now + _ROUNDING_S:
+            heappop(self.cooling)
+
+    def _room(self, lane: Lane, now: float) -> bool:
+        self._collect(now)
+        if now < self.allowance.paused_until - _ROUNDING_S:
+            return False
+        allowed = self.allowance.allowed(now)
+        free = allowed - self.out - len(self.cooling)
+        return free > (kept_for_persons(allowed) if lane is Lane.FEED else 0)
+
+    def _grant(self, lane: Lane, now: float, hold_s: float) -> _LocalPermit | float | None:
+        """A permit, or None where the endpoint has none now, or when the address may have one again."""
+        if not self._room(lane, now):
+            return None
+        feed = lane is Lane.FEED
+        claim = self.address.calls.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
+        self.address.meter.note(claim, feed=feed, now=now)
+        if claim.counts_until is None:
+            return claim.begins
+        self.out += 1
+        self.grants += 1
+        return _LocalPermit(self, now, claim.counts_until)
+
+    def _arm(self, now: float, address_opens: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._first(Lane.PERSON) is None and self._first(Lane.FEED) is None:
+            return
+        moments = [self.allowance.next_change(now), *self.cooling[:1]]
+        if address_opens < inf:
+            moments.append(min(address_opens, now + ADDRESS_POLL_S))
+        if (soonest := min(moments)) < float("inf"):
+            delay = max(soonest - now, _SHORTEST_WAIT_S)  # a timer may fire a rounding early: no spinning
+            self._timer = asyncio.get_running_loop().call_later(delay, self.hand_out)
+
+
+class _LocalPermit:
+    __slots__ = ("_counts_until", "_explained", "_granted_at", "_pool")
+
+    def __init__(self, pool: _Pool, now: float, counts_until: int) -> None:
+        self._pool: _Pool | None = pool
+        self._counts_until = counts_until
+        self._granted_at = now
+        # Grants since, plus these, are all that the exchange can have counted of ours in one second.
+        self._explained = pool.out + len(pool.cooling) - pool.grants
+
+    def replied(self, remaining: int | None = None) -> None:
+        if (pool := self._pool) is None:
+            return
+        now = pool.clock.monotonic()
+        if remaining is not None and remaining < pool.allowance.limit - (self._explained + pool.grants):
+            pool.allowance.halve(now, self._granted_at)
+        self._end(now + COOLING_S, now)
+
+    def refused(self, retry_after: float | None = None) -> None:
+        if (pool := self._pool) is None:
+            return
+        now = pool.clock.monotonic()
+        pool.allowance.refuse(now, self._granted_at, retry_after)
+        self._end(now + COOLING_S, now)
+
+    def lost(self) -> None:
+        if (pool := self._pool) is not None:
+            now = pool.clock.monotonic()
+            self._end(now + LOST_S, now + LATE_S)
+
+    def unused(self) -> None:
+        self._end(None, None)
+
+    def _end(self, back_at: float | None, arrived_by: float | None) -> None:
+        if (pool := self._pool) is None:
+            return
+        self._pool = None
+        pool.out -= 1
+        pool.address.calls.ended(self._counts_until, arrived_by)
+        if back_at is not None:
+            heappush(pool.cooling, back_at)
+        pool.hand_out()
+
+
+class _NoPermit:
+    """A permit that nothing counts."""
+
+    __slots__ = ()
+
+    def replied(self, remaining: int | None = None) -> None:
+        pass
+
+    def refused(self, retry_after: float | None = None) -> None:
+        pass
+
+    def lost(self) -> None:
+        pass
+
+    def unused(self) -> None:
+        pass
+
+
+class NoBudget:
+    """No limit at all: for measuring against servers that have none."""
+
+    account: str = ""
+    account_kind: str | None = None
+    _permit = _NoPermit()
+
+    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+        """Give a permit at once."""
+        return self._permit
+
+    def usage(self) -> Mapping[str, Usage]:
+        """Nothing is counted."""
+        return {}
+
+    def address_usage(self) -> AddressUsage:
+        """Nothing is counted."""
+        return AddressUsage()
+
+    async def aclose(self) -> None:
+        """Nothing to stop."""

@@ -1,0 +1,321 @@
+"""The file in which the processes of one user keep each other's permits: one row a call, under a lease.
+
+All times are nanoseconds of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. A
+process that is killed settles nothing: its rows end a second after others see that it lives no more, or else with
+their leases.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from random import Random
+
+from tradetui.exchange.rate_limit.address_quota import AddressClaim
+from tradetui.exchange.rate_limit.address_rows import (
+    ADDRESS_SCHEMA,
+    ADDRESS_TABLES,
+    AddressRows,
+    AddressTerms,
+    CountedCall,
+)
+from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons
+from tradetui.storage.private_directory import make_private_directory
+
+SCHEMA_VERSION = 2
+NS = 1_000_000_000
+
+HEAD_START_S = 0.3
+"""Other processes may reserve a permit as soon as its return is known; who had it last waits until this long before."""
+POLL_S = 0.2
+"""How often the file is read while every permit is out; well below the second for which a returning one cools."""
+_BUSY_S = 2.0
+_ANOTHER_BOOT_NS = 600 * NS
+
+_SCHEMA = """
+create table boot (id text not null);
+create table uses (
+    id integer primary key,
+    key text not null,
+    owner text not null,
+    begins integer not null,
+    ends integer not null,
+    known integer not null default 0
+);
+create index uses_by_key on uses (key, ends);
+create table pools (
+    key text primary key,
+    withheld integer not null,
+    paused_until integer not null,
+    halved_at integer not null,
+    restore_at integer,
+    grants integer not null
+);
+"""
+
+
+def passes(failure: sqlite3.OperationalError) -> bool:
+    """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
+    return any(words in str(failure) for words in ("locked", "locking protocol"))
+
+
+class LedgerTooNew(Exception):
+    """The file was written by a newer version of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a claim came to: a use that begins at `begins` (s), or nothing before `look_again` (s).
+
+    `address` is what the claim on the address came to, None where the endpoint itself had no permit.
+    """
+
+    use: int | None
+    begins: float
+    look_again: float
+    explained: int
+    ends: tuple[float, ...]
+    allowed: int
+    halved: bool
+    paused_until: float
+    address: AddressClaim | None = None
+
+
+class Ledger:
+    """One connection to the file.
+
+    What finds it held by another process raises sqlite3.OperationalError ("locked") at once and has done nothing;
+    with `patience` it waits for that, which belongs in a thread.
+    """
+
+    def __init__(
+        self, path: Path, *, owner: str, boot: str, random: Random, has_ended: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Open the file; `has_ended` tells whether the process of an owner certainly lives no more."""
+        self._owner = owner
+        self._has_ended = has_ended
+        self._random = random
+        make_private_directory(path.parent)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._base = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        self._addresses = AddressRows(self._base)
+        try:
+            self._base.execute("pragma journal_mode = wal")
+            self._base.execute("pragma synchronous = off")  # nothing here outlives a boot
+            with self._transaction():
+                self._migrate(boot)
+            self._base.execute("pragma busy_timeout = 0")
+        except BaseException:
+            self._base.close()
+            raise
+
+    @contextmanager
+    def patience(self) -> Iterator[None]:
+        """Wait for other processes, two seconds at most."""
+        self._base.execute(f"pragma busy_timeout = {_BUSY_S * 1000:.0f}")
+        try:
+            yield
+        finally:
+            self._base.execute("pragma busy_timeout = 0")
+
+    def close(self) -> None:
+        """Close the file."""
+        # Where others hold it just now, this process's last calls count a few seconds longer than they need to.
+        with closing(self._base), suppress(sqlite3.OperationalError), self._transaction():
+            self._addresses.write_ended()
+
+    def claim(
+        self, key: str, limit: int, *, feed: bool, now: float, hold_s: float, address: AddressTerms | None = None
+    ) -> Claim:
+        """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
+        with self._transaction():
+            moment = round(now * NS)
+            self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
+            allowance, grants = self._pool(key, limit)
+            allowed = allowance.allowed(now)
+            rows = self._rows(key)
+            begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            if begins is None and self._end_dead(rows, now):
+                rows = self._rows(key)
+                begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            use, address_claim = None, None
+            ends = tuple(row[0] / NS for row in rows)
+            if begins is not None and address is not None:
+                address_claim = self._addresses.claim(address, now=now, begins=begins, hold_s=hold_s)
+                if address_claim.counts_until is None:
+                    begins, look_again = None, address_claim.begins
+                else:
+                    begins = address_claim.begins
+            if begins is not None:
+                use = self._base.execute(
+                    "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
+                    (key, self._owner, round(begins * NS), round((begins + hold_s) * NS)),
+                ).lastrowid
+                grants += 1
+                ends = (begins + hold_s, *ends)
+            self._keep(key, allowance, grants)
+            return Claim(
+                use,
+                begins if begins is not None else inf,
+                look_again,
+                len(ends) - grants,
+                ends,
+                allowed,
+                allowance.withheld > 0,
+                allowance.paused_until,
+                address_claim,
+            )
+
+    def replied(
+        self,
+        use: int,
+        key: str,
+        limit: int,
+        now: float,
+        granted: float,
+        remaining: int | None,
+        explained: int,
+        counted: CountedCall | None = None,
+    ) -> None:
+        """A reply came at `now`: the permit is back when it has cooled."""
+        with self._transaction():
+            self._end(use, now + COOLING_S)
+            self._end_at_address(counted, now)
+            if remaining is None:
+                return
+            allowance, grants = self._pool(key, limit)
+            if remaining < limit - (explained + grants):
+                allowance.halve(now, granted)
+                self._keep(key, allowance, grants)
+
+    def refused(
+        self,
+        use: int,
+        key: str,
+        limit: int,
+        now: float,
+        granted: float,
+        pause: float | None,
+        counted: CountedCall | None = None,
+    ) -> None:
+        """A 429 came: everybody's permits of this endpoint are halved."""
+        with self._transaction():
+            self._end(use, now + COOLING_S)
+            self._end_at_address(counted, now)
+            allowance, grants = self._pool(key, limit)
+            allowance.refuse(now, granted, pause)
+            self._keep(key, allowance, grants)
+
+    def lost(self, use: int, now: float, counted: CountedCall | None = None) -> None:
+        """The call was given up."""
+        with self._transaction():
+            self._end(use, now + LOST_S)
+            self._end_at_address(counted, now + LATE_S)
+
+    def unused(self, use: int, counted: CountedCall | None = None) -> None:
+        """Nothing was sent."""
+        with self._transaction():
+            self._base.execute("delete from uses where id = ?", (use,))
+            if counted is not None:
+                self._addresses.unused(counted)
+
+    def _when(
+        self, rows: list[tuple[int, int, str]], allowance: Allowance, allowed: int, *, feed: bool, now: float
+    ) -> tuple[float | None, float]:
+        """When a use may begin, or else when to look again; `rows` end latest first."""
+        if now < allowance.paused_until:
+            return None, allowance.paused_until
+        room = allowed - (kept_for_persons(allowed) if feed else 0)
+        if len(rows) < room:
+            return now, now
+        ends, known, owner = rows[room - 1]
+        change = max(allowance.next_change(now), now + 0.001)
+        soon = min(now + POLL_S, change)
+        free = ends / NS
+        if not known:
+            # How our own calls end is told us; how others' end only the file knows.
+            others = any(owner != self._owner for _, settled, owner in rows if not settled)
+            return None, soon if others else min(free, change)
+        if feed:
+            return None, min(free, change)
+        if owner == self._owner and free - now > HEAD_START_S:
+            return None, min(free - HEAD_START_S, soon)
+        return free, free
+
+    def _rows(self, key: str) -> list[tuple[int, int, str]]:
+        return self._base.execute(
+            "select ends, known, owner from uses where key = ? order by ends desc", (key,)
+        ).fetchall()
+
+    def _end_dead(self, rows: list[tuple[int, int, str]], now: float) -> bool:
+        """Let what dead processes hold cool from now on; whether there was any."""
+        owners = {owner for _, known, owner in rows if not known and owner != self._owner}
+        dead = [owner for owner in owners if self._has_ended(owner)]
+        for owner in dead:
+            self._base.execute(
+                "update uses set ends = min(ends, ?), known = 1 where owner = ? and known = 0",
+                (round((now + COOLING_S) * NS), owner),
+            )
+        return bool(dead)
+
+    def _end_at_address(self, counted: CountedCall | None, at: float) -> None:
+        if counted is not None:
+            self._addresses.ended(counted, at)
+
+    def _end(self, use: int, at: float) -> None:
+        self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))
+
+    def _pool(self, key: str, limit: int) -> tuple[Allowance, int]:
+        row = self._base.execute(
+            "select withheld, paused_until, halved_at, restore_at, grants from pools where key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return Allowance(limit, random=self._random), 0
+        withheld, paused_until, halved_at, restore_at, grants = row
+        restore = inf if restore_at is None else restore_at / NS
+        return (
+            Allowance(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random),
+            grants,
+        )
+
+    def _keep(self, key: str, allowance: Allowance, grants: int) -> None:
+        halved = round(max(allowance.halved_at, -1.0) * NS)
+        restore = None if allowance.restore_at == inf else round(allowance.restore_at * NS)
+        self._base.execute(
+            "insert or replace into pools values (?, ?, ?, ?, ?, ?)",
+            (key, allowance.withheld, round(allowance.paused_until * NS), halved, restore, grants),
+        )
+
+    def _migrate(self, boot: str) -> None:
+        version: int = self._base.execute("pragma user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise LedgerTooNew(f"schema {version}")
+        if version == 0:
+            self._run(_SCHEMA)
+        if version < SCHEMA_VERSION:
+            self._run(ADDRESS_SCHEMA)
+            self._base.execute(f"pragma user_version = {SCHEMA_VERSION}")
+        row = self._base.execute("select id from boot").fetchone()
+        if row is None or row[0] != boot:  # the clock has begun anew
+            for table in ("boot", "uses", "pools", *ADDRESS_TABLES):
+                self._base.execute(f"delete from {table}")
+            self._base.execute("insert into boot values (?)", (boot,))
+
+    def _run(self, statements: str) -> None:
+        for statement in statements.split(";"):
+            self._base.execute(statement)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._base.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("rollback")
+            raise
+        self._base.execute("commit")

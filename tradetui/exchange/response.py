@@ -1,0 +1,252 @@
+"""What an answer means: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    EndpointMissing,
+    ExchangeError,
+    Hop,
+    NotSent,
+    OutcomeUnknown,
+    PermissionRefused,
+    RateLimited,
+    Rejected,
+    UnifiedAccount,
+    Unreachable,
+    UnreadableReply,
+)
+from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
+from tradetui.wire.error_codes import (
+    TOO_MANY_CALLS_REMEDY,
+    UNIFIED_ACCOUNT,
+    ErrorKind,
+    endpoint_missing,
+    meaning,
+    write_refused,
+)
+from tradetui.wire.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
+
+if TYPE_CHECKING:
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.reply import LostRow
+
+TOO_MANY_REQUESTS = 429
+"""The HTTP status of a call beyond a limit, whatever the code in its body."""
+_BEFORE_TRYING_AGAIN = {
+    TransportErrorKind.CONNECT: "Check the network and base_url, then try again.",
+    TransportErrorKind.NAME: "Check base_url and this machine's name service, then try again.",
+    TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
+    TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+}
+_HOPS = {
+    TransportErrorKind.PROXY: Hop.PROXY,
+    TransportErrorKind.NAME: Hop.NAME,
+    TransportErrorKind.TLS: Hop.TLS,
+}
+_LOOK = "Look at positions, pending orders and fills before doing anything again."
+_LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
+
+    stamp_ms: int
+    http_response: HttpResponse | None = None
+    envelope: Envelope | None = None
+    unreadable: str = ""
+    failure: TransportError | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, if an answer came."""
+        return self.http_response.status if self.http_response else None
+
+    @property
+    def limited(self) -> bool:
+        """Whether the exchange says that there were too many calls: HTTP status 429, or a code that says so."""
+        if self.status == TOO_MANY_REQUESTS:
+            return True
+        return self.envelope is not None and meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
+
+
+def opened(stamp_ms: int, http_response: HttpResponse) -> Answer:
+    """Read the envelope of what came; content that is not declared as JSON is not read."""
+    kind = http_response.headers.get("content-type", "")
+    if kind and "json" not in kind.lower():
+        what = "a web page" if "html" in kind.lower() else f"content of type {kind.partition(';')[0][:40]}"
+        return Answer(stamp_ms, http_response, unreadable=f"the reply is {what}, not JSON")
+    try:
+        return Answer(stamp_ms, http_response, read_envelope(http_response.body))
+    except UnreadableBody as problem:
+        return Answer(stamp_ms, http_response, unreadable=str(problem))
+
+
+def retry_after(headers_value: str | None, now_ms: int) -> float | None:
+    """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable."""
+    if not headers_value:
+        return None
+    text = headers_value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
+
+    try:
+        seconds = parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return max(0.0, seconds - now_ms / 1000)
+
+
+def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+    """The rows of a read, or the error to raise for it."""
+    status = answer.status
+    if answer.failure is not None:
+        return _unreached(endpoint, answer.failure)
+    if answer.envelope is None:
+        return _unreadable(endpoint, answer)
+    if answer.limited:
+        return _limited(endpoint, answer, answer.envelope.msg, answer.envelope.code)
+    if not answer.envelope.ok:
+        return _refusal(endpoint, answer.envelope, answer)
+    try:
+        return read_data(endpoint, answer.envelope)
+    except UnreadableBody as problem:
+        return UnreadableReply(str(problem), endpoint=endpoint.name, http_status=status, remedy=_REPORT)
+
+
+def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+    """What a write came to: its result, a readable refusal, `NotSent`, or `OutcomeUnknown` for everything else."""
+    envelope = answer.envelope
+    if answer.failure is not None and not answer.failure.sent:
+        remedy = _BEFORE_TRYING_AGAIN.get(answer.failure.kind, "Try again; if this lasts, restart and keep the log.")
+        return NotSent(str(answer.failure), endpoint=endpoint.name, remedy=remedy)
+    if answer.failure is not None:
+        return _unknown(endpoint, answer, str(answer.failure))
+    if envelope is None:
+        return _unknown(endpoint, answer, answer.unreadable)
+    status = answer.status or 0
+    if not envelope.ok:
+        if write_refused(envelope.code, status, envelope.msg):
+            return _refusal(endpoint, envelope, answer)
+        return _unknown(endpoint, answer, envelope.msg or "the exchange answered that it cannot answer", envelope.code)
+    if status >= 500 or status in (408, TOO_MANY_REQUESTS):
+        return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
+    try:
+        reply = read_data(endpoint, envelope)
+    except UnreadableBody as problem:
+        return _unknown(endpoint, answer, f"accepted, but {problem}")
+    if not reply.rows:
+        return _unknown(endpoint, answer, "accepted, but the result cannot be read", lost=reply.lost)
+    return reply
+
+
+_REPORT = "If this lasts, the interface may have changed; keep the log."
+
+
+def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+    refusal = _classified(endpoint, envelope, answer)
+    refusal.request_time = envelope.request_time
+    return refusal
+
+
+def _classified(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+    known = meaning(envelope.code, envelope.msg)
+    status = answer.status
+    said: dict[str, Any] = {
+        "code": envelope.code,
+        "endpoint": endpoint.name,
+        "http_status": status,
+        "remedy": known.remedy,
+    }
+    if endpoint_missing(envelope.code, status):
+        return EndpointMissing(envelope.msg, **said)
+    if envelope.code == UNIFIED_ACCOUNT:
+        return UnifiedAccount(envelope.msg, **said)
+    match known.kind:
+        case ErrorKind.AUTHENTICATION:
+            return AuthenticationFailed(envelope.msg, **said)
+        case ErrorKind.PERMISSION:
+            return PermissionRefused(envelope.msg, **said)
+        case ErrorKind.RATE_LIMIT:
+            return _limited(endpoint, answer, envelope.msg, envelope.code)
+        case ErrorKind.BUSY:
+            return Busy(envelope.msg, **said)
+    if status is not None and status >= 500:
+        return Busy(envelope.msg, **said)
+    return Rejected(envelope.msg, **said)
+
+
+def _limited(endpoint: Endpoint, answer: Answer, message: str, code: str | None) -> RateLimited:
+    return RateLimited(
+        message,
+        retry_after=_asked_pause(answer),
+        code=code,
+        endpoint=endpoint.name,
+        http_status=answer.status,
+        remedy=TOO_MANY_CALLS_REMEDY,
+    )
+
+
+def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
+    status = answer.status or 0
+    said: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
+    if answer.limited:
+        return _limited(endpoint, answer, answer.unreadable, None)
+    if status >= 500:
+        return Busy(
+            f"HTTP status {status}, {answer.unreadable}",
+            remedy="A running session goes on reading; a command is to be given again.",
+            **said,
+        )
+    if status == 404:
+        return EndpointMissing(answer.unreadable, remedy="Check base_url.", **said)
+    if 300 <= status < 400:
+        return UnreadableReply(
+            "it points to another address, and redirects are not followed", remedy="Check base_url.", **said
+        )
+    remedy = "Check base_url, and whether a proxy or a login page stands in between."
+    detail = answer.unreadable if status == 200 else f"HTTP status {status}, {answer.unreadable}"
+    return UnreadableReply(detail, remedy=remedy, **said)
+
+
+def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
+    remedies = {
+        TransportErrorKind.CONNECT: "Check the network and base_url; a running session tries again.",
+        TransportErrorKind.NAME: "Check base_url and this machine's name service; a running session tries again.",
+        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; a running session tries again.",
+        TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+        TransportErrorKind.TIME_OUT: "Check the network; a running session tries again.",
+        TransportErrorKind.BROKEN: "A running session tries again; a command is to be given again.",
+        TransportErrorKind.POOL: "A running session tries again; if this lasts, restart and keep the log.",
+    }
+    if failure.kind is TransportErrorKind.UNREADABLE:
+        return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
+    unreachable = Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.kind])
+    unreachable.hop = _HOPS.get(failure.kind, Hop.EXCHANGE)
+    return unreachable
+
+
+def _unknown(
+    endpoint: Endpoint, answer: Answer, message: str, code: str | None = None, lost: tuple[LostRow, ...] = ()
+) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        message,
+        stamp_ms=answer.stamp_ms,
+        code=code,
+        endpoint=endpoint.name,
+        http_status=answer.status,
+        remedy=_LOOK if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
+        lost=lost,
+    )
+
+
+def _asked_pause(answer: Answer) -> float | None:
+    if answer.http_response is None:
+        return None
+    return retry_after(answer.http_response.headers.get("retry-after"), answer.stamp_ms)

@@ -1,0 +1,312 @@
+"""One signed call: wait for a permit, stamp, sign, send once, learn from the answer.
+
+Waiting for the permit can be cancelled. What has a permit has started: it runs to its own end in a task that callers
+can stop waiting for and never cancel, because the connections of httpcore 1.0 do not survive a cancelled request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
+from tradetui.exchange.response import Answer, opened, retry_after
+from tradetui.exchange.transport.base_url import Origin
+from tradetui.exchange.transport.transport import (
+    MAX_CONCURRENT_READS,
+    MAX_CONCURRENT_WRITES,
+    HttpRequest,
+    Timeouts,
+    Transport,
+    TransportError,
+    TransportErrorKind,
+)
+from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_query, signed_headers
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tradetui.exchange.clock import Clock, ServerClock
+    from tradetui.exchange.connection_status import Link
+    from tradetui.exchange.credentials import Credentials
+    from tradetui.exchange.rate_limit.limiter import Budget, Lane, Permit
+    from tradetui.exchange.transport.http import HttpxTransportFactory
+    from tradetui.exchange.transport.proxy import Proxy
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.signing import Signer
+
+_log = logging.getLogger(__name__)
+
+BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
+"""Awaited with the request's time stamp (ms) just before its first byte; if it raises, nothing is sent."""
+Connect: TypeAlias = Callable[[], Awaitable[Transport]]
+
+_PATIENCE_S = 5.0
+"""How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
+
+
+class Calls:
+    """What every call of one account goes through."""
+
+    def __init__(
+        self,
+        connect: Connect,
+        credentials: Credentials | None,
+        *,
+        budget: Budget,
+        clock: Clock,
+        server_clock: ServerClock,
+        link: Link,
+        timeouts: Timeouts,
+        environment: str = "live",
+        locale: str = "en-US",
+        read_only: bool = False,
+    ) -> None:
+        self._connect = connect
+        self._credentials = credentials
+        self._budget = budget
+        self._clock = clock
+        self._server_clock = server_clock
+        self._link = link
+        self._timeouts = timeouts
+        self._environment = environment
+        self._locale = locale
+        self._read_only = read_only
+        self._slots = {False: asyncio.Semaphore(MAX_CONCURRENT_READS), True: asyncio.Semaphore(MAX_CONCURRENT_WRITES)}
+        self._connecting: asyncio.Task[Transport] | None = None
+        self._signer: Signer | None = None
+        self._running: dict[asyncio.Task[Answer], bool] = {}
+        self._closed = False
+
+    async def prepare(self) -> None:
+        """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise."""
+        await self._transport()
+
+    async def call(
+        self,
+        endpoint: Endpoint,
+        lane: Lane,
+        *,
+        query: list[tuple[str, str]] | None = None,
+        body: bytes = b"",
+        sign_decoded: bool = False,
+        before_send: BeforeSend | None = None,
+    ) -> Answer:
+        """Make the call once and say what became of it; raises only where nothing was sent."""
+        if endpoint.writes and self._read_only:
+            raise ReadOnly(
+                "this program was started to read only",
+                endpoint=endpoint.name,
+                remedy="Use ExchangeClient, or start without monitor mode, to write.",
+            )
+        if self._closed:
+            raise NotSent("the connection is closed", endpoint=endpoint.name, remedy="Make a new client.")
+        transport = await self._transport()
+        hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
+        permit = await self._budget.acquire(endpoint, lane, hold_s=hold_s)
+        slots = self._slots[endpoint.writes]
+        try:
+            async with asyncio.timeout(_PATIENCE_S if slots.locked() else None):
+                await slots.acquire()
+        except TimeoutError:
+            permit.unused()
+            raise Unreachable(
+                "every connection is busy with calls that do not end",
+                endpoint=endpoint.name,
+                remedy="Check the network, and ask for less at a time.",
+            ) from None
+        except BaseException:
+            permit.unused()
+            raise
+        task = asyncio.get_running_loop().create_task(
+            self._run(transport, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
+            name=f"call {endpoint.name}",
+        )
+        self._running[task] = endpoint.writes
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    async def aclose(self, *, write_grace_s: float = 2.0) -> None:
+        """Drop the reads at once, give a write under way a moment to be answered, and close."""
+        self._closed = True
+        reads = [task for task, writes in self._running.items() if not writes]
+        writes = [task for task, writes in self._running.items() if writes]
+        if writes:
+            await asyncio.wait(writes, timeout=write_grace_s)
+        for task in (*reads, *writes):
+            task.cancel()
+        await asyncio.gather(*reads, *writes, return_exceptions=True)
+        if self._connecting is not None:
+            try:
+                transport = await self._connecting
+            except Exception:
+                return
+            await transport.aclose()
+
+    async def _transport(self) -> Transport:
+        connecting = self._connecting
+        if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception() is not None)):
+            connecting = self._connecting = asyncio.ensure_future(self._begin())
+        if connecting.done():
+            return connecting.result()
+        return await asyncio.shield(connecting)
+
+    async def _begin(self) -> Transport:
+        credentials = self._credentials
+        if credentials is not None:
+            try:  # an RSA key needs a large library
+                self._signer = await asyncio.to_thread(credentials.signer) if credentials.rsa else credentials.signer()
+            except SigningUnavailable as problem:
+                raise NotSent(str(problem), remedy="Install what is named, or use an HMAC key.") from None
+        return await self._connect()
+
+    async def _run(
+        self,
+        transport: Transport,
+        permit: Permit,
+        slots: asyncio.Semaphore,
+        endpoint: Endpoint,
+        query: list[tuple[str, str]],
+        body: bytes,
+        sign_decoded: bool,
+        before_send: BeforeSend | None,
+    ) -> Answer:
+        stamp_ms = self._server_clock.now_ms
+        try:
+            try:
+                http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
+            except BaseException:
+                permit.unused()
+                raise
+            return await self._send(transport, permit, http_request, endpoint, stamp_ms, before_send)
+        finally:
+            slots.release()
+
+    async def _send(
+        self,
+        transport: Transport,
+        permit: Permit,
+        http_request: HttpRequest,
+        endpoint: Endpoint,
+        stamp_ms: int,
+        before_send: BeforeSend | None,
+    ) -> Answer:
+        begun = self._clock.monotonic()
+        departed = False
+
+        async def before_first_byte() -> None:
+            nonlocal begun, departed
+            if before_send is not None:
+                await before_send(stamp_ms)
+            begun = self._clock.monotonic()
+            departed = True
+
+        try:
+            http_response = await transport.send(http_request, before_first_byte)
+        except TransportError as failure:
+            if not failure.sent:
+                permit.unused()
+            elif failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
+                permit.replied()  # what was under way on a connection that has ended cannot arrive any more
+            else:
+                permit.lost()
+            _log.info("%s: %s", endpoint.name, failure)
+            return Answer(stamp_ms, failure=failure)
+        except BaseException:
+            if departed:
+                permit.lost()
+            else:
+                permit.unused()
+            raise
+        round_trip = self._clock.monotonic() - begun
+        answer = opened(stamp_ms, http_response)
+        if answer.limited:
+            permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
+        else:
+            permit.replied(_remaining(http_response.headers))
+        self._link.replied(round_trip)
+        if answer.envelope is not None:
+            self._server_clock.observe(answer.envelope.request_time, round_trip)
+            if not answer.envelope.ok:
+                code = scrub(answer.envelope.code)
+                _log.info("%s: code %s, HTTP status %d", endpoint.name, code, http_response.status)
+            else:
+                _log.info("%s: answered within %.0f ms", endpoint.name, round_trip * 1000)
+        else:
+            _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, http_response.status)
+        return answer
+
+    def _build_request(
+        self, endpoint: Endpoint, stamp_ms: int, query: list[tuple[str, str]], body: bytes, sign_decoded: bool
+    ) -> HttpRequest:
+        on_the_wire = encoded_query(query)
+        headers = {"Content-Type": "application/json", "locale": self._locale}
+        if endpoint.signed:
+            if self._credentials is None or self._signer is None:
+                raise NotSent("an API key is needed", endpoint=endpoint.name, remedy="Give credentials to the client.")
+            headers = signed_headers(
+                self._signer,
+                api_key=self._credentials.api_key,
+                passphrase=self._credentials.passphrase,
+                timestamp=str(stamp_ms),
+                method=endpoint.method,
+                path=endpoint.path,
+                query=decoded_query(query) if sign_decoded else on_the_wire,
+                body=body,
+                locale=self._locale,
+            )
+        if self._environment == "demo":
+            headers["paptrading"] = "1"
+        target = f"{endpoint.path}?{on_the_wire}" if on_the_wire else endpoint.path
+        return HttpRequest(endpoint.method, target, headers, body)
+
+    def _ended(self, task: asyncio.Task[Answer]) -> None:
+        self._running.pop(task, None)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            _log.debug("a call ended with %s", type(failure).__name__)
+
+
+def network(
+    origin: Origin,
+    timeouts: Timeouts,
+    *,
+    read_only: bool,
+    tls: ssl.SSLContext | None = None,
+    proxy: Proxy | None = None,
+    httpx_transport_factory: HttpxTransportFactory | None = None,
+) -> Connect:
+    """Connect over HTTP; httpx and the TLS context are loaded in a thread."""
+
+    def load() -> Transport:
+        from tradetui.exchange.transport.http import HttpTransport
+
+        return HttpTransport(
+            origin,
+            timeouts=timeouts,
+            read_only=read_only,
+            tls=tls,
+            proxy=proxy,
+            httpx_transport_factory=httpx_transport_factory,
+        )
+
+    async def connect() -> Transport:
+        return await asyncio.to_thread(load)
+
+    return connect
+
+
+def existing(transport: Transport) -> Connect:
+    """Use a transport that exists."""
+
+    async def connect() -> Transport:
+        return transport
+
+    return connect
+
+
+def _remaining(headers: Mapping[str, str]) -> int | None:
+    text = headers.get("x-mbx-used-remain-limit", "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -1,0 +1,291 @@
+"""Reads profiles from files, the environment and the command line, in that order of rising weight."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from tradetui.profiles import paths as places
+from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.profiles.model import CredentialSource, Intervals, Profile
+from tradetui.profiles.toml_lines import line_of
+
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
+_NESTED: Mapping[str, type[BaseModel]] = {"credentials": CredentialSource, "intervals": Intervals}
+_CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The global flags of the command line; what was not given is None or False."""
+
+    config: Path | None = None
+    profile: str | None = None
+    base_url: str | None = None
+    product_type: str | None = None
+    data_dir: Path | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class LoadedProfile:
+    """A profile ready for use, with its name and the directories that belong to it."""
+
+    name: str
+    profile: Profile
+    read_only: bool
+    data_dir: Path
+    runtime_dir: Path
+    state_dir: Path
+    file: Path | None
+    environ: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One profile's settings as written, with the file they stand in."""
+
+    settings: Mapping[str, Any]
+    file: Path
+    text: str
+    prefix: tuple[str, ...]
+
+
+def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
+    """Return the chosen profile with environment and flags laid over what the files say.
+
+    Raises:
+        NoProfile: nothing is configured anywhere.
+        ConfigurationError: a file cannot be read, or a value breaks its rule.
+    """
+    file = places.config_file(environ, flags.config)
+    sources, default = _read_sources(file, explicit=bool(flags.config or environ.get("TRADETUI_CONFIG")))
+    name = flags.profile or environ.get("TRADETUI_PROFILE") or default
+    if name is None and len(sources) == 1:
+        name = next(iter(sources))
+    source = None
+    if name is not None and name not in sources and (sources or flags.profile):
+        raise ConfigurationError(
+            f"there is no profile {name!r}" + _suggestion(name, list(sources)),
+            place=str(file),
+            key="profile",
+            remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
+        )
+    if name is None and sources and not _complete_environment(environ):
+        raise ConfigurationError(
+            f"several profiles and no default_profile: {', '.join(sources)}",
+            place=str(file),
+            key="default_profile",
+            remedy="Set default_profile in the file, or choose one with --profile.",
+        )
+    if name is not None:
+        source = sources.get(name)
+    overlay = _overlay(environ, flags)
+    if source is None and not _complete_environment(environ, base_url=flags.base_url):
+        raise NoProfile("no configuration", place=str(file))
+    settings: dict[str, Any] = dict(source.settings) if source else {}
+    settings.update({key: value for key, (value, _) in overlay.items()})
+    profile = _validated(settings, source, overlay)
+    return LoadedProfile(
+        name=name or "environment",
+        profile=profile,
+        read_only=flags.read_only or _truth(environ, "TRADETUI_READ_ONLY") or profile.mode == "monitor",
+        data_dir=places.data_dir(environ, flags.data_dir, profile.data_dir),
+        runtime_dir=places.runtime_dir(environ),
+        state_dir=places.state_dir(environ),
+        file=source.file if source else None,
+        environ=environ,
+    )
+
+
+def profile_names(environ: Mapping[str, str], flags: Flags) -> tuple[str, ...]:
+    """Return the names of every profile in the configuration file and beside it."""
+    sources, _ = _read_sources(places.config_file(environ, flags.config), explicit=False)
+    return tuple(sources)
+
+
+def profiles_dir(config_file: Path) -> Path:
+    """Return the directory in which each new profile has a file of its own."""
+    return config_file.parent / "profiles.d"
+
+
+def keys_dir(config_file: Path) -> Path:
+    """Return the directory in which `tradetui init` writes a key file for each profile."""
+    return config_file.parent / "keys"
+
+
+def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], str | None]:
+    sources: dict[str, _Source] = {}
+    default: str | None = None
+    if file.is_file():
+        text, tree = _parse(file)
+        for key in tree:
+            if key not in ("default_profile", "profiles"):
+                raise ConfigurationError(
+                    "unknown key" + _suggestion(key, ["default_profile", "profiles"]),
+                    place=_place(file, line_of(text, [key])),
+                    key=key,
+                    remedy="A setting belongs into a table [profiles.NAME].",
+                )
+        default = tree.get("default_profile")
+        if default is not None and not isinstance(default, str):
+            raise ConfigurationError(
+                "must be a profile's name in quotes",
+                place=_place(file, line_of(text, ["default_profile"])),
+                key="default_profile",
+            )
+        tables = tree.get("profiles", {})
+        if not isinstance(tables, dict):
+            raise ConfigurationError("must be tables [profiles.NAME]", place=str(file), key="profiles")
+        for name, settings in tables.items():
+            if not isinstance(settings, dict):
+                raise ConfigurationError(
+                    "must be a table [profiles.NAME]",
+                    place=_place(file, line_of(text, ["profiles", name])),
+                    key=f"profiles.{name}",
+                )
+            sources[name] = _Source(settings, file, text, ("profiles", name))
+    elif explicit and not any(profiles_dir(file).glob("*.toml")):
+        raise ConfigurationError(
+            "there is no such file",
+            place=str(file),
+            key="config",
+            remedy="`tradetui init` writes one, or correct --config or TRADETUI_CONFIG.",
+        )
+    for single in sorted(profiles_dir(file).glob("*.toml")):
+        text, tree = _parse(single)
+        if single.stem in sources:
+            raise ConfigurationError(
+                f"profile {single.stem!r} is in {file} too", place=str(single), remedy="Remove one of the two."
+            )
+        sources[single.stem] = _Source(tree, single, text, ())
+    return sources, default
+
+
+def _parse(file: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = file.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise ConfigurationError(
+            f"not readable as TOML: {problem}", place=str(file), remedy="Correct the line named."
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError("not UTF-8 text", place=str(file)) from None
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+
+
+def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, str]]:
+    """Settings from environment and flags, each with the name of where it came from."""
+    overlay: dict[str, tuple[Any, str]] = {}
+    if value := environ.get("TRADETUI_BASE_URL"):
+        overlay["base_url"] = (value, "TRADETUI_BASE_URL")
+    if value := environ.get("TRADETUI_PRODUCT_TYPE"):
+        overlay["product_types"] = (_listed(value), "TRADETUI_PRODUCT_TYPE")
+    if any(environ.get(name) for name in _CREDENTIALS):
+        missing = [name for name in _CREDENTIALS if not environ.get(name)]
+        if missing:
+            raise ConfigurationError(
+                "key, secret and passphrase are given together or not at all",
+                place="environment",
+                key=", ".join(missing),
+                remedy="Set the missing ones, or unset the others.",
+            )
+        overlay["credentials"] = ({"source": "environment", "prefix": "TRADETUI"}, "environment")
+    if flags.base_url:
+        overlay["base_url"] = (flags.base_url, "--base-url")
+    if flags.product_type:
+        overlay["product_types"] = (_listed(flags.product_type), "--product-type")
+    return overlay
+
+
+def _listed(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _complete_environment(environ: Mapping[str, str], base_url: str | None = None) -> bool:
+    return all(environ.get(name) for name in _CREDENTIALS) and bool(base_url or environ.get("TRADETUI_BASE_URL"))
+
+
+def _truth(environ: Mapping[str, str], name: str) -> bool:
+    value = environ.get(name, "").strip().lower()
+    if value in TRUE_WORDS:
+        return True
+    if value in FALSE_WORDS:
+        return False
+    raise ConfigurationError(
+        "must be 1 or 0", place="environment", key=name, remedy="Unset it to trade, set it to 1 to only read."
+    )
+
+
+def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Mapping[str, tuple[Any, str]]) -> Profile:
+    try:
+        return Profile.model_validate(settings)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_context=False)[0]
+        path = [str(part) for part in first["loc"]]
+        raise _explained(first["type"], first["msg"], path, source, overlay) from None
+
+
+def _explained(
+    kind: str,
+    message: str,
+    path: Sequence[str],
+    source: _Source | None,
+    overlay: Mapping[str, tuple[Any, str]],
+) -> ConfigurationError:
+    top = path[0] if path else ""
+    key = ".".join(path)
+    if top in overlay:
+        place = overlay[top][1]
+    elif source:
+        place = _place(source.file, line_of(source.text, [*source.prefix, *path]))
+    else:
+        place = "environment"
+    if kind == "extra_forbidden":
+        known = _known_keys(path)
+        return ConfigurationError(
+            "unknown key" + _suggestion(path[-1], known),
+            place=place,
+            key=key,
+            remedy=f"Known keys: {', '.join(known)}.",
+        )
+    if kind == "missing":
+        return ConfigurationError(
+            "is required",
+            place=place,
+            key=key,
+            remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
+        )
+    rule = message.removeprefix("Value error, ")
+    return ConfigurationError(rule[:1].lower() + rule[1:], place=place, key=key, remedy=_remedy(top, path))
+
+
+def _remedy(top: str, path: Sequence[str]) -> str:
+    field_ = Profile.model_fields.get(top)
+    nested = _NESTED.get(top)
+    if nested and len(path) > 1 and path[1] in nested.model_fields:
+        field_ = nested.model_fields[path[1]]
+    return f"It means: {field_.description}." if field_ and field_.description else ""
+
+
+def _known_keys(path: Sequence[str]) -> list[str]:
+    model = _NESTED.get(path[0], Profile) if len(path) > 1 else Profile
+    return list(model.model_fields)
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _place(file: Path, line: int | None) -> str:
+    return f"{file}:{line}" if line else str(file)

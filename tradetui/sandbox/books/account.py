@@ -1,0 +1,72 @@
+"""One account (UID) of the embedded exchange with everything that belongs to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.identifiers import Identifiers
+
+PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
+_BALANCES = {
+    "USDT-FUTURES": {"USDT": "250000"},
+    "COIN-FUTURES": {"BTC": "2.5", "ETH": "40"},
+    "USDC-FUTURES": {"USDC": "80000"},
+}
+
+
+@dataclass
+class Account:
+    """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
+
+    `bound_ms` is when a managed one was bound to its trading team; one that is not `funded` begins with nothing.
+    `spot_past` makes the spot fills and bills, `convert_past` the converts, newest first, when they are first asked
+    for.
+    """
+
+    uid: str
+    name: str
+    kind: str
+    mode: str
+    chance: random.Random
+    lively: bool = False
+    bound_ms: int | None = None
+    funded: bool = True
+    ids: Identifiers = field(default_factory=Identifiers)
+    futures: dict[str, FuturesAccount] = field(default_factory=dict)
+    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = lambda: ([], [])
+    convert_past: Callable[[], list[dict[str, Any]]] = list
+    transfers: list[dict[str, Any]] = field(default_factory=list)
+    subaccounts: list[dict[str, Any]] = field(default_factory=list)
+    virtual_subaccounts: list[dict[str, Any]] = field(default_factory=list)
+    copy_key: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for product_type in PRODUCT_TYPES:
+            balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
+            self.futures[product_type] = FuturesAccount(product_type, self.mode, balances, self.ids)
+
+    @property
+    def spot_fills(self) -> list[dict[str, Any]]:
+        return self._spot_books[0]
+
+    @property
+    def bills(self) -> list[dict[str, Any]]:
+        return self._spot_books[1]
+
+    @cached_property
+    def converts(self) -> list[dict[str, Any]]:
+        return self.convert_past()
+
+    @cached_property
+    def _spot_books(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        return self.spot_past()
+
+    @property
+    def is_copy_trader(self) -> bool:
+        return self.kind.startswith("copy")

@@ -1,0 +1,233 @@
+"""One account's futures in one product type: balance, positions, orders and fills that always agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.books.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.number_format import PLACES, ZERO, text
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order
+
+
+@dataclass(slots=True)
+class Holding:
+    """What is held of one leg; a one-way net is a long or a short holding, never both."""
+
+    spec: ContractSpec
+    leg: str
+    size: Decimal
+    entry: Decimal
+    leverage: int
+    opened_ms: int
+    changed_ms: int
+    realised: Decimal = ZERO
+    isolated: bool = False
+    fees: Decimal = ZERO
+    """What was charged for opening and partly closing it, in the margin coin, as a number above nothing."""
+
+    def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
+        """Profit of so much of it at a price, in the margin coin."""
+        moved = price - self.entry if self.leg == "long" else self.entry - price
+        amount = moved * (self.size if size is None else size)
+        return amount / price if self.spec.inverse else amount
+
+    def margin(self) -> Decimal:
+        """Margin it ties up, in the margin coin."""
+        if self.spec.inverse:
+            return self.size / self.leverage
+        return self.size * self.entry / self.leverage
+
+    def maintenance(self, price: Decimal) -> Decimal:
+        """Margin below which it is closed by force, in the margin coin."""
+        return self.size * MAINTENANCE * (Decimal(1) if self.spec.inverse else price)
+
+
+@dataclass
+class FuturesAccount:
+    """Balances by margin coin, holdings, orders, fills and triggers of one product type.
+
+    `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
+    beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the
+    symbols whose positions have their margin to themselves.
+    """
+
+    product_type: str
+    mode: str
+    balances: dict[str, Decimal]
+    ids: Identifiers
+    leverage: int = 10
+    holdings: dict[tuple[str, str], Holding] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+    done: dict[str, Order] = field(default_factory=dict)
+    fills: list[dict[str, Any]] = field(default_factory=list)
+    triggers: list[dict[str, Any]] = field(default_factory=list)
+    live_triggers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    assets: dict[str, Decimal] = field(default_factory=dict)
+    isolated: frozenset[str] = frozenset()
+    started_with: dict[str, Decimal] = field(default_factory=dict)
+    paid: dict[str, Decimal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.started_with = dict(self.balances)
+        self.paid = dict.fromkeys(self.balances, ZERO)
+
+    @property
+    def asset_mode(self) -> str:
+        """The exchange's word for whether several assets stand behind the margin."""
+        return "union" if self.assets else "single"
+
+    def use_assets(self, coin: str, balance: Decimal, assets: dict[str, Decimal]) -> None:
+        """Put the account into multi-assets mode, before anything is traded: a balance of the coin, and assets."""
+        self.balances[coin] = self.started_with[coin] = balance
+        self.assets = assets
+
+    def margin_mode(self, symbol: str) -> str:
+        """Crossed or isolated, as the exchange writes it."""
+        return "isolated" if symbol in self.isolated else "crossed"
+
+    def held(self, symbol: str, leg: str) -> Holding | None:
+        return self.holdings.get((symbol, leg))
+
+    def net(self, symbol: str) -> Holding | None:
+        """The one-way position of a symbol, whichever side it is on."""
+        return self.held(symbol, "long") or self.held(symbol, "short")
+
+    def order(self, symbol: str, order_id: str | None, client_oid: str | None) -> Order | None:
+        """An order of a symbol, resting or done, by its id where one is given, else by its client's; the newest."""
+        for order in (*self.orders.values(), *reversed(self.done.values())):
+            same = order.order_id == order_id if order_id else order.client_oid == client_oid
+            if same and order.spec.symbol == symbol:
+                return order
+        return None
+
+    def resting(self, symbol: str | None = None) -> Iterator[Order]:
+        return (order for order in self.orders.values() if symbol in (None, order.spec.symbol))
+
+    def locked(self, symbol: str, leg: str) -> Decimal:
+        """How much of a leg resting close orders hold."""
+        return self._resting_size(symbol, leg, closes=True)
+
+    def to_open(self, symbol: str, leg: str) -> Decimal:
+        """How much resting orders would add to a leg."""
+        return self._resting_size(symbol, leg, closes=False)
+
+    def _resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
+        chosen = (order for order in self.resting(symbol) if order.closes == closes and order.works_on(leg))
+        return sum((order.size - order.filled for order in chosen), ZERO)
+
+    def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
+        """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
+        spec = order.spec
+        fee = -size * (MAKER_FEE if maker else TAKER_FEE) * (Decimal(1) if spec.inverse else price)
+        fee = fee.quantize(PLACES)
+        profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
+        self.balances[spec.margin_coin] += profit + fee
+        self.paid[spec.margin_coin] += profit + fee
+        order.filled += size
+        order.quote_filled += size * price
+        order.fee += fee
+        order.profit += profit
+        order.changed_ms = now_ms
+        order.state = "filled" if order.filled >= order.size else "partially_filled"
+        if order.state == "filled":
+            self.orders.pop(order.order_id, None)
+            self.done[order.order_id] = order
+        self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
+
+    def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
+        symbol = order.spec.symbol
+        if order.mode == HEDGE:
+            leg = order.trade_side.rsplit("_", 1)[-1] if order.trade_side.endswith(("_long", "_short")) else order.leg
+            if order.closes:
+                return self._close(symbol, leg, size, price, charged, now_ms)
+            self._open(order, leg, size, price, charged, now_ms)
+            return ZERO
+        against, along = ("short", "long") if order.buys else ("long", "short")
+        held = self.held(symbol, against)
+        closing = min(size, held.size) if held else ZERO
+        # One fill that turns the position round pays for both sides, each by its part of the size.
+        charged_to_close = (charged * closing / size).quantize(PLACES)
+        profit = self._close(symbol, against, closing, price, charged_to_close, now_ms) if closing else ZERO
+        if size > closing:
+            self._open(order, along, size - closing, price, charged - charged_to_close, now_ms)
+        return profit
+
+    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> None:
+        key = (order.spec.symbol, leg)
+        held = self.holdings.get(key)
+        if held is None:
+            isolated = order.spec.symbol in self.isolated
+            self.holdings[key] = held = Holding(
+                order.spec, leg, size, price, order.leverage, now_ms, now_ms, isolated=isolated
+            )
+        else:
+            # Sizes are of the base coin also where the contract is inverse: weighted otherwise, adding to a position at
+            # the mark would change what it has gained.
+            total = held.size + size
+            held.entry = (held.entry * held.size + price * size) / total
+            held.size, held.changed_ms = total, now_ms
+        held.fees += charged
+
+    def _close(self, symbol: str, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
+        held = self.holdings[symbol, leg]
+        profit = held.profit(price, size)
+        held.size -= size
+        held.realised += profit
+        held.fees += charged
+        held.changed_ms = now_ms
+        if held.size <= 0:
+            del self.holdings[symbol, leg]
+        return profit
+
+    def _fill_row(
+        self,
+        order: Order,
+        size: Decimal,
+        price: Decimal,
+        profit: Decimal,
+        fee: Decimal,
+        now_ms: int,
+        maker: bool,
+    ) -> dict[str, Any]:
+        trade_side = order.trade_side
+        if order.mode == ONE_WAY:
+            trade_side = trade_side if trade_side.endswith("_single") else f"{order.side}_single"
+        return {
+            "tradeId": self.ids.at(now_ms),
+            "symbol": order.spec.symbol,
+            "orderId": order.order_id,
+            "price": text(price),
+            "baseVolume": text(size),
+            "feeDetail": [
+                {"deduction": "no", "feeCoin": order.spec.margin_coin, "totalDeductionFee": "0", "totalFee": text(fee)}
+            ],
+            "side": order.side,
+            "quoteVolume": text((size * price).quantize(Decimal("0.0001"), "ROUND_DOWN")),
+            "profit": text(profit),
+            "enterPointSource": order.enter_point,
+            "tradeSide": trade_side,
+            "posMode": order.mode,
+            "tradeScope": "maker" if maker else "taker",
+            "cTime": str(now_ms),
+        }
+
+    def unrealised(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
+        """Unrealised profit in a margin coin, of all holdings or of those in one margin mode."""
+        return sum((held.profit(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
+
+    def margin_held(self, coin: str, *, isolated: bool | None = None) -> Decimal:
+        """Margin that holdings tie up."""
+        return sum((held.margin() for held in self._of(coin, isolated)), ZERO)
+
+    def maintenance(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
+        """Margin below which holdings are closed by force."""
+        return sum((held.maintenance(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
+
+    def _of(self, coin: str, isolated: bool | None) -> Iterator[Holding]:
+        for held in self.holdings.values():
+            if held.spec.margin_coin == coin and isolated in (None, held.isolated):
+                yield held

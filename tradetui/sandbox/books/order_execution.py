@@ -1,0 +1,89 @@
+"""Deals at a moment of the market: orders made, filled, cancelled, and positions closed by force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.margin import free
+from tradetui.sandbox.books.market import Market
+from tradetui.sandbox.books.order import HEDGE, Order, words
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The prices of a moment; `now_ms` is the exchange's time."""
+
+    market: Market
+    now_ms: int
+
+    def last(self, spec: ContractSpec) -> Decimal:
+        """The last price of a contract."""
+        return self.market.last(spec.symbol)
+
+    def marks(self) -> dict[str, Decimal]:
+        """The mark price of every symbol."""
+        return {symbol: self.market.mark(symbol) for symbol in CONTRACTS}
+
+
+def market_order(
+    book: FuturesAccount,
+    spec: ContractSpec,
+    side: str,
+    trade_side: str,
+    size: Decimal,
+    at: Moment,
+    *,
+    source: str,
+    client_oid: str = "",
+    enter_point: str = "API",
+) -> Order:
+    """A new order at the market, of which nothing is filled yet."""
+    order_id = book.ids.at(at.now_ms)
+    order = Order(
+        spec=spec,
+        order_id=order_id,
+        client_oid=client_oid or f"s{order_id[-15:]}",
+        side=side,
+        trade_side=trade_side,
+        order_type="market",
+        size=size,
+        price=None,
+        mode=book.mode,
+        leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
+        created_ms=at.now_ms,
+        changed_ms=at.now_ms,
+        source=source,
+        enter_point=enter_point,
+    )
+    book.orders[order_id] = order
+    return order
+
+
+def fill(book: FuturesAccount, order: Order, size: Decimal, at: Moment) -> None:
+    """Fill so much of an order at the last price."""
+    book.execute(order, size, at.last(order.spec), at.now_ms)
+
+
+def cancel(book: FuturesAccount, order: Order, at: Moment) -> None:
+    """End an order with what is filled of it."""
+    order.state, order.changed_ms = "canceled", at.now_ms
+    del book.orders[order.order_id]
+    book.done[order.order_id] = order
+
+
+def burst(book: FuturesAccount, held: Holding, at: Moment) -> None:
+    """Close a holding by force, under the system's own words."""
+    side, trade_side = words(book.mode, held.leg, closes=True)
+    trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
+    order = market_order(book, held.spec, side, trade_side, held.size, at, source="liquidation", enter_point="SYS")
+    fill(book, order, held.size, at)
+
+
+def affordable(book: FuturesAccount, spec: ContractSpec, at: Moment) -> Decimal:
+    """How much of a contract the free margin opens, in the base coin."""
+    notional = free(book, spec.margin_coin, at.marks()) * book.leverage
+    return spec.size(notional if spec.inverse else notional / at.last(spec))

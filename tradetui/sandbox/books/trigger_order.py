@@ -1,0 +1,119 @@
+"""Trigger orders: how a waiting one looks, when it fires, and how it stands in the history afterwards."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.books.contracts import ContractSpec
+from tradetui.sandbox.books.number_format import text
+from tradetui.sandbox.books.order import ONE_WAY
+
+PLAN_TYPES = (
+    "normal_plan",
+    "track_plan",
+    "profit_plan",
+    "loss_plan",
+    "moving_plan",
+    "pos_profit",
+    "pos_loss",
+)
+PROFIT_LOSS = frozenset({"profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss"})
+STATUSES = ("executed", "cancelled", "fail_execute")
+TRAILING = frozenset({"track_plan", "moving_plan"})
+WHOLE_POSITION = frozenset({"pos_profit", "pos_loss"})
+
+
+def trigger_row(
+    *,
+    spec: ContractSpec,
+    plan_type: str,
+    order_id: str,
+    mode: str,
+    leg: str,
+    size: Decimal,
+    trigger_price: Decimal,
+    created_ms: int,
+    chance: random.Random,
+    margin_mode: str = "crossed",
+) -> dict[str, Any]:
+    """A trigger order as it waits."""
+    closes = plan_type in PROFIT_LOSS
+    long = leg == "long"
+    if mode == ONE_WAY:
+        side = "sell" if long == closes else "buy"
+        trade_side = f"{side}_single"
+    else:
+        side, trade_side = ("buy" if long else "sell"), ("close" if closes else "open")
+    trailing = plan_type in TRAILING
+    limit = plan_type == "normal_plan" and chance.random() < 0.5
+    return {
+        "planType": plan_type,
+        "symbol": spec.symbol,
+        "size": "0" if plan_type in WHOLE_POSITION else text(size),
+        "orderId": order_id,
+        "executeOrderId": "",
+        "clientOid": f"plan-{order_id[-9:]}",
+        "planStatus": "live",
+        "price": text(trigger_price) if limit else "",
+        "executePrice": "",
+        "priceAvg": "",
+        "baseVolume": "",
+        "callbackRatio": text(Decimal(chance.randint(1, 10))) if trailing else "",
+        "triggerPrice": text(trigger_price),
+        "triggerType": chance.choice(("fill_price", "mark_price")),
+        "side": side,
+        "posSide": "net" if mode == ONE_WAY else leg,
+        "marginCoin": spec.margin_coin,
+        "marginMode": "" if closes and mode != ONE_WAY else margin_mode,
+        "enterPointSource": chance.choice(("WEB", "API", "ANDROID", "IOS")),
+        "tradeSide": trade_side,
+        "posMode": mode,
+        "orderType": "limit" if limit else "market",
+        "cTime": str(created_ms),
+        "uTime": str(created_ms),
+        "stopSurplusExecutePrice": None,
+        "stopSurplusTriggerPrice": None,
+        "stopSurplusTriggerType": None,
+        "stopLossExecutePrice": None,
+        "stopLossTriggerPrice": None,
+        "stopLossTriggerType": None,
+    }
+
+
+def ended(
+    row: dict[str, Any],
+    status: str,
+    now_ms: int,
+    *,
+    execute_id: str = "",
+    price: Decimal | None = None,
+    size: Decimal | None = None,
+) -> dict[str, Any]:
+    """The row as it stands in the history: executed with what it did, failed, or cancelled."""
+    done = {**row, "planStatus": status, "uTime": str(now_ms)}
+    if status == "executed" and price is not None:
+        done |= {
+            "executeOrderId": execute_id,
+            "executePrice": text(price),
+            "priceAvg": text(price),
+            "baseVolume": text(size) if size is not None else row["size"],
+        }
+    return done
+
+
+def fires(row: dict[str, Any], price: Decimal) -> bool:
+    """Whether the price has reached what a waiting trigger waits for."""
+    trigger = Decimal(row["triggerPrice"])
+    return price >= trigger if waits_above(row) else price <= trigger
+
+
+def waits_above(row: dict[str, Any]) -> bool:
+    long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "buy")
+    closes = row["planType"] in PROFIT_LOSS
+    if not closes:
+        return long
+    held_long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "sell")
+    takes_profit = row["planType"] in ("profit_plan", "pos_profit")
+    return held_long == takes_profit

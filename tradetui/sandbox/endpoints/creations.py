@@ -1,0 +1,188 @@
+"""What can be created: a copy trader's key, virtual sub-accounts with their keys, a broker's sub-accounts."""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.endpoints.request_body import parameters, required
+from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.gateway.api_keys import SandboxKey, made_key
+from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
+
+MAX_BATCH: Final = 5
+MAX_ADDRESSES: Final = 30
+LONGEST_NOTE: Final = 20
+
+_PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
+_EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_COPY_WORDS: Final = ["copytrading_trade", "contract_trade"]
+_BROKER_WORDS: Final = ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"]
+#: What the words of permList allow at this exchange's endpoints. Margin trading has none of them.
+_ALLOWS: Final[Mapping[str, frozenset[str]]] = {
+    "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
+    "contract_trade": frozenset({"futures-read", "futures-write", "holdings-read"}),
+    "spot_trade": frozenset({"spot-read"}),
+    "margin_trade": frozenset(),
+    "copytrading_trade": frozenset(),
+}
+_VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
+
+
+def create_copy_key(world: World, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
+    values = parameters(given)
+    required(values, "passphrase")
+    _check_passphrase(values["passphrase"])
+    account = world.account(key.uid)
+    if not account.is_copy_trader:
+        raise Refusal("40732", "Current user is not a trader")
+    if account.kind != "copy-new":
+        raise Refusal(*OLD_COPY_MODEL)
+    if account.copy_key is not None:
+        raise Refusal(*COPY_KEY_EXISTS)
+    made = _new_key(world, "copy", account, values["passphrase"], _COPY_WORDS)
+    account.copy_key = {"apikey": made.api_key, "permissions": list(_COPY_WORDS)}
+    return [{"apikey": made.api_key, "secret": made.secret, "permissions": list(_COPY_WORDS)}]
+
+
+@dataclass(frozen=True, slots=True)
+class _Virtual:
+    """One virtual sub-account as asked for."""
+
+    name: str
+    passphrase: str
+    label: str
+    ips: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def create_virtual_subaccounts(world: World, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
+    if not isinstance(given, list) or not given:
+        raise Refusal("40017", "Parameter verification failed body")
+    if len(given) > MAX_BATCH:
+        raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
+    wanted = [_virtual(each) for each in given]
+    names = [each.name.lower() for each in wanted]
+    if len(set(names)) < len(names):
+        raise Refusal("40071", "Duplicate subName")
+    account = world.account(key.uid)
+    existing = {row["subAccountName"].lower(): row for row in account.virtual_subaccounts}
+    for name in names:
+        if name in existing:
+            if existing[name]["keys"] >= MAX_KEYS:
+                raise Refusal("40063", f"API exceeds the maximum limit of {MAX_KEYS} keys for a sub-account")
+            raise Refusal("40060", "subNames exist")
+    if len(existing) + len(wanted) > MAX_SUBACCOUNTS:
+        raise Refusal("40069", "The number of sub-accounts has reached the maximum")
+    return [_created(world, account, each) for each in wanted]
+
+
+def _virtual(given: Any) -> _Virtual:
+    if not isinstance(given, dict):
+        raise Refusal("40017", "Parameter verification failed body")
+    values = parameters({name: value for name, value in given.items() if name not in ("ipList", "permList")})
+    required(values, "subAccountName", "passphrase", "label")
+    if not _EIGHT_LETTERS.fullmatch(values["subAccountName"]):
+        raise Refusal("40055", "subName must be 8 English letters")
+    _check_passphrase(values["passphrase"])
+    if len(values["label"]) > LONGEST_NOTE:
+        raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
+    ips, words = _texts(given, "ipList"), _texts(given, "permList")
+    if len(ips) > MAX_ADDRESSES:
+        raise Refusal("40017", "Parameter verification failed ipList")
+    for address in ips:
+        try:
+            ipaddress.ip_network(address, strict=False)
+        except ValueError:
+            raise Refusal("40020", "Parameter ipList error") from None
+    if not set(words) <= _VIRTUAL_WORDS:
+        raise Refusal("40020", "Parameter permList error")
+    return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, words or ("read",))
+
+
+def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    listed = given.get(name) or []
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise Refusal("40017", f"Parameter verification failed {name}")
+    return tuple(listed)
+
+
+def _created(world: World, owner: Account, wanted: _Virtual) -> dict[str, Any]:
+    uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
+    chance = random.Random(f"{world.seed}/{uid}")
+    account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
+    world.accounts[uid] = account
+    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": wanted.name, "keys": 1})
+    made = _new_key(world, wanted.name, account, wanted.passphrase, wanted.words, wanted.ips)
+    return {
+        "subAccountUid": uid,
+        "subAccountName": f"{wanted.name}@virtual.example",
+        "label": wanted.label,
+        "subAccountApiKey": made.api_key,
+        "secretKey": made.secret,
+        "permList": list(wanted.words),
+        "ipList": list(wanted.ips),
+    }
+
+
+def create_broker_subaccount(world: World, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 8: a sub-account of a broker; raises Refusal."""
+    values = parameters(given)
+    required(values, "subaccountName")
+    account = world.account(key.uid)
+    if not _EMAIL.fullmatch(values["subaccountName"]):
+        raise Refusal("40020", "Parameter subaccountName error")
+    if len(values.get("label", "")) >= LONGEST_NOTE:
+        raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
+    if any(row["subaccountName"].lower() == values["subaccountName"].lower() for row in account.subaccounts):
+        raise Refusal("40107", "subaccountName is already used")
+    now = str(world.now_ms)
+    row = {
+        "subUid": f"42{len(account.subaccounts) + 1:08d}",
+        "subaccountName": values["subaccountName"],
+        "subaccountEmail": values["subaccountName"],
+        "status": "normal",
+        "permList": list(_BROKER_WORDS),
+        "label": values.get("label", ""),
+        "cTime": now,
+        "uTime": now,
+    }
+    account.subaccounts.append(row)
+    return {name: row[name] for name in ("subUid", "subaccountName", "status", "permList", "label", "cTime")}
+
+
+def _check_passphrase(passphrase: str) -> None:
+    if not _PASSPHRASE.fullmatch(passphrase):
+        raise Refusal("40070", "passphrase must be 8-32 letters and numbers")
+
+
+def _new_key(
+    world: World,
+    name: str,
+    account: Account,
+    passphrase: str,
+    words: Iterable[str],
+    ips: tuple[str, ...] = (),
+) -> SandboxKey:
+    permissions = frozenset().union(*(_ALLOWS[word] for word in words))
+    made = made_key(
+        world.seed,
+        f"{name}-{len(world.keys)}",
+        account.uid,
+        permissions,
+        account.mode,
+        account.kind,
+        passphrase=passphrase,
+        ips=ips,
+    )
+    world.keys.append(made)
+    return made

@@ -1,0 +1,184 @@
+"""Answers to reads: the rows a caller asked for, filtered, cut into pages, by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
+from tradetui.sandbox.endpoints.paging import page_before, page_size
+from tradetui.sandbox.endpoints.rules import RULES, Rules, checked
+from tradetui.sandbox.endpoints.time_ranges import span_of
+from tradetui.sandbox.exchange_state import Row, World
+from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
+
+Kept = Callable[[Row], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """How one paged endpoint reads: the world's book, its id and time fields, the payload's list key, its filters."""
+
+    name: str
+    id_field: str
+    time_field: str
+    list_key: str | None
+    filters: tuple[str, ...] = ()
+
+
+BOOKS: Final[Mapping[str, Book]] = {
+    "spot.fills": Book("spot-fills", "tradeId", "cTime", None, ("symbol", "orderId")),
+    "broker.transfers": Book("transfers", "txId", "ts", "list"),
+    "futures.triggers": Book("triggers", "orderId", "cTime", "entrustedList", ("symbol", "planStatus")),
+    "convert.history": Book("converts", "id", "ts", "dataList"),
+    "spot.bills": Book("bills", "billId", "cTime", None, ("coin", "groupType", "businessType")),
+    "futures.pending_orders": Book("orders", "orderId", "cTime", "entrustedList", ("symbol",)),
+    "futures.fills": Book("fills", "tradeId", "cTime", "fillList", ("symbol", "orderId")),
+    "futures.live_triggers": Book("live-triggers", "orderId", "cTime", "entrustedList", ("symbol",)),
+}
+_BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "futures.live_triggers"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
+
+    world: World
+    key: SandboxKey | None
+    name: str
+    values: Mapping[str, str]
+    now_ms: int
+
+    @property
+    def uid(self) -> str:
+        assert self.key is not None
+        return self.key.uid
+
+
+def read(world: World, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool) -> Any:
+    """The payload of a read; raises Refusal."""
+    asked = Asked(world, key, name, checked(name, given, live=live), now_ms)
+    return _page(asked, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](asked)
+
+
+def _page(asked: Asked, book: Book, rules: Rules, live: bool) -> Any:
+    assert rules.paging is not None
+    values, world = asked.values, asked.world
+    size, before = page_size(rules.paging, values), page_before(rules.paging, values)
+    bound_ms = world.account(asked.uid).bound_ms
+    start, end = span_of(rules.span, values, asked.now_ms, bound_ms) if rules.span else (None, None)
+    _check_symbol(asked)
+    kept = [
+        *_within(book.time_field, start, end),
+        *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
+        *(_equal(name, values[name]) for name in book.filters if name in values),
+        *_further(asked),
+    ]
+    rows = world.rows(asked.uid, book.name, values.get("productType"))
+    page = list(islice((row for row in rows if all(each(row) for each in kept)), size))
+    if book.list_key is None:
+        return page
+    if page:
+        return {book.list_key: page, "endId": page[-1][book.id_field]}
+    return {book.list_key: None, "endId": None} if live else {book.list_key: [], "endId": ""}
+
+
+def _check_symbol(asked: Asked) -> None:
+    symbol, product_type = asked.values.get("symbol"), asked.values.get("productType")
+    if symbol is None:
+        return
+    if product_type is not None:
+        asked.world.book(asked.uid, product_type)
+        asked.world.spec(symbol, product_type)
+    elif symbol not in SPOT_SYMBOLS:
+        raise Refusal("40034", f"Parameter {symbol} does not exist")
+
+
+def _within(field: str, start: int | None, end: int | None) -> list[Kept]:
+    kept: list[Kept] = []
+    if start is not None:
+        kept.append(lambda row: int(row[field]) >= start)
+    if end is not None:
+        kept.append(lambda row: int(row[field]) <= end)
+    return kept
+
+
+def _equal(field: str, value: str) -> Kept:
+    return lambda row: bool(row[field] == value)
+
+
+def _further(asked: Asked) -> list[Kept]:
+    """The filters that are more than one parameter equal to the field of its name."""
+    values, kept = asked.values, []
+    if asked.name in _BY_ORDER:
+        # When both are sent, orderId prevails.
+        given = next((name for name in ("orderId", "clientOid") if name in values), None)
+        if given is not None:
+            kept.append(_equal(given, values[given]))
+    if "planType" in values:
+        family = PROFIT_LOSS if values["planType"] == "profit_loss" else {values["planType"]}
+        kept.append(lambda row: row["planType"] in family)
+    if asked.name == "futures.pending_orders":
+        kept.append(_equal("status", values.get("status", "live")))
+    if asked.name == "broker.transfers" and values["type"] != "all":
+        kept.append(_equal("type", values["type"]))
+    return kept
+
+
+def _email(asked: Asked) -> Row:
+    for row in asked.world.account(asked.uid).subaccounts:
+        if row["subUid"] == asked.values["subUid"]:
+            return {name: row[name] for name in ("subUid", "subaccountName", "subaccountEmail", "cTime", "uTime")}
+    raise Refusal("40066", "subUid does not belong to this broker")
+
+
+def _detail(asked: Asked) -> Row:
+    values = asked.values
+    if "orderId" not in values and "clientOid" not in values:
+        raise Refusal("40924", "Either orderId or clientOid is needed")
+    product_type, symbol = values["productType"], values["symbol"]
+    return asked.world.order_detail(asked.uid, product_type, symbol, values.get("orderId"), values.get("clientOid"))
+
+
+def _positions(asked: Asked) -> list[Row]:
+    rows = asked.world.positions(asked.uid, asked.values["productType"])
+    coin = asked.values.get("marginCoin")
+    return [row for row in rows if coin in (None, row["marginCoin"])]
+
+
+def _settings(asked: Asked) -> Row:
+    values = asked.values
+    spec = asked.world.spec(values["symbol"], values["productType"])
+    if values["marginCoin"] != spec.margin_coin:
+        raise Refusal("40020", "Parameter marginCoin error")
+    return asked.world.account_settings(asked.uid, values["productType"], spec.symbol, spec.margin_coin)
+
+
+def _contracts(asked: Asked) -> list[Row]:
+    rows = asked.world.contracts(asked.values["productType"])
+    wanted = asked.values.get("symbol")
+    if wanted is not None:
+        asked.world.spec(wanted, asked.values["productType"])
+    return [row for row in rows if wanted in (None, row["symbol"])]
+
+
+def _info(asked: Asked) -> Row:
+    assert asked.key is not None
+    return {**asked.world.account_info(asked.uid, asked.key.permissions), "ips": ",".join(asked.key.ips)}
+
+
+_SINGLE: Final[Mapping[str, Callable[[Asked], Any]]] = {
+    "futures.accounts": lambda asked: asked.world.futures_accounts(asked.uid, asked.values["productType"]),
+    "futures.positions": _positions,
+    "futures.order_detail": _detail,
+    "futures.account": _settings,
+    "futures.contracts": _contracts,
+    "futures.ticker": lambda asked: asked.world.ticker(asked.values["symbol"], asked.values["productType"]),
+    "broker.subaccount_email": _email,
+    "spot.account_info": _info,
+    "public.time": lambda asked: {"serverTime": str(asked.now_ms)},
+}

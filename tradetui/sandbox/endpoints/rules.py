@@ -1,0 +1,166 @@
+"""What each reading endpoint takes, by the exchange's own account: names, words, numbers, spans and pages.
+
+Written apart from the client's request models on purpose: a misreading there must not be one here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.endpoints.paging import Paging
+from tradetui.sandbox.endpoints.time_ranges import Span
+
+PRODUCT_TYPES: Final = frozenset(
+    {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SUSDT-FUTURES", "SCOIN-FUTURES", "SUSDC-FUTURES"}
+)
+GROUP_TYPES: Final = frozenset(
+    {
+        "deposit",
+        "withdraw",
+        "transaction",
+        "transfer",
+        "loan",
+        "financial",
+        "fait",
+        "convert",
+        "c2c",
+        "pre_c2c",
+        "on_chain",
+        "strategy",
+        "other",
+    }
+)
+BUSINESS_TYPES: Final = (
+    "deposit",
+    "withdraw",
+    "buy",
+    "sell",
+    "deduction of handling fee",
+    "transfer-in",
+    "transfer-out",
+    "rebate rewards",
+    "airdrop rewards",
+    "USDT contract rewards",
+    "mix contract rewards",
+    "system lock",
+    "user lock",
+)
+LIVE_BUSINESS_TYPES: Final = {
+    **{word: word.upper().replace("-", "_").replace(" ", "_") for word in BUSINESS_TYPES},
+    "deduction of handling fee": "DEDUCTION_HANDLING_FEE",
+}
+TRANSFER_TYPES: Final = ("all", "deposit", "withdrawl")
+LIVE_TRANSFER_TYPES: Final = {"withdrawl": "withdrawal"}
+PLAN_TYPES: Final = frozenset({"normal_plan", "track_plan", "profit_loss"})
+PLAN_STATUSES: Final = frozenset({"executed", "fail_execute", "cancelled"})
+ORDER_STATUSES: Final = frozenset({"live", "partially_filled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One endpoint's parameters: required ones, optional ones, the words some are limited to, paging and span."""
+
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    words: Mapping[str, frozenset[str]] | None = None
+    paging: Paging | None = None
+    span: Span | None = None
+
+
+_THREE_MONTHS: Final = Span(90, one_missing="three-months", none="three-months", after_binding=True)
+_PAGE: Final = Paging(100, 100)
+
+RULES: Final[Mapping[str, Rules]] = {
+    "spot.fills": Rules(
+        optional=("symbol", "orderId"), paging=_PAGE, span=Span(90, window_days=90, after_binding=True)
+    ),
+    "broker.transfers": Rules(
+        optional=("type",),
+        paging=Paging(100, 100, capped=True, first="1"),
+        span=Span(7, ends="both-or-neither", none="previous-day", window_days=90),
+    ),
+    "futures.triggers": Rules(
+        required=("planType", "productType"),
+        optional=("orderId", "clientOid", "planStatus", "symbol"),
+        words={"planType": PLAN_TYPES, "planStatus": PLAN_STATUSES},
+        paging=_PAGE,
+        span=_THREE_MONTHS,
+    ),
+    "futures.accounts": Rules(required=("productType",)),
+    "convert.history": Rules(paging=Paging(20, 100), span=Span(90, ends="required")),
+    "broker.subaccount_email": Rules(required=("subUid",)),
+    "spot.bills": Rules(
+        optional=("coin", "groupType", "businessType"),
+        words={"groupType": GROUP_TYPES},
+        paging=Paging(100, 500),
+        span=Span(90),
+    ),
+    "futures.pending_orders": Rules(
+        required=("productType",),
+        optional=("orderId", "clientOid", "symbol", "status"),
+        words={"status": ORDER_STATUSES},
+        paging=_PAGE,
+        # An order rests until it is cancelled: without times even one older than three months is pending.
+        span=Span(90, one_missing="three-months"),
+    ),
+    "futures.fills": Rules(required=("productType",), optional=("orderId", "symbol"), paging=_PAGE, span=_THREE_MONTHS),
+    "futures.positions": Rules(required=("productType",), optional=("marginCoin",)),
+    "futures.order_detail": Rules(required=("symbol", "productType"), optional=("orderId", "clientOid")),
+    "futures.live_triggers": Rules(
+        required=("planType", "productType"),
+        optional=("orderId", "clientOid", "symbol"),
+        words={"planType": PLAN_TYPES},
+        paging=_PAGE,
+    ),
+    "futures.account": Rules(required=("symbol", "productType", "marginCoin")),
+    "futures.contracts": Rules(required=("productType",), optional=("symbol",)),
+    "futures.ticker": Rules(required=("symbol", "productType")),
+    "spot.account_info": Rules(),
+    "public.time": Rules(),
+}
+
+
+PAGE_AND_SPAN: Final = ("limit", "idLessThan", "startTime", "endTime")
+
+
+def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str]:
+    """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
+    rules = RULES[name]
+    taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
+    # What an endpoint does not take it overlooks, as the live exchange does.
+    values = {key: value for key, value in given.items() if value != "" and key in taken}
+    for key in rules.required:
+        if key not in values:
+            raise Refusal("40019", f"Parameter {key} cannot be empty")
+    for key, words in (rules.words or {}).items():
+        if key in values:
+            values[key] = _word(key, values[key], words)
+    if name == "broker.transfers":
+        values["type"] = _spoken_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
+    if name == "spot.bills" and "businessType" in values:
+        values["businessType"] = _spoken_word(
+            "businessType", values["businessType"], BUSINESS_TYPES, LIVE_BUSINESS_TYPES, live
+        )
+    if "productType" in values:
+        values["productType"] = _word("productType", values["productType"], PRODUCT_TYPES)
+    for key in ("symbol", "coin", "marginCoin"):
+        if key in values:
+            values[key] = values[key].upper()
+    return values
+
+
+def _word(name: str, given: str, words: Iterable[str]) -> str:
+    """The word meant, which may be written in any case; raises Refusal."""
+    found = next((word for word in words if word.lower() == given.lower()), None)
+    if found is None:
+        raise Refusal("40020", f"Parameter {name} error")
+    return found
+
+
+def _spoken_word(name: str, given: str, words: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
+    """The document's word for one given in the dialect that is spoken; raises Refusal."""
+    spoken = {live_words.get(word, word) if live else word: word for word in words}
+    return spoken[_word(name, given, spoken)]

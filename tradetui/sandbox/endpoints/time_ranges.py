@@ -1,0 +1,76 @@
+"""Time ranges: how far apart the ends may be, and what a missing one means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.gateway.number_parsing import whole_number
+
+DAY_MS: Final = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The rule of one endpoint's startTime and endTime.
+
+    `ends`: whether they are free, go together, or are required. `one_missing`: what the other end is taken to be.
+    `none`: the range when neither is given. `window_days`: nothing older can be read. `after_binding`: a managed
+    sub-account reads nothing from before it was bound.
+    """
+
+    days: int
+    ends: Literal["free", "both-or-neither", "required"] = "free"
+    one_missing: Literal["open", "three-months"] = "open"
+    none: Literal["open", "three-months", "previous-day"] = "open"
+    window_days: int | None = None
+    after_binding: bool = False
+
+
+def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | None) -> tuple[int | None, int | None]:
+    """Start and end of a read in milliseconds, both included, None where open; raises Refusal."""
+    start, end = _moment(values, "startTime"), _moment(values, "endTime")
+    if span.ends == "required":
+        for name, value in (("startTime", start), ("endTime", end)):
+            if value is None:
+                raise Refusal("40019", f"Parameter {name} cannot be empty")
+    if span.ends == "both-or-neither" and (start is None) != (end is None):
+        raise Refusal("40017", "Parameter verification failed startTime and endTime")
+    if start is not None and end is not None:
+        if start > end:
+            raise Refusal("40707", "start time is greater than end time")
+        if end - start > span.days * DAY_MS:
+            raise Refusal("00001", f"startTime and endTime interval cannot be greater than {span.days} days")
+    bound = bound_ms if span.after_binding else None
+    if bound is not None and start is not None and start < bound:
+        raise Refusal("40408", "startTime is earlier than the binding time")
+    start, end = _assumed(span, start, end, now_ms)
+    oldest = now_ms - span.window_days * DAY_MS if span.window_days is not None else None
+    return max((each for each in (start, oldest, bound) if each is not None), default=None), end
+
+
+def _assumed(span: Span, start: int | None, end: int | None, now_ms: int) -> tuple[int | None, int | None]:
+    months = span.days * DAY_MS
+    if start is None and end is None:
+        if span.none == "previous-day":
+            midnight = now_ms - now_ms % DAY_MS
+            return midnight - DAY_MS, midnight - 1
+        return (now_ms - months if span.none == "three-months" else None), None
+    if span.one_missing == "three-months":
+        if end is None and start is not None:
+            end = start + months
+        elif start is None:
+            start = now_ms - months
+    return start, end
+
+
+def _moment(values: Mapping[str, str], name: str) -> int | None:
+    text = values.get(name)
+    if text is None:
+        return None
+    moment = whole_number(text)
+    if moment is None:
+        raise Refusal("40017", f"Parameter verification failed {name}")
+    return moment

@@ -1,0 +1,215 @@
+"""The world behind the embedded exchange: accounts in a moving market, advanced in fixed ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books import order_execution as dealing
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.account_rows import account_row, info_row, settings_row
+from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.market import TICK_MS, Market
+from tradetui.sandbox.books.market_rows import contract_row, ticker_row
+from tradetui.sandbox.books.matching import tick
+from tradetui.sandbox.books.order import Order, words
+from tradetui.sandbox.books.order_execution import Moment, market_order
+from tradetui.sandbox.books.position_rows import position_row
+from tradetui.sandbox.books.reversal import reverse_as
+from tradetui.sandbox.books.reversal_steps import Wanted, decide
+from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.history.simulated_trader import live
+from tradetui.sandbox.invariants import check_account
+
+Row = Mapping[str, Any]
+
+
+class World:
+    """Everything the server side knows. Time only moves through `advance`."""
+
+    def __init__(self, seed: int, now_ms: int, *, tick_ms: int = TICK_MS) -> None:
+        self.seed = seed
+        self.tick_ms = tick_ms
+        self.now_ms = now_ms
+        self.market = Market(seed)
+        self.accounts: dict[str, Account] = {}
+        self.unborn: dict[str, Callable[[], Account]] = {}
+        self.keys: list[SandboxKey] = []
+        self.still = False
+        self.one_way_size_honoured = True
+
+    # Time
+
+    @property
+    def moment(self) -> Moment:
+        """The prices of now."""
+        return Moment(self.market, self.now_ms)
+
+    def advance(self, now_ms: int) -> None:
+        """Move the market and everybody in it up to a moment; whole ticks only, so that cuts do not matter."""
+        while self.now_ms + self.tick_ms <= now_ms:
+            self.now_ms += self.tick_ms
+            if not self.still:
+                self._tick()
+
+    def _tick(self) -> None:
+        self.market.step()
+        for account in self.accounts.values():
+            tick(account, self.moment)
+            if account.lively:
+                live(account, self.moment)
+
+    # Reading
+
+    def account(self, uid: str) -> Account:
+        """An account, with its past made when it is first asked for."""
+        if uid in self.unborn:
+            self.accounts[uid] = self.unborn.pop(uid)()
+        return self.accounts[uid]
+
+    def book(self, uid: str, product_type: str) -> FuturesAccount:
+        """The futures of an account in a product type; raises Refusal for one that is not traded here."""
+        try:
+            return self.account(uid).futures[product_type.upper()]
+        except KeyError:
+            raise Refusal("40309", f"The product type {product_type} has been removed") from None
+
+    def marks(self) -> dict[str, Decimal]:
+        """The mark price of every symbol."""
+        return self.moment.marks()
+
+    def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
+        """A book's rows, newest first: fills orders triggers live-triggers spot-fills bills converts transfers."""
+        account = self.account(uid)
+        match name:
+            case "spot-fills":
+                return account.spot_fills
+            case "bills":
+                return account.bills
+            case "converts":
+                return account.converts
+            case "transfers":
+                return account.transfers
+        book = self.book(uid, product_type or "")
+        if name == "fills":
+            return book.fills[::-1]
+        if name == "orders":
+            return [order.row() for order in sorted(book.orders.values(), key=_newest, reverse=True)]
+        rows = list(book.live_triggers.values()) if name == "live-triggers" else book.triggers
+        return sorted(rows, key=lambda row: (int(row["cTime"]), row["orderId"]), reverse=True)
+
+    def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
+        """The account list of a product type."""
+        book, marks = self.book(uid, product_type), self.marks()
+        return [account_row(book, coin, marks) for coin in book.balances]
+
+    def positions(self, uid: str, product_type: str) -> list[Row]:
+        """The position list of a product type."""
+        book, marks = self.book(uid, product_type), self.marks()
+        return [position_row(book, held, marks) for held in book.holdings.values()]
+
+    def order_detail(
+        self, uid: str, product_type: str, symbol: str, order_id: str | None, client_oid: str | None
+    ) -> Row:
+        """One order, resting or done; raises Refusal where there is none."""
+        order = self.book(uid, product_type).order(symbol.upper(), order_id, client_oid)
+        if order is None:
+            raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
+        return order.detail()
+
+    def account_settings(self, uid: str, product_type: str, symbol: str, margin_coin: str) -> Row:
+        """Account and settings of a contract's margin coin; raises Refusal."""
+        book = self.book(uid, product_type)
+        spec = self.spec(symbol, product_type)
+        return settings_row(book, spec.symbol, spec.margin_coin, self.marks())
+
+    def spec(self, symbol: str, product_type: str) -> ContractSpec:
+        """The contract of a symbol; raises Refusal."""
+        spec = CONTRACTS.get(symbol.upper())
+        if spec is None or spec.product_type != product_type.upper():
+            raise Refusal("40034", f"Parameter {symbol} does not exist")
+        return spec
+
+    def contracts(self, product_type: str) -> list[Row]:
+        """The contracts of a product type."""
+        return [contract_row(spec) for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
+
+    def ticker(self, symbol: str, product_type: str) -> list[Row]:
+        """The ticker of a symbol, a list of one; raises Refusal."""
+        return [ticker_row(self.spec(symbol, product_type), self.moment)]
+
+    def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
+        """Whose account it is and what a key of it may do."""
+        return info_row(self.account(uid), permissions, self.now_ms)
+
+    # The one write of a futures account
+
+    def reverse(self, uid: str, product_type: str, wanted: Wanted, fault: str | None = None) -> Row:
+        """Reverse a position as endpoint 5 says, or as a fault asks; raises Refusal."""
+        book = self.book(uid, product_type)
+        if wanted.client_oid and any(order.client_oid == wanted.client_oid for order in book.orders.values()):
+            raise Refusal("43118", "clientOid duplicate")
+        if wanted.size is not None and wanted.size % wanted.spec.step:
+            raise Refusal("40808", "Parameter verification exception size checkBDScale error")
+        steps = decide(book, wanted, honours_one_way_size=self.one_way_size_honoured)
+        if wanted.size is not None and wanted.size < wanted.spec.step:
+            raise Refusal("45111", "less than the minimum order quantity")
+        order = reverse_as(book, wanted, steps, fault, self.moment)
+        return {"orderId": order.order_id, "clientOid": wanted.client_oid or order.client_oid}
+
+    # What a test or a demonstration may do to the world
+
+    def open_position(self, uid: str, symbol: str, leg: str, size: Decimal) -> None:
+        """Open so much of a leg at the market."""
+        spec = CONTRACTS[symbol]
+        book = self.book(uid, spec.product_type)
+        side, trade_side = words(book.mode, leg, closes=False)
+        order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
+        dealing.fill(book, order, size, self.moment)
+
+    def place_order(
+        self,
+        uid: str,
+        symbol: str,
+        side: str,
+        trade_side: str,
+        size: Decimal,
+        price: Decimal,
+        *,
+        reduce_only: bool = False,
+    ) -> str:
+        """Rest a limit order; returns its id."""
+        spec = CONTRACTS[symbol]
+        book = self.book(uid, spec.product_type)
+        order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
+        order.price, order.order_type, order.reduce_only = price, "limit", reduce_only
+        return order.order_id
+
+    def cancel_order(self, uid: str, symbol: str, order_id: str) -> None:
+        """Take a resting order out of the book."""
+        book = self.book(uid, CONTRACTS[symbol].product_type)
+        dealing.cancel(book, book.orders[order_id], self.moment)
+
+    def burst(self, book: FuturesAccount, held: Holding) -> None:
+        """Close a holding by force, under the system's own words."""
+        dealing.burst(book, held, self.moment)
+
+    def set_mode(self, uid: str, product_type: str, mode: str) -> None:
+        """Switch the position mode; refused while anything is held or rests."""
+        book = self.book(uid, product_type)
+        if book.holdings or book.orders:
+            raise Refusal("40920", "Position or order exists, the position mode cannot be switched")
+        book.mode = mode
+
+    def check_books(self) -> None:
+        """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
+        marks = self.marks()
+        for account in self.accounts.values():
+            check_account(account, marks)
+
+
+def _newest(order: Order) -> tuple[int, str]:
+    return order.created_ms, order.order_id

@@ -1,0 +1,61 @@
+"""Bad weather: which answer is disturbed and how, by a seeded chance or by a test's own word."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tradetui.sandbox.books.reversal_faults import OUTCOMES
+from tradetui.sandbox.options import FAULT_KINDS, UnknownFault
+
+
+class ConnectionDropped(ConnectionResetError):
+    """The connection ended without an answer; raised where there is no socket to close."""
+
+
+@dataclass(slots=True)
+class _Planned:
+    kind: str
+    endpoint: str | None
+    times: int
+
+
+class Faults:
+    """Decides, call by call, what goes wrong; what a test planned comes before chance."""
+
+    def __init__(self, rates: Mapping[str, float], seed: int) -> None:
+        self.rates = dict(rates)
+        self._chance = random.Random(f"{seed}/faults")
+        self._planned: list[_Planned] = []
+
+    def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
+        """Disturb the next calls (of one endpoint, by catalogue name) this way."""
+        if kind not in FAULT_KINDS:
+            raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
+        self._planned.append(_Planned(kind, endpoint, times))
+
+    def heal(self) -> None:
+        """End all bad weather."""
+        self.rates.clear()
+        self._planned.clear()
+
+    def of_call(self, endpoint: str) -> str | None:
+        """What disturbs this call's transport, if anything."""
+        return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(OUTCOMES))
+
+    def of_reversal(self) -> str | None:
+        """Which other outcome a reversal shall have, if any."""
+        return self._pick("futures.reverse", frozenset(OUTCOMES))
+
+    def _pick(self, endpoint: str, kinds: frozenset[str]) -> str | None:
+        for planned in self._planned:
+            if planned.kind in kinds and planned.endpoint in (None, endpoint):
+                planned.times -= 1
+                if planned.times <= 0:
+                    self._planned.remove(planned)
+                return planned.kind
+        for kind, rate in self.rates.items():
+            if kind in kinds and self._chance.random() < rate:
+                return kind
+        return None

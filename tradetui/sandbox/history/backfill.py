@@ -1,0 +1,180 @@
+"""The ninety days before the start: fills, triggers and resting orders that agree with what is held."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+
+from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.number_format import text
+from tradetui.sandbox.books.order import HEDGE, Order
+from tradetui.sandbox.books.trigger_order import PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
+
+DAY_MS = 86_400_000
+SYMBOLS = {
+    "USDT-FUTURES": ("BTCUSDT", "BTCUSDT", "ETHUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT"),
+    "COIN-FUTURES": ("BTCUSD", "ETHUSD"),
+    "USDC-FUTURES": ("BTCPERP", "ETHPERP"),
+}
+TARGET_NOTIONAL = 24_000
+
+
+def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
+    """Where the price was so long ago: slow waves that end at the start price."""
+    days = age_ms / DAY_MS
+    wave = 0.06 * math.sin(days / 7.3) + 0.02 * math.sin(days * 1.9)
+    return spec.price(spec.start_price * (1 + Decimal(round(wave * 1_000_000)) / 1_000_000))
+
+
+def unit_size(spec: ContractSpec, notional: int) -> Decimal:
+    """A tradable size of about so much notional, never nothing."""
+    return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
+
+
+def fill_past(book: FuturesAccount, chance: random.Random, now_ms: int, fills: int) -> None:
+    """Trade for ninety days and end with a position in most symbols, long or short."""
+    moments = sorted(now_ms - chance.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
+    for moment in moments:
+        spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
+        trade_once(book, spec, past_price(spec, now_ms - moment), chance, moment)
+
+
+def trade_once(book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
+    """One small market trade that keeps what is held between nothing and about twice the target."""
+    leg = chance.choice(("long", "short")) if book.mode == HEDGE else ""
+    held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
+    size = max(spec.step, unit_size(spec, chance.randint(500, 6_000)))
+    heavy = held is not None and held.size * spec.start_price > TARGET_NOTIONAL
+    closes = held is not None and (heavy or chance.random() < 0.42)
+    if book.mode == HEDGE:
+        side = "buy" if leg == "long" else "sell"
+        trade_side = "close" if closes else "open"
+        if closes and held is not None:
+            size = min(size, held.size)
+    else:
+        towards_short = (held is not None and held.leg == "long") == closes if held else chance.random() < 0.5
+        side = "sell" if towards_short else "buy"
+        trade_side = f"{side}_single"
+    order_id = book.ids.at(now_ms)
+    order = Order(
+        spec=spec,
+        order_id=order_id,
+        client_oid=f"c{order_id[-15:]}",
+        side=side,
+        trade_side=trade_side,
+        order_type="market",
+        size=size,
+        price=None,
+        mode=book.mode,
+        leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
+        created_ms=now_ms,
+        changed_ms=now_ms,
+        enter_point=chance.choice(("WEB", "API", "ANDROID", "IOS")),
+    )
+    book.execute(order, size, price, now_ms, maker=chance.random() < 0.3)
+
+
+def rest_orders(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
+    """Limit orders around the price, some partly filled, one far older than any window."""
+    for number in range(count):
+        age = 130 * DAY_MS if number == 0 else chance.randrange(60_000, 20 * DAY_MS)
+        order = rest_order(book, chance, now_ms - age, deep=number == 0)
+        if number % 5 == 2:
+            # Filled after everything else, so that the fills replayed in order give what is held.
+            moment = now_ms - 20_000 + number
+            part = max(order.spec.step, order.spec.size(order.size / 4))
+            book.execute(order, part, order.price or order.spec.start_price, moment, maker=True)
+
+
+def rest_order(
+    book: FuturesAccount,
+    chance: random.Random,
+    now_ms: int,
+    *,
+    deep: bool = False,
+    around: Decimal | None = None,
+) -> Order:
+    """One resting order that opens, a little below (buying) or above (selling) the price."""
+    spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
+    buys = chance.random() < 0.5
+    away = Decimal(chance.randint(20, 60) if deep else chance.randint(2, 60)) / 1000
+    base = around if around is not None else spec.start_price
+    price = spec.price(base * (1 - away if buys else 1 + away))
+    size = unit_size(spec, chance.randint(1_000, 9_000)) * 2
+    side = "buy" if buys else "sell"
+    order_id = book.ids.at(now_ms)
+    order = Order(
+        spec=spec,
+        order_id=order_id,
+        client_oid=f"c{order_id[-15:]}",
+        side=side,
+        trade_side="open" if book.mode == HEDGE else f"{side}_single",
+        order_type="limit",
+        size=size,
+        price=price,
+        mode=book.mode,
+        leverage=book.leverage,
+        margin_mode=book.margin_mode(spec.symbol),
+        created_ms=now_ms,
+        changed_ms=now_ms,
+        enter_point=chance.choice(("WEB", "API", "ANDROID")),
+        force=chance.choice(("gtc", "gtc", "post_only")),
+        preset_take_profit=spec.price(price * (Decimal("1.08") if buys else Decimal("0.92")))
+        if chance.random() < 0.3
+        else None,
+        preset_stop_loss=spec.price(price * (Decimal("0.95") if buys else Decimal("1.05")))
+        if chance.random() < 0.3
+        else None,
+    )
+    book.orders[order.order_id] = order
+    return order
+
+
+def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
+    """Trigger orders of every type and status over ninety days, oldest first, and a few that still wait."""
+    moments = sorted(now_ms - chance.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
+    for number, moment in enumerate(moments):
+        spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
+        price = past_price(spec, now_ms - moment)
+        row = trigger_row(
+            spec=spec,
+            plan_type=PLAN_TYPES[number % len(PLAN_TYPES)],
+            order_id=book.ids.at(moment),
+            mode=book.mode,
+            leg=chance.choice(("long", "short")),
+            size=unit_size(spec, chance.randint(500, 5_000)),
+            trigger_price=spec.price(price * Decimal(chance.randint(970, 1030)) / 1000),
+            created_ms=moment,
+            chance=chance,
+            margin_mode=book.margin_mode(spec.symbol),
+        )
+        status = STATUSES[(number // len(PLAN_TYPES)) % len(STATUSES)]
+        done_ms = min(now_ms - 1_000, moment + chance.randrange(1_000, 2 * DAY_MS))
+        size = Decimal(row["size"]) or unit_size(spec, 2_000)
+        book.triggers.append(ended(row, status, done_ms, execute_id=book.ids.at(moment), price=price, size=size))
+
+
+def waiting_trigger(
+    book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int
+) -> None:
+    """One more trigger, one to four per cent away on the side it waits on."""
+    row = trigger_row(
+        spec=spec,
+        plan_type=chance.choice(PLAN_TYPES),
+        order_id=book.ids.at(now_ms),
+        mode=book.mode,
+        leg=chance.choice(("long", "short")),
+        size=unit_size(spec, chance.randint(500, 3_000)),
+        trigger_price=price,
+        created_ms=now_ms,
+        chance=chance,
+        margin_mode=book.margin_mode(spec.symbol),
+    )
+    away = Decimal(chance.randint(8, 40)) / 1000
+    row["triggerPrice"] = text(spec.price(price * (1 + away if waits_above(row) else 1 - away)))
+    if row["price"]:
+        row["price"] = row["triggerPrice"]
+    book.live_triggers[row["orderId"]] = row

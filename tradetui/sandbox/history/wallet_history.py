@@ -1,0 +1,155 @@
+"""The books beside futures: spot fills and bills, converts, sub-account transfers; generated once, newest first."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.number_format import text
+
+DAY_MS = 86_400_000
+_PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
+SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
+_OTHER_BILLS = (
+    ("deposit", "deposit"),
+    ("withdraw", "withdraw"),
+    ("transfer", "transfer-in"),
+    ("transfer", "transfer-out"),
+    ("other", "rebate rewards"),
+    ("other", "airdrop rewards"),
+    ("other", "USDT contract rewards"),
+    ("other", "mix contract rewards"),
+    ("other", "system lock"),
+    ("other", "user lock"),
+    ("fait", "deposit"),
+    ("convert", "transfer-in"),
+    ("financial", "transfer-out"),
+)
+_OUT = frozenset({"withdraw", "sell", "transfer-out", "system lock", "user lock", "deduction of handling fee"})
+
+
+def spot_books(
+    uid: str, chance: random.Random, ids: Identifiers, now_ms: int, count: int = 320
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Fills and bills of an account that balance: every fill has its two bills and its fee's."""
+    times = sorted(now_ms - chance.randrange(60_000, 89 * DAY_MS) for _ in range(count))
+    balances: dict[str, Decimal] = {
+        "USDT": Decimal(100_000),
+        "BTC": Decimal(2),
+        "ETH": Decimal(30),
+        "SOL": Decimal(400),
+    }
+    fills: list[dict[str, Any]] = []
+    bills: list[dict[str, Any]] = []
+
+    def bill(moment: int, coin: str, group: str, business: str, size: Decimal, fees: Decimal = Decimal(0)) -> None:
+        before = balances.setdefault(coin, Decimal(0))
+        balances[coin] = before + size + fees
+        bills.append(
+            {
+                "cTime": str(moment),
+                "coin": coin,
+                "groupType": group,
+                "businessType": business,
+                "size": text(size),
+                "balance": text(before),
+                "fees": text(fees),
+                "billId": ids.at(moment),
+                "balanceAfter": text(balances[coin]),
+            }
+        )
+
+    for moment in times:
+        if chance.random() < 0.3:
+            group, business = chance.choice(_OTHER_BILLS)
+            size = Decimal(chance.randint(1, 50_000)) / 100
+            bill(moment, "USDT", group, business, -size if business in _OUT else size)
+            continue
+        symbol, coin, start = chance.choice(_PAIRS)
+        price = (Decimal(start) * Decimal(chance.randint(9_500, 10_500)) / 10_000).quantize(Decimal("0.01"))
+        size = (Decimal(chance.randint(20, 2_000)) / price).quantize(Decimal("0.0001"))
+        if size <= 0:
+            size = Decimal("0.0001")
+        side = chance.choice(("buy", "sell"))
+        amount = (size * price).quantize(Decimal("0.000001"))
+        fee_coin = coin if side == "buy" else "USDT"
+        fee = -((size if side == "buy" else amount) * Decimal("0.001")).quantize(Decimal("0.00000001"))
+        fills.append(
+            {
+                "userId": uid,
+                "symbol": symbol,
+                "orderId": ids.at(moment),
+                "tradeId": ids.at(moment),
+                "orderType": chance.choice(("limit", "market")),
+                "side": side,
+                "priceAvg": text(price),
+                "size": text(size),
+                "amount": text(amount),
+                "tradeScope": chance.choice(("taker", "maker")),
+                "feeDetail": {"deduction": "no", "feeCoin": fee_coin, "totalDeductionFee": "", "totalFee": text(fee)},
+                "cTime": str(moment),
+                "uTime": str(moment),
+            }
+        )
+        bought = side == "buy"
+        bill(moment, coin, "transaction", side, size if bought else -size, fee if bought else Decimal(0))
+        bill(moment, "USDT", "transaction", side, -amount if bought else amount, Decimal(0) if bought else fee)
+    fills.reverse()
+    bills.reverse()
+    return fills, bills
+
+
+def convert_book(chance: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
+    """Converts over the last hundred days."""
+    rows = []
+    for moment in sorted(now_ms - chance.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
+        source, target, price = chance.choice(
+            (
+                ("USDT", "USDC", "0.9994"),
+                ("USDT", "ETH", "0.00034"),
+                ("BTC", "USDT", "84100.5"),
+                ("ETH", "USDT", "2941.2"),
+            )
+        )
+        size = Decimal(chance.randint(1, 900)) / (1 if source == "USDT" else 100)
+        rows.append(
+            {
+                "id": ids.at(moment),
+                "ts": str(moment),
+                "cnvtPrice": price,
+                "fee": text(Decimal(chance.randint(0, 3)) / 100),
+                "fromCoinSize": text(size),
+                "fromCoin": source,
+                "toCoinSize": text((size * Decimal(price)).quantize(Decimal("0.00000001"))),
+                "toCoin": target,
+            }
+        )
+    rows.reverse()
+    return rows
+
+
+def transfer_book(
+    uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int, count: int = 260
+) -> list[dict[str, Any]]:
+    """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
+    rows: list[dict[str, Any]] = []
+    for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(count)):
+        recent = now_ms - moment < DAY_MS // 2
+        rows.append(
+            {
+                "uid": chance.choice(uids),
+                "txId": ids.at(moment),
+                "coin": chance.choice(("USDT", "BTC", "ETH")),
+                "type": chance.choice(("deposit", "withdrawl")),
+                "subType": chance.choice(("onchain", "internal", "fast")),
+                "amount": text(Decimal(chance.randint(1, 90_000)) / 100),
+                "status": chance.choice(("pending", "success", "fail"))
+                if recent
+                else chance.choice(("success", "fail")),
+                "ts": str(moment),
+            }
+        )
+    rows.reverse()
+    return rows

@@ -1,0 +1,49 @@
+"""Asks for one line of text and does something with it, saying beneath it why that could not be done."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from tradetui.ui.sanitize import plain, tell
+
+
+class TextDialog(ModalScreen[bool]):
+    """Returns whether it was done. `work` returns what to say then; whatever it raises is shown, and asked again."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(False)", "Cancel")]
+    AUTO_FOCUS = "Input"
+
+    def __init__(self, title: str, question: str, text: str, work: Callable[[str], Awaitable[str]]) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._question = question
+        self._text = text
+        self._work = work
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = plain(self._heading)
+            box.border_subtitle = plain("Enter does it · Esc back")
+            yield Static(plain(self._question), markup=False)
+            line = Input(self._text, max_length=200)
+            line.cursor_blink = False
+            yield line
+            yield Static("", classes="reason", markup=False)
+
+    @on(Input.Submitted)
+    async def _given(self, event: Input.Submitted) -> None:
+        try:
+            said = await self._work(event.value.strip())
+        except Exception as problem:
+            self.query_one(".reason", Static).update(plain(problem))
+            return
+        tell(self.app, said, seconds=12)
+        self.dismiss(True)

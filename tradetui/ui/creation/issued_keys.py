@@ -1,0 +1,161 @@
+"""Keys in the vault: covered until asked for, copied without being shown, made profiles in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from pydantic import SecretStr
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+
+from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
+from tradetui.desk.creation.kinds import Creates
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.ui.creation.ask_line import TextDialog
+from tradetui.ui.sanitize import plain, tell
+from tradetui.wire.text.sanitize import scrub
+
+COVERED = "•" * 12
+LABEL = 14
+KEYS = "v shows · a copies the API key · s the secret · x the passphrase · m makes it a profile"
+WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the passphrase"
+_NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
+
+
+class GivenKeysDialog(ModalScreen[None]):
+    """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "given('reveal')", "Show"),
+        Binding("a", "given('copy(\"api_key\")')", "Copy the API key"),
+        Binding("s", "given('copy(\"secret\")')", "Copy the secret"),
+        Binding("x", "given('copy(\"passphrase\")')", "Copy the passphrase"),
+        Binding("m", "given('make_profile')", "Make it a profile"),
+        Binding("j", "given('cursor(1)')", "Down"),
+        Binding("k", "given('cursor(-1)')", "Up"),
+    ]
+
+    async def action_given(self, action: str) -> None:
+        """Do this with the list, once it is there."""
+        for keys in self.query(GivenKeys):
+            await keys.run_action(action)
+
+
+class GivenKeys(Vertical):
+    """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
+
+    def __init__(self, creation: Creation, entries: Sequence[Entry]) -> None:
+        super().__init__(classes="given")
+        self._creation = creation
+        self._entries = entries
+        self._shown: Secrets | None = None
+
+    def compose(self) -> ComposeResult:
+        yield OptionList(*(plain(self._words(entry)) for entry in self._entries), markup=False)
+        yield Static("", id="card", markup=False)
+        yield Static(plain(KEYS if self._creation.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._list.highlighted = 0 if self._entries else None
+        self._draw()
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The key under the cursor."""
+        at = self._list.highlighted
+        return self._entries[at] if at is not None and at < len(self._entries) else None
+
+    @staticmethod
+    def _words(entry: Entry) -> str:
+        state = "" if entry.complete else "  INCOMPLETE" if entry.told else "  asked for, never told"
+        if entry.unreadable:
+            state = "  CANNOT BE READ"
+        return f"{entry.name:<32} {entry.uid or UNKNOWN:<12} {entry.label}{state}"
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        self._shown = None
+        self._draw()
+
+    def _draw(self) -> None:
+        entry = self.entry
+        if entry is None:
+            self.query_one("#card", Static).update(plain("No key was given out to tradetui for this account yet."))
+            return
+        if entry.unreadable:
+            self.query_one("#card", Static).update(plain(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
+            return
+        created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
+        kind = "copy-trading key" if entry.kind == Creates.COPY_KEY else "virtual sub-account"
+        lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
+        lines += [self._line(words, self._value(entry, name), "bold") for name, words in _NAMES]
+        lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
+        lines.append(self._line("addresses", ", ".join(entry.addresses) or "none told"))
+        lines.append(self._line("kept in", entry.place))
+        self.query_one("#card", Static).update(Content("\n").join(lines))
+
+    def _value(self, entry: Entry, name: str) -> str:
+        if self._shown is None:
+            return COVERED if name in entry.has else UNKNOWN
+        value: SecretStr | None = getattr(self._shown, name)
+        return UNKNOWN if value is None else value.get_secret_value()
+
+    @staticmethod
+    def _line(label: str, words: str, style: str = "") -> Content:
+        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
+
+    def action_cursor(self, by: int) -> None:
+        """Up or down."""
+        self._list.highlighted = max(0, min((self._list.highlighted or 0) + by, len(self._entries) - 1))
+
+    async def _secrets(self) -> Secrets | None:
+        entry = self.entry
+        if entry is None:
+            return None
+        try:
+            return await self._creation.secrets(entry.name)
+        except VaultUnusable as problem:
+            tell(self.app, str(problem), severity="error", seconds=10)
+            return None
+
+    async def action_reveal(self) -> None:
+        """Show the key under the cursor, or cover it."""
+        self._shown = None if self._shown is not None else await self._secrets()
+        self._draw()
+
+    async def action_copy(self, name: str) -> None:
+        """Put one of the three on the clipboard, without showing it."""
+        entry, secrets = self.entry, await self._secrets()
+        if entry is None or secrets is None:
+            return
+        words = dict(_NAMES)[name]
+        value: SecretStr | None = getattr(secrets, name)
+        if value is None:
+            tell(self.app, f"There is no {words} of {entry.name}.", severity="warning")
+            return
+        self.app.copy_to_clipboard(value.get_secret_value())
+        tell(self.app, f"Copied the {words} of {entry.name}; the clipboard holds it now.")
+
+    def action_make_profile(self) -> None:
+        """Ask for a name and write a profile of the key under the cursor."""
+        entry = self.entry
+        if entry is None or not self._creation.makes_profiles:
+            return
+
+        async def write(name: str) -> str:
+            file = await self._creation.make_profile(name, entry)
+            return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
+
+        self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))

@@ -1,0 +1,189 @@
+"""The review: exactly what will be sent, sent once, and then what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.kinds import ENDPOINTS, KINDS, Created, Wanted, titles_of
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.reversal.preview import ARMS_S
+from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.sanitize import plain
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
+
+
+class ReviewDialog(ModalScreen[Created | None]):
+    """Returns what became of it, None where nothing was sent.
+
+    Back has the focus and Enter presses it; Tab then Enter sends.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "cancel", "Back"),
+        ("down,j", "scroll(1)", "Further down"),
+        ("up,k", "scroll(-1)", "Further up"),
+        ("pagedown", "scroll(10)", "Page down"),
+        ("pageup", "scroll(-10)", "Page up"),
+        Binding("L", "lock", "Lock or unlock", id="lock"),
+    ]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+    AUTO_FOCUS = "#cancel"
+
+    def __init__(self, creation: Creation, request: Wanted) -> None:
+        super().__init__(classes="dialog -creating")
+        self._creation = creation
+        self._request = request
+        self._kind = KINDS[type(request)]
+        self._armed = False
+        self._sending = False
+        self._words = ""
+
+    def compose(self) -> ComposeResult:
+        settings = self._creation.settings
+        style = "live" if str(settings.environment) == "LIVE" else "calm"
+        account = f"{settings.environment} · {settings.name} · {self._creation.uid or settings.uid or 'uid not known'}"
+        with Vertical() as box:
+            box.border_title = plain(TITLES[self._kind])
+            box.border_subtitle = plain("Tab, Enter sends · Esc back to the form")
+            yield Static(plain(account), classes=style, markup=False)
+            with VerticalScroll(can_focus=False):
+                yield Static(Content("\n").join(self._lines()), id="body", markup=False)
+            yield Static("", id="reason", classes="reason", markup=False)
+            with Horizontal(classes="buttons"):
+                yield DeliberateButton("Back", id="cancel")
+                yield DeliberateButton(self._action(), id="confirm", variant="error", disabled=True)
+
+    def _action(self) -> str:
+        names = titles_of(self._request)
+        return f"Create {len(names)}" if len(names) > 1 else "Create it"
+
+    def _lines(self) -> Iterable[Content]:
+        what = endpoint(ENDPOINTS[self._kind])
+        yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
+        yield Content("")
+        yield Content.styled(f"{what.method} {what.path}", "bold")
+        yield from map(plain, _json_lines(self._request.told()))
+        yield Content("")
+        yield Content.styled(
+            "It cannot be taken back from here, and is never sent a second time. What the exchange tells once is kept "
+            f"in {scrub(self._creation.where)} before it is shown.",
+            "$quiet",
+        )
+
+    async def on_mount(self) -> None:
+        """Arm a moment later, so that keys typed ahead send nothing."""
+        self._tell("arming …")
+        self.run_worker(self._arm(), group="arming", exit_on_error=False)
+
+    async def _arm(self) -> None:
+        await asyncio.sleep(ARMS_S)
+        self._armed = True
+        self._tell("")
+
+    def _tell(self, words: str) -> None:
+        self._words = words
+        reasons = self._creation.why_not(self._kind)
+        enabled = self._armed and not self._sending and not reasons
+        button = self.query_one("#confirm", Button)
+        if not enabled and button.has_focus:
+            self.query_one("#cancel").focus()
+        button.disabled = not enabled
+        reasons = tuple(map(self._trade_app.with_own_keys, reasons))
+        self.query_one("#reason", Static).update(plain("\n".join(filter(None, (words, *reasons)))))
+
+    @property
+    def _trade_app(self) -> TradeApp:
+        return cast("TradeApp", self.app)
+
+    def action_lock(self) -> None:
+        """Lock at once; unlocking asks first, and then the review is as it was."""
+        self._trade_app.lock_or_unlock()
+
+    def desk_changed(self) -> None:
+        """The lock may be another one."""
+        if not self._sending:
+            self._tell(self._words)
+
+    def on_screen_resume(self) -> None:
+        """What was in front is gone; it may have unlocked trading."""
+        self.call_later(self.desk_changed)
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self._tell(TOO_SOON)
+
+    def action_scroll(self, lines: int) -> None:
+        """Show more of what will be sent, where it is more than fits."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_cancel(self) -> None:
+        """Back to the form; while it is being sent there is nothing to cancel any more."""
+        if not self._sending:
+            self.dismiss(None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if event.button.id != "confirm":
+            self.action_cancel()
+        elif self._armed and not self._sending:
+            self._sending = True
+            self.query_one("#confirm", Button).disabled = True
+            self.query_one("#cancel", Button).disabled = True
+            self.query_one("#reason", Static).update(plain("sending … what becomes of it is shown here"))
+            self.query_one(Vertical).border_subtitle = ""
+            # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
+            self.app.run_worker(self._send(), group="creating", exit_on_error=False)
+
+    async def _send(self) -> None:
+        try:
+            created = await self._creation.create(self._request)
+        except Withheld as refused:
+            self._withheld(" ".join(refused.reasons))
+        except Exception as problem:
+            self._sending = False
+            self._say(f"It is not known what became of it ({type(problem).__name__}). Look at: tradetui journal")
+        else:
+            if self.is_attached:
+                self.dismiss(created)
+
+    def _withheld(self, why: str) -> None:
+        self._sending = False
+        self._say(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
+
+    def _say(self, words: str) -> None:
+        if self.is_attached:
+            cancel = self.query_one("#cancel", Button)
+            cancel.disabled = False
+            cancel.focus()
+            self._tell(words)
+
+
+def _json_lines(body: Any) -> Iterable[str]:
+    """The body as it is sent, a field a line."""
+    elements = body if isinstance(body, list) else [body]
+    if body is elements:
+        yield "["
+    for place, element in enumerate(elements):
+        fields = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in element.items()]
+        yield "{"
+        yield ",\n".join(fields)
+        yield "}," if place + 1 < len(elements) else "}"
+    if body is elements:
+        yield "]"

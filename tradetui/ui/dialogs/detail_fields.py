@@ -1,0 +1,98 @@
+"""The fields of a row for the detail view: name, value as read, text as received, and what is unusual about it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.ui.time_zones import zone_label
+
+UNREADABLE = "cannot be read"
+EXTRA = "not in the interface"
+DERIVED = "worked out"
+ASKED = "as asked for"
+NOT_SENT = "not sent"
+_BEHIND_A_RECORD = ("received", "unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line: `mark` is empty for a field like any other."""
+
+    name: str
+    value: str
+    received: str
+    mark: str = ""
+
+
+def fields_of(row: Any, zone: tzinfo) -> tuple[Field, ...]:
+    """Every field of a row: what tradetui adds first, then the interface's in its order, then what that does not name.
+
+    A row that was not received but worked out, such as a position from fills, has only what was worked out.
+    """
+    return tuple(_fields(row, zone))
+
+
+def _fields(row: Any, zone: tzinfo) -> Iterator[Field]:
+    record = getattr(row, "record", None)
+    if record is None and hasattr(row, "received"):
+        record = row
+    if dataclasses.is_dataclass(row):
+        names = [each.name for each in dataclasses.fields(row) if each.name != "record"]
+        for name in names if record is None else ("product_type", "source"):
+            yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
+    elif getattr(row, "product_type", None) is not None:
+        yield Field("product type", str(row.product_type), "", ASKED)
+    if record is not None:
+        yield from _received(record, zone)
+
+
+def _received(record: Any, zone: tzinfo) -> Iterator[Field]:
+    raw: Mapping[str, object] = record.received
+    unreadable: Mapping[str, str] = record.unreadable
+    unknown = record.unknown
+    attributes: Mapping[str, str] = record._attributes
+    for name, attribute in attributes.items():
+        value = getattr(record, attribute)
+        # A field may have come under another spelling; its value is there all the same.
+        received = _raw(raw[name]) if name in raw else ""
+        if name in unreadable:
+            yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
+        else:
+            yield Field(name, _read(value, zone), received, "" if name in raw or value is not None else NOT_SENT)
+    for name, value in unknown.items():
+        yield Field(name, UNKNOWN, _raw(value), EXTRA)
+
+
+def _read(value: object, zone: tzinfo) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, datetime):
+        local = value.astimezone(zone)
+        return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {zone_label(zone)}"
+    if isinstance(value, Decimal):
+        from tradetui.wire.text.decimal_text import plain
+
+        return plain(value)
+    if isinstance(value, tuple | list):
+        return "; ".join(_read(each, zone) for each in value) or UNKNOWN
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_read(each, zone)}" for name, each in value.items()) or UNKNOWN
+    parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
+    if parts and not isinstance(value, str):
+        given = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}
+        return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in given.items())
+    return str(value)
+
+
+def _raw(value: object) -> str:
+    if isinstance(value, str):
+        return value or '""'
+    from tradetui.wire.text.json_text import dump
+
+    return dump(value)

@@ -1,0 +1,1 @@
+"""The screen of every fill or trigger ever seen, from the archive."""

@@ -1,0 +1,154 @@
+"""Every fill or trigger ever seen, from the archive: any number of rows, a few pages of them in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from tradetui.desk.archive.database import Kind
+from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.tables.columns import COLUMNS
+from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hint, Hints
+from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.sanitize import plain
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
+from tradetui.ui.time_zones import zone_label
+
+if TYPE_CHECKING:
+    from tradetui.ui.settings import UiSettings
+
+KINDS: Final = {"fills": Kind.FILL, "triggers": Kind.TRIGGER}
+TITLES: Final = {"fills": "Every fill seen", "triggers": "Every trigger seen"}
+ORDER: Final = "by time; s turns it round; the filter looks at symbols"
+
+
+class HistoryScreen(TableScreen):
+    """The rows as they were when it was opened; `u` looks for newer ones."""
+
+    where = "history"
+    AUTO_FOCUS = "RecordTable"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
+
+    def __init__(self, settings: UiSettings, table: str) -> None:
+        super().__init__(settings)
+        self._name_of_table = table
+        self._table = RecordTable(COLUMNS[table], id=f"table-{table}")
+        self._words = Static(plain("reading …"), classes="words", markup=False)
+        self._rows: ArchiveRows | None = None
+        self._painting = False
+
+    def compose(self) -> ComposeResult:
+        """The rows, and the keys."""
+        with Container(id="records", classes="panel -empty"):
+            yield self._table
+            with Container(classes="nothing"):
+                yield self._words
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Count, and read what is in sight."""
+        self.show_zone()
+        name = self._name_of_table
+        if (choice := self.trade_app.choices.tables.get(name)) is not None:
+            show_choice(self._table, choice, every_column(name), COLUMNS[name])
+            self._table.sort_by(None)
+        assert self.desk is not None
+        self._rows = self.desk.history(KINDS[name], self._changed)
+        self.action_poll_now()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        if self._rows is not None:
+            self._rows.close()
+
+    def action_poll_now(self) -> None:
+        """Count again, so that newer rows are seen."""
+        for rows in {self._rows, self._table.rows}:
+            if isinstance(rows, ArchiveRows):
+                self.run_worker(rows.refresh(), exit_on_error=False)
+
+    def _changed(self) -> None:
+        if not self._painting and self.is_attached:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._painting = False
+        if self._rows is not None:
+            self._table.set_source(self._rows)
+        self.refresh_states()
+
+    @property
+    def table(self) -> RecordTable:
+        """The rows."""
+        return self._table
+
+    @property
+    def subject(self) -> str:
+        """What they are."""
+        return TITLES[self._name_of_table]
+
+    @property
+    def screen_name(self) -> str:
+        """The panel whose rows they were."""
+        return self._name_of_table
+
+    def refresh_states(self) -> None:
+        """Bring the title, the words where there is no row, and the hints up to date."""
+        box, shown = self.query_one("#records"), self._table.shown
+        pattern = f" /{self._table.pattern}" if self._table.pattern else ""
+        box.border_title = plain(f"{self.subject} {shown:,}{pattern}")
+        box.border_subtitle = plain(ORDER)
+        box.set_class(not shown, "-empty")
+        self._words.update(plain("No symbol matches.\nEsc clears the filter." if pattern else "Nothing was seen yet."))
+        note = f"times in {zone_label(self.zone)}"
+        if self.query("#filter"):
+            self.query_one(Hints).show(FILTER_HINTS, note)
+            return
+        hints = [
+            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None)
+            for each in BINDINGS
+            if self.where in each.where and (each.hint or each.id in ("back", "poll_now"))
+        ]
+        self.query_one(Hints).show(hints, note)
+
+    def why_not(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+        able = {
+            "detail": self._table.cursor_key is not None,
+            "copy_cell": self._table.cursor_key is not None,
+            "copy_row": self._table.cursor_key is not None,
+            "sort_reverse": True,
+            "export": self._table.shown > 0,
+        }
+        return None if able.get(binding, True) else REASONS[binding]
+
+    def action_sort(self) -> None:
+        """Turn the order round: by time is the only one that the archive's index knows."""
+        sort = self._table.sort
+        self._table.sort_by("cTime" if sort is None else None, False)
+        self.refresh_states()
+
+    def action_sort_reverse(self) -> None:
+        """The same."""
+        self.action_sort()
+
+    def remember_sort(self) -> None:
+        """This order is the screen's own, not the panel's."""
+
+    async def action_back(self) -> None:
+        """Clear the filter, then leave."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()

@@ -1,0 +1,108 @@
+"""What of the journal is lost, what to look at, and the trader's deliberate step to go on without it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.reversal.pretrade_checks import is_typed
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.sanitize import plain, tell
+from tradetui.wire.text.sanitize import scrub
+
+WORD: Final = "ACCEPT LOSS"
+CAUTION: Final = (
+    "A reversal may have been sent whose outcome this journal held. Nothing is sent until you say that you have looked "
+    "at positions, orders and fills on the exchange itself.\n"
+    "Accepting deletes nothing: what is damaged is kept under another name, what it locked is free, and trading stays "
+    "locked until L unlocks it."
+)
+
+
+class LostJournalDialog(ModalScreen[None]):
+    """Cancel has the focus; the word has to be typed. Nothing changes before the button is pressed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Leave it locked")]
+    AUTO_FOCUS = "#cancel"
+
+    def __init__(self, intents: Intents) -> None:
+        super().__init__(classes="dialog")
+        self._intents = intents
+
+    def compose(self) -> ComposeResult:
+        loss = self._intents.loss
+        with Vertical() as box:
+            box.border_title = plain("The journal is lost or damaged")
+            if loss is not None:
+                yield Static(plain(f"{loss.file}: {loss.reason}."), markup=False)
+                open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
+                yield Static(plain(f"It was not settled: {open_scopes or 'nothing that is known of'}."), markup=False)
+            yield Static(plain(CAUTION), classes="reason", markup=False)
+            yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
+            yield Static("", id="missing", classes="reason", markup=False)
+            with Horizontal(classes="buttons"):
+                yield DeliberateButton("Leave it locked", id="cancel")
+                yield DeliberateButton("Accept the loss", id="confirm", variant="error", disabled=True)
+
+    def on_mount(self) -> None:
+        """Say what is still needed."""
+        self._tell_missing()
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed at a button begins the word."""
+        if event.is_printable and event.character is not None and not isinstance(self.focused, Input):
+            event.stop()
+            field = self.query_one("#typed", Input)
+            self.set_focus(field)
+            field.insert_text_at_cursor(event.character)
+
+    @property
+    def _typed(self) -> bool:
+        return is_typed(WORD, self.query_one("#typed", Input).value)
+
+    @on(Input.Changed)
+    def _tell_missing(self) -> None:
+        self.query_one("#confirm", Button).disabled = not self._typed
+        self._say(Content("") if self._typed else plain(f"Type {WORD} to go on without it; Esc leaves it locked."))
+
+    def _say(self, words: Content) -> None:
+        self.query_one("#missing", Static).update(words)
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        """To the safe button, never on to the other one."""
+        self.query_one("#cancel", Button).focus()
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self._say(plain(TOO_SOON))
+
+    @on(Button.Pressed, "#cancel")
+    def _left(self) -> None:
+        self.dismiss()
+
+    @on(Button.Pressed, "#confirm")
+    def _accepted(self) -> None:
+        if self._typed:
+            self.query_one("#confirm", Button).disabled = True
+            self.run_worker(self._accept(), exit_on_error=False)
+
+    async def _accept(self) -> None:
+        try:
+            usable = await self._intents.accept_loss()
+        except Exception as problem:
+            self._say(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $error"))
+            return
+        if not usable:
+            self._say(Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error"))
+            return
+        tell(self.app, "The loss is accepted and the journal says so. Trading is locked; L unlocks it.", seconds=10)
+        self.dismiss()

@@ -1,0 +1,420 @@
+"""The screen of one kind of record: its rows as they are loaded, what was asked for, and totals by coin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Static
+
+from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.tables.columns import COLUMNS, Column
+from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.columns.totals import totals_columns
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hint, Hints
+from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
+from tradetui.ui.main.header import HeaderBar
+from tradetui.ui.main.layout import HEADER_ONE_LINE
+from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
+from tradetui.ui.time_zones import zone_label
+
+if TYPE_CHECKING:
+    from tradetui.desk.lookup.lookup import Listing
+    from tradetui.desk.lookup.query import Checked, Query
+    from tradetui.ui.settings import UiSettings
+
+HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+TOTALS_TALL = 20
+"""Lines of a terminal that has room for the totals."""
+READY_AT_A_TIME = 100
+NOT_ASKED = "Nothing is asked for yet."
+
+
+class ListingScreen(TableScreen):
+    """Renders one listing; pages are asked for when the cursor or the scroll comes near the end of the rows."""
+
+    where = "listing"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = bindings("listing")
+
+    def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
+        super().__init__(settings)
+        self.kind = LISTINGS[table]
+        self._texts = dict(texts or {})
+        self.rows_table = RecordTable(COLUMNS[table], id=f"table-{table}")
+        self.totals_table = RecordTable(totals_columns(()), id="table-totals")
+        self.listing: Listing | None = None
+        self._focused = self.rows_table
+        self._words = Static(plain(NOT_ASKED), classes="words", markup=False)
+        self._end: Callable[[], None] = lambda: None
+        self._painting = False
+        self._zoomed = False
+        self._caption = ""
+
+    def compose(self) -> ComposeResult:
+        """Header, what was asked, the rows, how far the reading is, the totals, hints."""
+        profile = self._settings.profiles[self.trade_app.chosen]
+        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield Static("", id="asked", markup=False)
+        with Container(id="records", classes="panel -empty"):
+            yield self.rows_table
+            with Container(classes="nothing"):
+                yield self._words
+        yield Static("", id="progress", markup=False)
+        with Container(id="totals"):
+            yield self.totals_table
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Show what was loaded before, or begin; where something must be given first, ask for it."""
+        self.query_one("#totals").border_title = plain("Totals of what is loaded")
+        self.show_zone()
+        self._show_choice()
+        # The table has no size before it is laid out, and so no screenful to be filled.
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
+        self.watch(self.rows_table, "scroll_y", self._scrolled, init=False)
+        self._arrange()
+        self.rows_table.focus()
+        self.ticked()
+        listings = self.desk.listings if self.desk is not None else None
+        begun = listings.begun(self.kind.table) if listings is not None else None
+        first = self._checked({}).query
+        if begun is not None:
+            self._show_listing(begun)
+            if begun.rows.count == 0 and begun.error is None:
+                begun.go_on()
+        elif first is not None:
+            self._begin(first)
+        else:
+            self._paint()
+        if self._texts or (begun is None and first is None):
+            self.call_after_refresh(self.action_ask)
+
+    def _show_choice(self) -> None:
+        """Columns and order as they were chosen before."""
+        choice = self.trade_app.choices.tables.get(self.kind.table)
+        if choice is not None:
+            table = self.kind.table
+            show_choice(self.rows_table, choice, every_column(table), COLUMNS[table])
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more: what is being read ends where it is."""
+        self._end()
+        if self.listing is not None:
+            self.listing.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange anew."""
+        self._arrange()
+        self.call_after_refresh(self._fill_screen)
+
+    # What the keys act on
+
+    @property
+    def table(self) -> RecordTable:
+        """The rows, or the totals where those have the focus."""
+        return self._focused
+
+    @property
+    def subject(self) -> str:
+        """The kind's title."""
+        return self.kind.title if self._focused is self.rows_table else f"Totals of {self.kind.title.lower()}"
+
+    @property
+    def screen_name(self) -> str:
+        """The kind."""
+        return self.kind.table
+
+    @property
+    def default_columns(self) -> Sequence[Column]:
+        """The kind's; the totals have what they have."""
+        return super().default_columns if self._focused is self.rows_table else ()
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        for table in (self.rows_table, self.totals_table):
+            if table.has_focus:
+                self._focused = table
+        self._show_hints()
+
+    def show_zone(self) -> None:
+        """Show the times in the zone."""
+        self.rows_table.set_zone(self.zone)
+
+    def why_not(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+        if binding in LISTINGS:
+            return self.listing_reason(binding)
+        listing = self.listing
+        able = {
+            "detail": self.table.cursor_key is not None,
+            "copy_cell": self.table.cursor_key is not None,
+            "copy_row": self.table.cursor_key is not None,
+            "sort_reverse": self.table.sort is not None,
+            "export": self.table.shown > 0,
+            "journal": self.has_journal(),
+            "create": self.can_create(),
+            "columns": self._focused is self.rows_table,
+            "read_all": listing is not None and str(listing.state) not in ("complete", "full"),
+        }
+        return None if able.get(binding, True) else REASONS[binding]
+
+    # Asking
+
+    def action_ask(self) -> None:
+        """Open the form of what to look up."""
+        from tradetui.desk.lookup.query import filter_fields
+        from tradetui.ui.lookup.filter_form import FilterForm
+
+        if self.desk is None:
+            return
+        texts = self._texts or (self.listing.query.texts if self.listing is not None else {})
+        self._texts = {}
+        fields = filter_fields(self.kind.endpoint)
+        self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._asked)
+
+    def _asked(self, query: Query | None) -> None:
+        if query is not None:
+            self._begin(query)
+
+    def _checked(self, texts: Mapping[str, str]) -> Checked:
+        from tradetui.desk.lookup.query import Checked, checked
+
+        if self.desk is None:
+            return Checked(None, {})
+        return checked(self.kind.endpoint, texts, self.desk.listings.now_ms, self.zone)
+
+    def _begin(self, query: Query) -> None:
+        if self.desk is None:
+            return
+        listing = self.desk.listings.begin(self.kind.table, query)
+        # A range that somebody chose and that takes several requests is wanted whole.
+        listing.go_on(everything=query.pieces > 1)
+        self._show_listing(listing)
+
+    def _show_listing(self, listing: Listing) -> None:
+        self._end()
+        self.listing = listing
+        self._end = listing.subscribe(self._changed)
+        self._paint()
+
+    def action_poll_now(self) -> None:
+        """Go on where it stopped or failed, else read again from the newest."""
+        listing = self.listing
+        if listing is None:
+            self.action_ask()
+        elif str(listing.state) in ("stopped", "failed"):
+            listing.go_on(everything=listing.everything)
+        elif not listing.loading and (again := self._checked(listing.query.texts).query) is not None:
+            self._begin(again)
+
+    def action_read_all(self) -> None:
+        """Read every older page."""
+        if self.able("read_all") and self.listing is not None:
+            self.listing.go_on(everything=True)
+
+    def action_table(self, name: str) -> None:
+        """Move the cursor; near the end of the rows the next page is asked for."""
+        super().action_table(name)
+        self._more_near_the_end()
+
+    def _scrolled(self) -> None:
+        self._more_near_the_end()
+
+    def _more_near_the_end(self) -> None:
+        """Ask for the next page when fewer than two screenfuls of rows are left below."""
+        table, listing = self.rows_table, self.listing
+        if listing is None or not table.size:
+            return
+        seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor_place + 1)
+        if table.shown - seen < table.size.height:
+            listing.more()
+
+    def _fill_screen(self) -> None:
+        """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
+        table = self.rows_table
+        if table.pattern:
+            return
+        # In an order of their own older rows may come in anywhere, so no more are read than fill the screen.
+        if table.sort is None or table.shown < table.size.height:
+            self._more_near_the_end()
+
+    # Painting
+
+    def ticked(self) -> None:
+        """Bring the header up to date, and what a change of columns or zone left to be made ready."""
+        if self.desk is not None and self.is_attached:
+            self.query_one(HeaderBar).show(self.desk, self.desk.clock.monotonic())
+            self._make_ready()
+
+    def _changed(self) -> None:
+        if not self._painting:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._painting = False
+        if not self.is_attached:
+            return
+        listing = self.listing
+        if listing is not None and (self.rows_table.source is not listing.rows or self._generation() != self._shown):
+            self._shown = self._generation()
+            self.rows_table.set_source(listing.rows)
+            self.call_later(self._make_ready)
+            self._show_totals(listing)
+        self.refresh_states()
+        self._fill_screen()
+
+    _shown = -1
+
+    def _make_ready(self) -> None:
+        """A few rows at a time, so that no key has to wait."""
+        if self.is_attached and self.rows_table.make_ready(READY_AT_A_TIME):
+            self.call_later(self._make_ready)
+
+    def _generation(self) -> int:
+        return self.listing.rows.generation if self.listing is not None else -1
+
+    def _show_totals(self, listing: Listing) -> None:
+        totals: list[Any] = sorted(listing.totals.values(), key=lambda total: -total.rows)
+        columns = totals_columns(totals)
+        if [column.id for column in columns] != [column.id for column in self.totals_table.columns]:
+            self.totals_table.set_columns(columns)
+        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals], listing.rows.generation))
+        self._arrange()
+
+    def refresh_states(self) -> None:
+        """Bring titles, counts, words and hints up to date."""
+        listing = self.listing
+        if listing is not None:
+            self.query_one("#asked", Static).update(plain(asked_words(listing.query, self.zone)))
+            self._show_progress(listing)
+        self._entitle()
+        self._show_words()
+        self._show_hints()
+
+    def _show_progress(self, listing: Listing) -> None:
+        failed = str(listing.state) == "failed"
+        words, bar = progress_words(listing, self.key_named), "" if failed else bar_of(listing.part)
+        room = self.size.width - 2 - len(words) - len(bar)
+        # The words say everything; the bar goes where there is no room for it.
+        line = f"{words}{' ' * room}{bar}" if bar and room > 0 else words
+        progress = self.query_one("#progress", Static)
+        progress.update(Content.styled(plain(line).plain, "$warn" if failed else "$quiet"))
+
+    def _entitle(self) -> None:
+        table, listing = self.rows_table, self.listing
+        count = ""
+        if listing is not None and listing.pages:
+            loaded = listing.rows.count
+            count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
+        pattern = f"/{table.pattern}" if table.pattern else ""
+        caption = " ".join(filter(None, (self.key_named(self.kind.table), self.kind.title, count, pattern)))
+        if caption != self._caption:
+            self._caption = caption
+            self.query_one("#records").border_title = plain(caption)
+
+    def _show_words(self) -> None:
+        listing = self.listing
+        empty = self.rows_table.shown == 0
+        self.query_one("#records").set_class(empty, "-empty")
+        if empty:
+            self._words.update(
+                plain(self._nothing(listing) if listing is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks.")
+            )
+
+    def _nothing(self, listing: Listing) -> str:
+        """Why there is no row."""
+        if listing.rows.count and self.rows_table.pattern:
+            back, more = self.key_named("back"), self.key_named("read_all")
+            older = "" if str(listing.state) in ("complete", "full") else f" Older ones may: {more} reads all."
+            return f"None of {listing.rows.count} rows matches.{older}\n{back} clears the filter."
+        if listing.error is not None:
+            return "\n".join(filter(None, (listing.error.sentence, listing.error.remedy)))
+        state = str(listing.state)
+        if state == "loading":
+            return "reading …"
+        if state == "stopped":
+            return f"Stopped before anything was read.\n{self.key_named('poll_now')} goes on."
+        return f"{self.kind.nothing}\n{self.key_named('ask')} asks for something else."
+
+    def _show_hints(self) -> None:
+        if not self.is_attached:
+            return
+        if self.query("#filter"):
+            self.query_one(Hints).show(FILTER_HINTS)
+            return
+        order = {id_: place for place, id_ in enumerate(HINT_ORDER)}
+        shown = sorted(
+            (each for each in BINDINGS if each.id in order and self.where in each.where),
+            key=lambda each: order[each.id],
+        )
+        hints = [
+            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None) for each in shown
+        ]
+        note = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
+        self.query_one(Hints).show(hints, note)
+
+    # Layout
+
+    def _arrange(self) -> None:
+        if not self.is_attached:
+            return
+        width, height = self.app.size
+        self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
+        count = self.totals_table.rows.count
+        totals = self.query_one("#totals")
+        totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed
+        totals.styles.height = min(count, max(2, height // 6)) + 3
+        if not totals.display and self._focused is self.totals_table:
+            self.rows_table.focus()
+
+    def action_zoom(self) -> None:
+        """The rows on the whole screen, and back."""
+        self._zoomed = not self._zoomed
+        self._arrange()
+
+    def action_next_panel(self, by: int) -> None:
+        """From the rows to the totals and back."""
+        there = self.totals_table if self._focused is self.rows_table else self.rows_table
+        (there if self.query_one("#totals").display else self.rows_table).focus()
+
+    # Elsewhere
+
+    async def action_panel(self, name: str) -> None:
+        """Go to a panel of the main screen."""
+        await self.trade_app.open_panel(name)
+
+    def action_listing(self, table: str) -> None:
+        """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
+        uid = getattr(self.rows_table.cursor_record, "uid", None)
+        if table != self.kind.table and self.able(table):
+            self.trade_app.open_listing(table, {"subUid": uid} if uid and table == "email" else None)
+
+    async def action_back(self) -> None:
+        """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""
+        reading = self.listing is not None and self.listing.loading
+        if not self.query("#filter") and reading and self.listing is not None:
+            self.listing.stop()
+            tell(self.app, "Stopped; what was read stays.", seconds=2)
+        elif await self.drop_filter():
+            return
+        elif self._zoomed:
+            self.action_zoom()
+        else:
+            await self.trade_app.leave_listing()
+
+    async def action_leave(self) -> None:  # type: ignore[override]
+        """`q` closes what is in front."""
+        await self.trade_app.leave_listing()

@@ -1,0 +1,65 @@
+"""The main screen: the five panels, what their keys do, and the two keys of trading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import BindingType
+
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.main.row_actions import RowActions
+from tradetui.ui.sanitize import tell
+
+if TYPE_CHECKING:
+    from tradetui.trading.positions import Position
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.keys.key_order import TypedInput
+    from tradetui.ui.settings import UiSettings
+
+
+class MainScreen(RowActions):
+    """Every binding of the registry that belongs to `main` is an action here."""
+
+    where = "main"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("main")
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__(settings)
+        self._vanished: Position | None = None
+
+    def before_key(self, event: TypedInput) -> bool:
+        """Note which position has gone from under the cursor since the key before."""
+        table = self.panels["positions"].table
+        self._vanished, table.vanished = table.vanished, None
+        return True
+
+    def action_reverse(self) -> None:
+        """Open the reversal of the position under the cursor, or say why there is none."""
+        # Numbers that stand still must not be traded on.
+        self.resume()
+        if not self.able("reverse") or self.desk is None or self.desk.execution is None:
+            return
+        from tradetui.ui.reversal.dialog import ReversalDialog
+        from tradetui.ui.reversal.symbol_dialog import SymbolDialog
+
+        if self.focused_panel == "positions" and (gone := self._vanished) is not None:
+            leg = "LONG" if gone.is_long else "SHORT"
+            words = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
+            tell(self.app, words, severity="warning", seconds=10)
+            return
+        execution, read_anew = self.desk.execution, self.desk.poll_now
+        record = self.table.cursor_record if self.focused_panel == "positions" else None
+        if record is not None:
+            self.app.push_screen(ReversalDialog(execution, execution.target_of(record), read_anew))
+            return
+
+        def ask(symbol: str | None) -> None:
+            if symbol:
+                self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol), read_anew))
+
+        self.app.push_screen(SymbolDialog(), ask)
+
+    def action_lock(self) -> None:
+        """Lock trading at once; unlocking asks first."""
+        if self.able("lock"):
+            cast("TradeApp", self.app).lock_or_unlock()

@@ -1,0 +1,44 @@
+"""Where the panels lie: one container that places all of them itself.
+
+Containers within containers would each draw, cut and remember every line that their panels cover.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.widget import Widget
+
+from tradetui.ui.main.layout import places
+from tradetui.ui.main.panels import Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class PanelArea(Widget):
+    """The panels that are shown, laid out by how many there are; they cover it, so that it draws nothing of its own."""
+
+    BLANK = True
+
+    def __init__(self, panels: Iterable[Panel]) -> None:
+        super().__init__(*panels, id="panels")
+        self._placing = _Placing()
+
+    @property
+    def layout(self) -> Layout:
+        """Ours."""
+        return self._placing
+
+
+class _Placing(Layout):
+    name = "panels"
+
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
+        panels = {child.feed_name: child for child in children if isinstance(child, Panel)}
+        found = places(tuple(panels), size.width, size.height)
+        return [
+            WidgetPlacement(Region(*found[name]), NULL_OFFSET, NULL_SPACING, panel) for name, panel in panels.items()
+        ]

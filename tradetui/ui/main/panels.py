@@ -1,0 +1,184 @@
+"""A panel: a bordered table of one feed whose title tells name, count, age and state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Static
+
+from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.default_columns import default_columns
+from tradetui.ui.sanitize import plain
+from tradetui.ui.table.record_table import RecordTable
+
+if TYPE_CHECKING:
+    from tradetui.desk.feeds.feed import Feed
+    from tradetui.desk.feeds.snapshot import Snapshot
+
+TITLES: Final = {
+    "accounts": "Accounts",
+    "positions": "Positions",
+    "orders": "Pending orders",
+    "fills": "Fills",
+    "triggers": "Trigger history",
+}
+NOTHING: Final = {
+    "accounts": "No futures account under these product types.\nThe profile's product_types say which are read.",
+    "positions": "No open position.\nOne opened anywhere appears here within seconds; u reads at once.",
+    "orders": "No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
+    "fills": "No fill in the three months the exchange tells of.",
+    "triggers": "No past trigger order in the three months the exchange tells of.",
+}
+LIVE_TITLE: Final = "Live stops"
+NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
+READING: Final = "reading …"
+NOT_READ: Final = "not read"
+"""In each panel while the exchange refuses the account as a whole; why stands above all of them."""
+UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
+
+
+class Panel(Container):
+    """One feed on the screen; `caption` is its title as plain text."""
+
+    def __init__(self, name: str, columns: Sequence[Column], number: int) -> None:
+        super().__init__(id=f"panel-{name}", classes="panel -empty")
+        self.feed_name = name
+        self.caption = ""
+        self.product: str | None = None
+        self._default_columns = tuple(columns)
+        self._number = number
+        self.live = False
+        self._shown_generation = (False, -1)
+        self._words: Static | None = None
+        self._shown_words = ""
+        self._shown_trouble = READING
+        self.border_subtitle = READING
+        self.table = RecordTable(columns, id=f"table-{name}")
+        self._entitle("", "")
+
+    @property
+    def title(self) -> str:
+        """What its rows are called."""
+        return LIVE_TITLE if self.live else TITLES[self.feed_name]
+
+    def compose(self) -> ComposeResult:
+        """The table; words where there is no row come when there is something to say."""
+        yield self.table
+
+    def show(self, feed: Feed, now: float, rows: Snapshot) -> None:
+        """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
+        shown = (self.live, rows.generation)
+        if shown != self._shown_generation:
+            self._shown_generation = shown
+            self._use_default_columns(rows)
+            self.table.set_source(rows)
+        self.show_state(feed, now, rows)
+
+    def _use_default_columns(self, rows: Snapshot) -> None:
+        """Follow what the rows are, unless somebody chose the columns."""
+        columns = tuple(default_columns(self.feed_name, rows.rows))
+        if columns != self._default_columns:
+            if self.table.columns == self._default_columns:
+                self.table.set_columns(columns)
+            self._default_columns = columns
+
+    def show_state(self, feed: Feed, now: float, rows: Snapshot) -> None:
+        """Bring title, age and the words of an empty panel up to date."""
+        snapshot, state = feed.snapshot, str(feed.freshness)
+        aged = state in ("stale", "dead")
+        about = [f"{state} {coarse(snapshot.age(now) or 0.0)}"] if aged else []
+        if snapshot.lost:
+            about.append(f"{snapshot.lost} unreadable")
+        self._entitle(self._count(rows), " · ".join(about))
+        trouble = snapshot.note
+        if snapshot.error is not None:
+            trouble = NOT_READ if snapshot.error.of_account else snapshot.error.sentence
+        if snapshot.error is None and snapshot.read_at is None:
+            trouble = READING
+        if trouble != self._shown_trouble:
+            self._shown_trouble = trouble
+            self.border_subtitle = plain(trouble)
+        self.set_class(aged or snapshot.error is not None, "-trouble")
+        self._show_words(replace(snapshot, rows=rows.rows))
+
+    def reset(self) -> None:
+        """Forget everything: another desk is being opened."""
+        from tradetui.desk.tables.row_source import NO_ROWS
+
+        self._shown_generation = (False, -1)
+        self._shown_trouble = READING
+        self.border_subtitle = READING
+        self.set_class(False, "-trouble")
+        self.table.set_source(NO_ROWS)
+        self._entitle("", "")
+        self._say("")
+        self.add_class("-empty")
+
+    def say_failure(self, why: str) -> None:
+        """The desk could not be opened."""
+        self.add_class("-empty")
+        self._say(why)
+
+    def _count(self, snapshot: Snapshot) -> str:
+        if snapshot.read_at is None:
+            return ""
+        shown, count = self.table.shown, snapshot.count
+        return f"{shown}/{count}" if shown != count else f"{count}"
+
+    def _entitle(self, count: str, state: str) -> None:
+        narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
+        if self.table.pattern:
+            narrowed.append(f"/{self.table.pattern}")
+        parts = [f"{self._number} {self.title}", count, *narrowed, f"· {state}" if state else ""]
+        caption = plain(" ".join(filter(None, parts))).plain
+        # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
+        if caption == self.caption:
+            return
+        self.caption = caption
+        head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
+        self.border_title = Content.assemble(head, (tail, "bold $warn"))
+
+    def _show_words(self, snapshot: Snapshot) -> None:
+        empty = self.table.shown == 0
+        self.set_class(empty, "-empty")
+        if not empty:
+            return
+        if snapshot.count and self.table.pattern:
+            self._say(f"None of {snapshot.count} rows matches.\nEsc clears the filter.")
+        elif snapshot.count:
+            self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
+        elif snapshot.error is not None and snapshot.error.of_account:
+            self._say(NOT_READ)
+        elif snapshot.error is not None:
+            self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
+        elif snapshot.lost and not self.live:
+            self._say(UNREADABLE)
+        elif snapshot.read_at is not None:
+            self._say(NO_LIVE if self.live else NOTHING[self.feed_name])
+        else:
+            self._say("")
+
+    def _say(self, words: str) -> None:
+        if words == self._shown_words:
+            return
+        self._shown_words = words
+        if self._words is None:
+            self._words = Static(plain(words), classes="words", markup=False)
+            self.mount(Container(self._words, classes="nothing"))
+        else:
+            self._words.update(plain(words))
+            self._words.display = bool(words)
+
+
+def coarse(seconds: float) -> str:
+    """An age in steps: tens of seconds, minutes, hours."""
+    if seconds >= 3600:
+        return f"{int(seconds // 3600)} h"
+    if seconds >= 60:
+        return f"{int(seconds // 60)} min"
+    return f"{max(5, int(seconds // 10) * 10)} s"

@@ -1,0 +1,40 @@
+"""What is painted first: whose money it is and what may be done, before anything else is even imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.main.header import HeaderBar
+from tradetui.ui.main.layout import has_two_lines
+
+if TYPE_CHECKING:
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.settings import UiSettings
+
+
+class StartScreen(Screen[None]):
+    """The header of the session that is being opened; the main screen takes its place."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__()
+        self._settings = settings
+        self._went_on = False
+
+    def compose(self) -> ComposeResult:
+        """Header and bottom line."""
+        self.set_class(has_two_lines(*self.app.size), "-narrow")
+        profile = self._settings.profiles[self._settings.chosen]
+        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield Hints()
+
+    def on_screen_resume(self) -> None:
+        """Go on: Textual paints a screen just before it says this."""
+        if not self._went_on:
+            self._went_on = True
+            self.call_later(cast("TradeApp", self.app).begin)

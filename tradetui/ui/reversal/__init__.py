@@ -1,0 +1,1 @@
+"""The reversal dialog: what it shows before anything is sent, and what became of it."""

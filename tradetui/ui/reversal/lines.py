@@ -1,0 +1,200 @@
+"""What the reversal dialog says, line by line: the preview before it is sent, the comparison afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from tradetui.desk.tables.columns import UNKNOWN, number
+from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.money import plain as plain_size
+from tradetui.ui.sanitize import plain
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
+    from tradetui.desk.reversal.progress import Progress
+    from tradetui.trading.holdings import Holdings
+    from tradetui.trading.order_impact import Resting
+    from tradetui.trading.reversal import ReversalPlan
+
+LABEL, LONGEST = 18, 8
+NOW, CHANGE, AFTERWARDS = 14, 13, 18
+"""Cells of the columns of the table of legs."""
+CHANGED: Final = "bold $error"
+
+
+def line(label: str, words: str, style: str = "") -> Content:
+    """One line: a label in a column of its own, then words; a word wider than the dialog wraps under itself."""
+    return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
+
+
+def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[Content]:
+    """Everything the preview knows; what is reversed and what is held afterwards first, what has changed marked."""
+    from tradetui.desk.reversal.preview import ChangedFact
+
+    plan = preview.plan
+    marks = _Marks(changed)
+    if plan is not None:
+        yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
+        yield plain(_action(plan))
+        yield Content("")
+        yield from _leg_lines(plan, marks)
+        if plan.uncertain:
+            yield line("", "one of the two; the outcome will say which", "$warn")
+        if preview.unproven:
+            yield line("NOT PROVEN", preview.unproven, "bold $warn")
+        yield Content("")
+    yield from _position_lines(preview, marks)
+    if plan is None:
+        return
+    yield Content("")
+    for figure in preview.figures:
+        value = UNKNOWN if figure.value is None else number(figure.value, places=6)
+        estimate = line(figure.name, f"{value} {figure.coin}  ({figure.basis})")
+        yield marks.on(estimate, ChangedFact.NOTIONAL) if figure.name == "notional" else estimate
+    if preview.margin_short:
+        short = line("margin", "SHORT: the exchange may open less, or leave it closed", "bold $error")
+        yield marks.on(short, ChangedFact.MARGIN)
+    yield from resting_lines(preview.resting, marks)
+    for change in changed:
+        if change.fact is ChangedFact.ORDER and change.now == "gone":
+            yield Content.assemble(line("order", change.before), (" ◂ gone", CHANGED))
+    if not preview.stops_known:
+        yield line("live stops", "cannot be read on this exchange; look at them yourself", "$warn")
+    yield Content("")
+    for words in plan.assumptions:
+        yield line("assumed", words, "$quiet")
+    yield Content("")
+    for name, value in plan.request_fields().items():
+        sent = plan.side_meaning if name == "side" else str(value)
+        yield marks.on(line(f"sent {name}", sent), ChangedFact.REQUEST, name)
+    yield line("size", "WHOLE POSITION" if plan.wish.size is None else str(plan.wish.size))
+
+
+class _Marks:
+    """Marks the rows whose values are not those that were looked at before."""
+
+    def __init__(self, changed: Sequence[Change]) -> None:
+        self._before = {(change.fact, change.row): change.before for change in changed}
+
+    def on(self, row: Content, fact: ChangedFact, name: str = "") -> Content:
+        """The row, with what stood there before where it has changed."""
+        before = self._before.get((fact, name))
+        return row if before is None else Content.assemble(row, (f" ◂ was {scrub(before)}", CHANGED))
+
+
+def _action(plan: ReversalPlan) -> str:
+    """The two market orders in a sentence."""
+    result = plan.results[0]
+    closed, size = plain_size(result.closed), plain_size(plan.held_size)
+    if plan.uncertain:
+        return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
+    close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
+    part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
+    opened = plain_size(result.opened)
+    return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
+
+
+def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
+    """Each leg now and afterwards; in one-way mode the one position, with both results where two are possible."""
+    from tradetui.desk.reversal.preview import ChangedFact
+
+    yield line("", f"{'held now':>{NOW}}{'change':>{CHANGE}}{'held afterwards':>{AFTERWARDS}}", "$quiet")
+    before = plan.before
+    for place, result in enumerate(plan.results):
+        after = result.after
+        if isinstance(before, Legs) and isinstance(after, Legs):
+            for leg, size, then in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
+                reversed_leg = leg == plan.leg
+                fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
+                words = _sizes(plain_size(size), then - size, plain_size(then))
+                yield marks.on(
+                    line(
+                        f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
+                    ),
+                    fact,
+                )
+            net, then_net = before.long - before.short, after.long - after.short
+            yield line("net", _sizes(number(net, signed=True), then_net - net, number(then_net, signed=True)), "$quiet")
+        elif isinstance(before, Net) and isinstance(after, Net):
+            now = str(before) if not place else ""
+            row = line(
+                "position" if not place else "or", _sizes(now, after.net - before.net, str(after)), "bold $accent"
+            )
+            yield marks.on(row, ChangedFact.SIZE) if not place else row
+
+
+def _sizes(now: str, change: Decimal, afterwards: str) -> str:
+    return f"{now:>{NOW}}{number(change, signed=True):>{CHANGE}}{afterwards:>{AFTERWARDS}}"
+
+
+def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
+    from tradetui.desk.reversal.preview import ChangedFact
+
+    position = preview.position
+    margin = UNKNOWN if position is None else f"{position.margin_mode or UNKNOWN}, {position.leverage or UNKNOWN}x"
+    yield marks.on(line("mode", f"{preview.mode or UNKNOWN} ({preview.mode_from})"), ChangedFact.MODE)
+    yield line("margin, leverage", margin)
+    if position is not None:
+        entry = number(position.entry, at_most=LONGEST)
+        yield line("entry, mark", f"{entry}, {number(position.mark)}  ({position.source})")
+        if position.locked:
+            yield line("locked", f"{number(position.locked)} held by close orders")
+
+
+def resting_lines(resting: Iterable[Resting], marks: _Marks | None = None) -> Iterable[Content]:
+    """The symbol's orders and live stops, those that now go the wrong way in the colour of a warning."""
+    from tradetui.desk.reversal.preview import ChangedFact
+
+    for place, order in enumerate(resting):
+        if not place:
+            yield Content("")
+        row = line("order", f"{order.words}  {order.effect}", "$warn" if order.wrong_way else "")
+        yield row if marks is None else marks.on(row, ChangedFact.ORDER, order.order_id)
+
+
+def outcome_lines(plan: ReversalPlan, progress: Progress) -> Iterable[Content]:
+    """What became of it: before, previewed and held now for each leg, and what is left that goes the wrong way."""
+    came_true = str(progress.outcome) == "reversed"
+    yield Content.styled(scrub(f"Settled: {progress.words}"), f"bold {'$success' if came_true else '$error'}")
+    yield Content("")
+    yield line("", f"{'before':>14}{'previewed':>24}{'held now':>16}", "$quiet")
+    yield from _legs_compared(plan, progress.held)
+    if progress.came_true and plan.uncertain:
+        yield Content("")
+        yield line("came true", progress.came_true)
+    yield from resting_lines(progress.resting)
+    if progress.resting_unread:
+        yield line("orders, stops", f"what is left could not be read: {progress.resting_unread}", "$warn")
+    if not came_true:
+        yield Content("")
+        yield Content.styled("This is not what was previewed. Look at it now.", "bold $error")
+
+
+def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Content]:
+    before, now = plan.before.as_json(), held.as_json() if held is not None else {}
+    previewed = [result.after.as_json() for result in plan.results]
+    for leg in dict.fromkeys([*before, *now]):
+        wanted = [each.get(leg, UNKNOWN) for each in previewed]
+        is_so = now.get(leg, UNKNOWN)
+        mark, style = ("as previewed", "") if is_so in wanted else ("DIFFERENT", "bold $error")
+        words = f"{before.get(leg, UNKNOWN):>14}{' or '.join(dict.fromkeys(wanted)):>24}{is_so:>16}  {mark}"
+        yield line(leg, words, style)
+
+
+def left_words(shown: Preview) -> str:
+    """What Esc does while its end is looked for."""
+    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
+
+
+def unknown_words(shown: Preview, why: str) -> Content:
+    """It may have been done: what is certain, and what goes on."""
+    symbol = shown.target.symbol
+    return Content.assemble(
+        (scrub(f"It is not known what became of it: {why}"), "bold $error"),
+        scrub(f"\n\nIt goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+    )

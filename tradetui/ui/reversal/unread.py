@@ -1,0 +1,62 @@
+"""What the trader has not read yet: why nothing was sent, what has changed since the last look, what was dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.desk.reversal.preview import Change, Preview
+
+DROPPED: Final = "What was typed before it was ready was dropped: type it again."
+
+
+@dataclass(slots=True)
+class Unread:
+    """It stays on the screen until `read`, however often the preview is read again meanwhile.
+
+    `looked_at` is what was on the screen, armed, when a key was pressed last: changes are told against it.
+    `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready; `too_soon`
+    that Enter came together with other keys; `notice` what the journal has to say once.
+    """
+
+    looked_at: Preview | None = None
+    not_sent: str = ""
+    dropped: bool = False
+    too_soon: bool = False
+    notice: str = ""
+
+    def read(self, preview: Preview | None) -> None:
+        """A key was pressed at the armed preview."""
+        self.looked_at, self.not_sent, self.dropped, self.notice = preview, "", False, ""
+
+    def changed(self, preview: Preview | None) -> tuple[Change, ...]:
+        """What of the preview is not as it was when the trader looked."""
+        from tradetui.desk.reversal.preview import changes
+
+        if preview is None or self.looked_at is None or preview is self.looked_at:
+            return ()
+        return changes(self.looked_at, preview)
+
+    def words(self, preview: Preview | None) -> Content:
+        """All of it, a line each."""
+        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $error")
+
+    def _lines(self, preview: Preview | None) -> Iterator[str]:
+        if changed := self.changed(preview):
+            words = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            yield f"NOT SENT. {words}" if self.not_sent else words
+        elif self.not_sent:
+            yield f"NOT SENT. {self.not_sent}"
+        if self.notice:
+            yield self.notice
+        if self.dropped:
+            yield DROPPED
+        if self.too_soon:
+            yield TOO_SOON

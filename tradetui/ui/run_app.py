@@ -1,0 +1,30 @@
+"""Runs the application in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+
+from tradetui.ui.app import TradeApp
+from tradetui.ui.terminal import TerminalGuard
+from tradetui.wire.text.sanitize import scrub
+
+_log = logging.getLogger(__name__)
+
+
+def run(app: TradeApp) -> int:
+    """Run until the person leaves; returns the exit code: 0, 1 after a failure of the program, 128 + a signal."""
+    with asyncio.Runner() as runner:
+        runner.run(_until_end(app))
+    if app.failure is not None:
+        _log.info("%s", app.failure)
+    if app.failure is not None and app.return_code:
+        said = "\n".join(map(scrub, app.failure.split("\n")))
+        sys.stderr.write(f"tradetui: {said}\n")
+    return app.return_code or 0
+
+
+async def _until_end(app: TradeApp) -> None:
+    with TerminalGuard(app):
+        await app.run_async()

@@ -1,0 +1,27 @@
+"""The only ways for words to reach the screen: scrubbed, and never read as markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+from textual.app import App
+from textual.content import Content
+from textual.notifications import SeverityLevel
+
+from tradetui.wire.text.sanitize import scrub
+
+
+def plain(text: object) -> Content:
+    """Any text as content without markup, line by line free of control characters."""
+    return Content("\n".join(scrub(line) for line in str(text).split("\n")))
+
+
+def rich_plain(text: object, style: str = "") -> Text:
+    """The same for places that take rich text."""
+    return Text(scrub(str(text)), style=style, no_wrap=True, end="")
+
+
+def tell(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
+    """Show a short message in a corner."""
+    app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)

@@ -1,1 +1,0 @@
-"""Screens: what fills the whole terminal."""

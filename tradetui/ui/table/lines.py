@@ -1,0 +1,90 @@
+"""Lines of a table as strips of styled text: the header, a row, a placeholder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tradetui.desk.tables.columns import Tone
+from tradetui.desk.tables.row_source import Sort
+from tradetui.ui.table.cells import GAP, Cells, fitted
+
+PLACEHOLDER: Final = "·" * 8
+HEADER: Final = "table--header"
+CURSOR: Final = "table--cursor"
+CURSOR_CELL: Final = "table--cursor-cell"
+CLASSES: Final = frozenset(
+    {HEADER, CURSOR, CURSOR_CELL, *(f"table--{tone}" for tone in Tone if tone is not Tone.PLAIN)}
+)
+
+
+class TableLines:
+    """Draws lines in the styles that the theme gives a widget's component classes."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, Style] = {}
+
+    def forget_styles(self) -> None:
+        """Colours may have changed."""
+        self._styles.clear()
+
+    def header(self, cells: Cells, sort: Sort | None, chosen: int) -> Strip:
+        """The titles, the chosen column's underlined, the sorted one's with an arrow."""
+        style = self.style(HEADER)
+        segments: list[Segment] = []
+        for place, (column, width) in enumerate(zip(cells.columns, cells.widths, strict=True)):
+            arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column.id else ""
+            title = fitted(column.title[: width - len(arrow)] + arrow, width, right=column.right)
+            segments.append(Segment(title, style + Style(underline=True) if place == chosen else style))
+            segments.append(Segment(" " * GAP, style))
+        return Strip(segments)
+
+    def row(self, texts: Sequence[str], tones: Sequence[Tone], marked: int | None, width: int) -> Strip:
+        """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
+        base = self.style("") if marked is None else self.style(CURSOR)
+        segments: list[Segment] = []
+        # Neighbours that look alike are one segment, and so fewer bytes.
+        pending, pending_style = "", base
+        for place, (text, tone) in enumerate(zip(texts, tones, strict=True)):
+            style = base
+            if marked is None:
+                style = base if tone is Tone.PLAIN else self._toned(tone)
+            elif place == marked:
+                style = self.style(CURSOR_CELL)
+            if style is not pending_style:
+                if pending:
+                    segments.append(Segment(pending, pending_style))
+                pending, pending_style = "", style
+            pending += text + " " * GAP
+        segments.append(Segment(pending, pending_style))
+        return Strip(segments, width)
+
+    def placeholder(self, marked: bool) -> Strip:
+        """A row that is not there yet."""
+        return Strip([Segment(PLACEHOLDER, self.style(CURSOR if marked else ""))])
+
+    def style(self, name: str) -> Style:
+        """The style of a component class; of the widget itself for none."""
+        style = self._styles.get(name)
+        if style is None:
+            style = self._widget.get_component_rich_style(name) if name else self._widget.rich_style
+            if name in (CURSOR, CURSOR_CELL) and (self._widget.app.no_color or self._widget.app.native_ansi_color):
+                # Without colours nothing else would tell where the cursor is, and what the terminal's own look like
+                # beside each other nobody knows.
+                style = self._widget.rich_style + Style(reverse=True, bold=True, underline=name == CURSOR_CELL)
+            self._styles[name] = style
+        return style
+
+    def _toned(self, tone: Tone) -> Style:
+        style = self._styles.get(tone)
+        if style is None:
+            full = self._widget.get_component_rich_style(f"table--{tone}", partial=True)
+            style = self.style("") + Style(color=full.color, bold=full.bold, dim=full.dim)
+            self._styles[tone] = style
+        return style

@@ -1,0 +1,462 @@
+"""A table of live records on Textual's line API: cells are formatted when drawn, and only changed lines are repainted.
+
+`RecordTable(columns, id=…, zone=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
+a placeholder. `set_columns`, `set_zone`, `sort_by(column, reverse)`, `filter(pattern)` and `keep_only(test)` change
+what is shown of it, and all of them survive every refresh; `rows` is what is shown, for an export.
+
+The cursor follows its row's key while rows come and go around it, stays near where that row vanishes, and the scroll
+follows with it. Before anybody has moved or focused it, it stays on the first row. `cursor_key`, `cursor_record` and
+`cursor_column` say where it is, `cell_text()` and `row_text()` give the exact text under it; `move_to` and
+`move_column` move it, and so do the actions `cursor_up`, `cursor_down`, `cursor_left`, `cursor_right`, `page_up`,
+`page_down`, `first`, `last` and `select`, whose keys are the application's. Messages: `RowHighlighted`,
+`RowSelected`, `HeaderSelected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from typing import Any, ClassVar, NamedTuple
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tradetui.desk.tables.columns import UTC_ZONE, Column
+from tradetui.desk.tables.row_source import NO_ROWS, RowSource, Sort
+from tradetui.ui.table.cells import Cells
+from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, TableLines
+from tradetui.ui.table.sort_filter import Narrowing
+from tradetui.wire.text.sanitize import scrub
+
+
+class _Standing(NamedTuple):
+    """The first row shown, the row that is to keep its line with that line, and whether the cursor was in sight."""
+
+    top: int
+    key: str | None
+    line: int
+    in_sight: bool
+
+
+class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
+    """A table of records; see the module."""
+
+    DEFAULT_CSS = """
+    RecordTable { background: $surface; color: $foreground; overflow-x: auto; overflow-y: auto;
+        scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(CLASSES)
+
+    class _TableMessage(Message):
+        def __init__(self, table: RecordTable) -> None:
+            super().__init__()
+            self.table = table
+
+        @property
+        def control(self) -> RecordTable:
+            return self.table
+
+    class RowHighlighted(_TableMessage):
+        """The cursor is on another row; `key` is None where there is none."""
+
+        def __init__(self, table: RecordTable, key: str | None) -> None:
+            super().__init__(table)
+            self.key = key
+
+    class RowSelected(_TableMessage):
+        """Enter, or a double click on a row."""
+
+        def __init__(self, table: RecordTable, key: str, record: Any) -> None:
+            super().__init__(table)
+            self.key = key
+            self.record = record
+
+    class HeaderSelected(_TableMessage):
+        """A click on a column's title, which has sorted by it."""
+
+        def __init__(self, table: RecordTable, column: Column) -> None:
+            super().__init__(table)
+            self.column = column
+
+    def __init__(self, columns: Sequence[Column], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
+        super().__init__(id=id)
+        self._cells = Cells(columns, zone)
+        self._narrowing = Narrowing(columns, zone)
+        self._source: RowSource = NO_ROWS
+        self._view: RowSource = NO_ROWS
+        self._cursor = 0
+        self._cursor_key: str | None = None
+        self._column = 0
+        self._visited = False
+        self.vanished: Any = None
+        """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
+        # What each line of the screen showed when it was last drawn.
+        self._drawn: dict[int, tuple[Any, ...]] = {}
+        self._lines = TableLines(self)
+        self._header: Strip | None = None
+        self._widening = False
+
+    # What is shown
+
+    @property
+    def source(self) -> RowSource:
+        """Everything there is, before filter and sort."""
+        return self._source
+
+    @property
+    def rows(self) -> RowSource:
+        """What is shown: filtered and in order."""
+        return self._view
+
+    @property
+    def shown(self) -> int:
+        """Rows after the filter."""
+        return self._view.count
+
+    @property
+    def sort(self) -> Sort | None:
+        """The chosen order, None for the source's own."""
+        return self._narrowing.sort
+
+    @property
+    def pattern(self) -> str:
+        """The filter's text."""
+        return self._narrowing.pattern
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns in order."""
+        return self._cells.columns
+
+    def set_source(self, source: RowSource) -> None:
+        """Show other rows; lines that look the same are not repainted."""
+        self._source = source
+        self._show_anew()
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Show other columns; the cursor stays on its column where that is still there."""
+        at = self.cursor_column.id
+        self._cells = Cells(columns, self._cells.zone)
+        self._narrowing.use_columns(columns)
+        ids = [column.id for column in columns]
+        self._column = ids.index(at) if at in ids else min(self._column, len(ids) - 1)
+        self._show_anew(repaint=True)
+
+    def set_zone(self, zone: tzinfo) -> None:
+        """Show times in another zone."""
+        self._cells.use_zone(zone)
+        self._narrowing.use_zone(zone)
+        self._show_anew()
+
+    def sort_by(self, column: str | None, reverse: bool = False) -> None:
+        """Order by a column, or as the source does."""
+        self._narrowing.sort = Sort(column, reverse) if column is not None else None
+        self._show_anew(repaint=True, into_sight=True)
+
+    def filter(self, pattern: str) -> None:
+        """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
+        self._narrowing.pattern = pattern
+        self._show_anew(into_sight=True)
+
+    def make_ready(self, count: int) -> bool:
+        """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
+        return self._narrowing.make_ready(self._source, count)
+
+    def keep_only(self, keep: Callable[[Any], bool] | None) -> None:
+        """Keep rows that pass a test beside the filter's text."""
+        self._narrowing.keep = keep
+        self._show_anew(into_sight=True)
+
+    # Where the cursor is
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._cursor_key
+
+    @property
+    def cursor_place(self) -> int:
+        """The place of the row under the cursor among those shown."""
+        return self._cursor
+
+    @property
+    def cursor_record(self) -> Any:
+        """The row under the cursor, None where there is none."""
+        return self._view.row(self._cursor) if self._cursor < self._view.count else None
+
+    @property
+    def cursor_column(self) -> Column:
+        """The column under the cursor."""
+        return self.columns[self._column]
+
+    def cell_text(self) -> str | None:
+        """The exact text of the cell under the cursor: every digit, no thousands marks."""
+        record = self.cursor_record
+        return None if record is None else scrub(self.cursor_column.exact(record, self._cells.zone))
+
+    def row_text(self) -> str | None:
+        """The exact texts of the row under the cursor, with tabs between."""
+        record = self.cursor_record
+        if record is None:
+            return None
+        return "\t".join(scrub(column.exact(record, self._cells.zone)) for column in self.columns)
+
+    def move_to(self, place: int) -> None:
+        """Put the cursor on a place and bring it into sight."""
+        self._visited = True
+        before = self._cursor
+        self._cursor = max(0, min(place, self._view.count - 1))
+        if before != self._cursor:
+            self._repaint(before)
+            self._repaint(self._cursor)
+        self._into_sight()
+        self._note_key()
+
+    def move_column(self, by: int) -> None:
+        """Put the cursor on another column and bring it into sight."""
+        self._column = max(0, min(self._column + by, len(self.columns) - 1))
+        start, width = self._cells.start(self._column), self._cells.widths[self._column]
+        left, room = self.scroll_offset.x, self.scrollable_content_region.width
+        if start < left:
+            self.scroll_to(x=start, animate=False)
+        elif start + width > left + room:
+            self.scroll_to(x=start + width - room, animate=False)
+        self._header = None
+        self._repaint_line(0)
+        self._repaint(self._cursor)
+
+    def _note_key(self) -> None:
+        key = self._view.key(self._cursor) if self._view.count else None
+        if key != self._cursor_key:
+            self._cursor_key = key
+            self.post_message(self.RowHighlighted(self, key))
+
+    @property
+    def _room(self) -> int:
+        """Rows that fit under the header."""
+        return max(1, self.scrollable_content_region.height - 1)
+
+    def _nearest_top(self, top: int) -> int:
+        """The first row to be shown so that the cursor is in sight, as near as can be to the one asked for."""
+        return min(max(top, self._cursor - self._room + 1), self._cursor)
+
+    def _into_sight(self) -> None:
+        top = int(self.scroll_offset.y)
+        nearest = self._nearest_top(top)
+        if nearest != top:
+            self.scroll_to(y=nearest, animate=False)
+
+    # Keys and mouse; the bindings are the application's
+
+    def action_cursor_up(self) -> None:
+        """One row up."""
+        self.move_to(self._cursor - 1)
+
+    def action_cursor_down(self) -> None:
+        """One row down."""
+        self.move_to(self._cursor + 1)
+
+    def action_cursor_left(self) -> None:
+        """One column to the left."""
+        self.move_column(-1)
+
+    def action_cursor_right(self) -> None:
+        """One column to the right."""
+        self.move_column(1)
+
+    def action_page_up(self) -> None:
+        """A screenful up."""
+        self.move_to(self._cursor - self._room)
+
+    def action_page_down(self) -> None:
+        """A screenful down."""
+        self.move_to(self._cursor + self._room)
+
+    def action_first(self) -> None:
+        """To the first row."""
+        self.move_to(0)
+
+    def action_last(self) -> None:
+        """To the last row."""
+        self.move_to(self._view.count - 1)
+
+    def action_select(self) -> None:
+        """Tell that the row under the cursor was chosen."""
+        record = self.cursor_record
+        if record is not None and self._cursor_key is not None:
+            self.post_message(self.RowSelected(self, self._cursor_key, record))
+
+    def on_focus(self) -> None:
+        """Somebody is here: the cursor must be in sight."""
+        self._visited = True
+        self._into_sight()
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight of whoever put it there."""
+        if self._visited:
+            self._into_sight()
+
+    def on_click(self, event: events.Click) -> None:
+        """Rows and cells are chosen, a title sorts; a double click selects."""
+        column = self._cells.at(event.x + int(self.scroll_offset.x))
+        if event.y == 0:
+            if column is not None:
+                self._click_header(self.columns[column])
+            return
+        place = event.y - 1 + int(self.scroll_offset.y)
+        if place >= self._view.count:
+            return
+        again = place == self._cursor
+        self.move_to(place)
+        if column is not None:
+            self.move_column(column - self._column)
+        if again and event.chain > 1:
+            self.action_select()
+
+    def _click_header(self, column: Column) -> None:
+        sort = self.sort
+        self.sort_by(column.id, reverse=sort is not None and sort.column == column.id and not sort.reverse)
+        self.post_message(self.HeaderSelected(self, column))
+
+    # Drawing
+
+    def notify_style_update(self) -> None:
+        """Colours may have changed."""
+        self._lines.forget_styles()
+        self._header = None
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the header, a row, or nothing."""
+        left, width = int(self.scroll_offset.x), self.size.width
+        if y == 0:
+            if self._header is None:
+                self._header = self._lines.header(self._cells, self.sort, self._column)
+            return self._in_window(self._header, left, width, self._lines.style(HEADER))
+        place = y - 1 + int(self.scroll_offset.y)
+        self._drawn[y] = state = self._state_of(place)
+        if self._cells.too_narrow and not self._widening:
+            self._widening = True
+            self.call_later(self._widen)
+        if place >= self._view.count:
+            return Strip.blank(width, self._lines.style(""))
+        marked = place == self._cursor and self.has_focus
+        if len(state) == 1:
+            strip = self._lines.placeholder(marked)
+        else:
+            strip = self._lines.row(state[1], state[2], self._column if marked else None, self._cells.width)
+        return self._in_window(strip, left, width, self._lines.style(CURSOR if marked else ""))
+
+    def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
+        # The scroll bar covers the last cell where there is one.
+        first, last = self._cells.uncut(left, min(width, self.scrollable_content_region.width))
+        part = strip.crop(first, max(first, last))
+        if first > left:
+            part = Strip.join([Strip.blank(first - left, style), part])
+        return part.extend_cell_length(width, style)
+
+    def _state_of(self, place: int) -> tuple[Any, ...]:
+        """Everything a row's line depends on: where two of these are equal, the line looks the same."""
+        record = self._view.row(place) if place < self._view.count else None
+        if record is None:
+            return (place < self._view.count,)
+        drawn = self._cells.of(self._view.key(place) or "", record)
+        return (place == self._cursor, drawn.texts, drawn.tones)
+
+    # Change
+
+    def _show_anew(self, *, repaint: bool = False, into_sight: bool = False) -> None:
+        """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different."""
+        stood, record = self._standing(), self.cursor_record
+        self._view = self._narrowing.view_of(self._source)
+        count = self._view.count
+        place = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
+        if place is None:
+            place = self._cursor
+            if self._cursor_key is not None and self._visited and self.vanished is None:
+                self.vanished = record
+        if not self._visited and not into_sight:
+            place = 0
+        self._cursor = max(0, min(place, count - 1))
+        self._note_key()
+        self._resize_virtual()
+        self._scroll_after(stood, into_sight=into_sight)
+        if repaint or self._repaint_changed():
+            self._header = None
+            self.refresh()
+
+    def _standing(self) -> _Standing:
+        """How the screen stands before a change: at the top one wants to see what comes in there."""
+        top = int(self.scroll_offset.y)
+        in_sight = top <= self._cursor < top + self._room
+        if top == 0:
+            return _Standing(0, None, 0, in_sight)
+        if in_sight:
+            return _Standing(top, self._cursor_key, self._cursor - top, True)
+        return _Standing(top, self._view.key(top) if top < self._view.count else None, 0, False)
+
+    def _scroll_after(self, stood: _Standing, *, into_sight: bool) -> None:
+        if not self.size:
+            return
+        place = self._view.index_of(stood.key) if stood.key is not None else None
+        top = stood.top if place is None else place - stood.line
+        if into_sight or (self.has_focus and stood.in_sight):
+            top = self._nearest_top(top)
+        top = max(0, min(top, self._view.count - self._room))
+        if top != stood.top:
+            # Not `scroll_to`, which repaints every line: most of them look as they did.
+            self.set_reactive(RecordTable.scroll_y, float(top))
+            self.set_reactive(RecordTable.scroll_target_y, float(top))
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.position = top
+
+    def _resize_virtual(self) -> None:
+        """Tell the scroll bars; a layout of the whole screen only where one of them appears or goes."""
+        size = Size(self._cells.width, self._view.count + 1)
+        if size == self.virtual_size:
+            return
+        room = self.scrollable_content_region
+        tall, wide = size.height > room.height, size.width > room.width
+        if self.size and tall == self.show_vertical_scrollbar and wide == self.show_horizontal_scrollbar:
+            self.set_reactive(RecordTable.virtual_size, size)
+            if tall:
+                self.vertical_scrollbar.window_virtual_size = size.height
+            if wide:
+                self.horizontal_scrollbar.window_virtual_size = size.width
+        else:
+            self.virtual_size = size
+
+    def _repaint_changed(self) -> bool:
+        """Repaint the lines that look different; whether all are to be instead, since most do or a column grew."""
+        if not self.is_attached or not self.size:
+            return False
+        top = int(self.scroll_offset.y)
+        lines = range(1, self.size.height)
+        changed = [line for line in lines if self._drawn.get(line) != self._state_of(top + line - 1)]
+        if self._cells.widen():
+            self._resize_virtual()
+            return True
+        if len(changed) * 2 > self.size.height:
+            return True
+        for line in changed:
+            self._repaint_line(line)
+        return False
+
+    def _widen(self) -> None:
+        self._widening = False
+        if self._cells.widen():
+            self._header = None
+            self._resize_virtual()
+            self.refresh()
+
+    def _repaint(self, place: int) -> None:
+        line = place - int(self.scroll_offset.y) + 1
+        if 0 < line < self.size.height:
+            self._repaint_line(line)
+
+    def _repaint_line(self, line: int) -> None:
+        self.refresh(Region(0, line, self.size.width, 1))

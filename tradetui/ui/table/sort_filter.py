@@ -1,0 +1,109 @@
+"""Which rows of a source a table shows and in which order: sort, filter and test, kept through every refresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from typing import Any, Final
+
+from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.row_source import RowSource, SelfOrdering, Sort, matcher, view
+
+TEXTS_KEPT: Final = 20_000
+TEXTS_OF_ROWS_GONE: Final = 500
+
+
+class Narrowing:
+    """What was chosen, applied to one source after another.
+
+    The text of a row that a filter looks at is kept for as long as the row stays the same, so that a filter costs
+    little on rows that stand still.
+    """
+
+    def __init__(self, columns: Sequence[Column], zone: tzinfo) -> None:
+        self.sort: Sort | None = None
+        self.pattern = ""
+        self.keep: Callable[[Any], bool] | None = None
+        self._columns = tuple(columns)
+        self._zone = zone
+        self._texts: dict[str, tuple[Any, str]] = {}
+        self._ready: tuple[RowSource, int] | None = None
+        self._ordered: tuple[RowSource, Sort | None, str, RowSource] | None = None
+
+    def use_columns(self, columns: Sequence[Column]) -> None:
+        """Look at other columns; a sort by one that is gone goes with it."""
+        self._columns = tuple(columns)
+        self._forget_texts()
+        if self.sort is not None and self._column_of(self.sort) is None:
+            self.sort = None
+
+    def use_zone(self, zone: tzinfo) -> None:
+        """Times read otherwise."""
+        self._zone = zone
+        self._forget_texts()
+
+    def make_ready(self, source: RowSource, count: int) -> bool:
+        """Make the texts of so many more rows of a source that only grows; whether there are more to make.
+
+        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs
+        as little as the others.
+        """
+        begin = self._ready[1] if self._ready is not None and self._ready[0] is source else 0
+        end = min(source.count, begin + count, TEXTS_KEPT)
+        self._ready = (source, end)
+        for place in range(begin, end):
+            self._text(source.row(place))
+        return end < min(source.count, TEXTS_KEPT)
+
+    def view_of(self, source: RowSource) -> RowSource:
+        """The rows to be shown."""
+        if isinstance(source, SelfOrdering):
+            return self._ordered_by_itself(source)
+        if len(self._texts) > source.count + TEXTS_OF_ROWS_GONE:
+            self._texts.clear()
+        column = self._column_of(self.sort)
+        return view(
+            source,
+            sort_key=column.sort_key if column is not None else None,
+            reverse=self.sort is not None and self.sort.reverse,
+            keep=self._test(),
+        )
+
+    def _column_of(self, sort: Sort | None) -> Column | None:
+        return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
+
+    def _ordered_by_itself(self, source: SelfOrdering) -> RowSource:
+        known = self._ordered
+        if known is None or known[:3] != (source, self.sort, self.pattern):
+            asked = self.sort is not None or self.pattern != ""
+            shown: RowSource = source.ordered(self.sort, self.pattern) if asked else source
+            self._ordered = known = (source, self.sort, self.pattern, shown)
+        return known[3]
+
+    def _test(self) -> Callable[[Any], bool] | None:
+        matches, keep = matcher(self.pattern), self.keep
+        if matches is None:
+            if self._ready is None:
+                self._texts.clear()
+            return keep
+        if keep is None:
+            return lambda row: matches(self._text(row))
+        return lambda row: keep(row) and matches(self._text(row))
+
+    def _text(self, row: Any) -> str:
+        """A row's cells as they read, with tabs between."""
+        key = getattr(row, "key", None)
+        known = self._texts.get(key) if key is not None else None
+        if known is not None and (known[0] is row or known[0] == row):
+            return known[1]
+        text = "\t".join(column.cell(row, self._zone)[0] for column in self._columns)
+        if key is not None:
+            if len(self._texts) > TEXTS_KEPT:
+                self._texts.clear()
+            self._texts[key] = (row, text)
+        return text
+
+    def _forget_texts(self) -> None:
+        self._texts.clear()
+        if self._ready is not None:
+            self._ready = (self._ready[0], 0)

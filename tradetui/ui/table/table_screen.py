@@ -1,0 +1,304 @@
+"""A screen with a table: what the keys do to rows, whatever the rows are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.screen import Screen
+from textual.widgets import Input
+
+from tradetui.desk.tables.columns import COLUMNS, Column
+from tradetui.ui.keys.footer import Hint
+from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
+from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import choose_columns, export_table
+from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.ui.app import TradeApp
+    from tradetui.ui.settings import UiSettings
+
+FILTER_HINTS = (
+    Hint("Enter", "keep the filter", "keep_filter"),
+    Hint("Esc", "clear it", "back"),
+    Hint("↑ ↓", "move in the table", "focus_table"),
+)
+
+
+class TableScreen(Screen[None]):
+    """`table` is the one the keys act on; the classes made of this say which that is and what is around it.
+
+    `where` is the screen's name in the registry of keys.
+    """
+
+    where: ClassVar[str] = ""
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__()
+        self.zone: tzinfo = zone_named(settings.timezone)
+        self._home_zone = self.zone if self.zone is not UTC else MachineZone()
+        self._settings = settings
+
+    @property
+    @abstractmethod
+    def table(self) -> RecordTable:
+        """The table that has the focus, or had it before a dialog or the filter's box took it."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What its rows are called."""
+
+    @property
+    def feed_name(self) -> str:
+        """The feed its rows come from; empty where they stand still."""
+        return ""
+
+    @property
+    def trade_app(self) -> TradeApp:
+        """The application."""
+        return cast("TradeApp", self.app)
+
+    @property
+    def desk(self) -> Desk | None:
+        """The open desk, None while one is being opened."""
+        return self.trade_app.desk
+
+    @abstractmethod
+    def why_not(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+
+    @abstractmethod
+    def refresh_states(self) -> None:
+        """Bring titles, counts and hints up to date."""
+
+    def hides(self, binding: str) -> bool:
+        """Whether a binding is absent in this session, so that nothing offers it; its key says why."""
+        return binding == "create" and not self.can_create()
+
+    def able(self, binding: str) -> bool:
+        """Whether a binding can do something now; says why where it cannot."""
+        reason = self.why_not(binding)
+        if reason is not None:
+            tell(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
+        return reason is None
+
+    # Keys as they are shown
+
+    def keys_of(self, binding: KeyBinding) -> str:
+        """The first of a binding's keys, as a person writes it."""
+        return shown_keys(self._settings.keys.get(binding.id, binding.keys).split(",")[0])
+
+    def key_named(self, id_: str) -> str:
+        """The first key of the binding of an id."""
+        return self.keys_of(next(each for each in BINDINGS if each.id == id_))
+
+    # Rows
+
+    def action_table(self, name: str) -> None:
+        """Move the cursor."""
+        getattr(self.table, f"action_{name}")()
+
+    def action_focus_table(self) -> None:
+        """From the filter's box to the rows; the filter stays."""
+        self.table.focus()
+
+    def action_detail(self) -> None:
+        """Every field of the row under the cursor."""
+        if self.able("detail"):
+            self.table.action_select()
+
+    @on(RecordTable.RowSelected)
+    def _selected(self, event: RecordTable.RowSelected) -> None:
+        from tradetui.ui.dialogs.detail import DetailScreen
+
+        self.app.push_screen(DetailScreen(self.subject, event.key, event.record, self.zone, self.feed_name))
+
+    def action_sort(self) -> None:
+        """By the column under the cursor; by the same once more, in the rows' own order."""
+        table, column = self.table, self.table.cursor_column
+        same = table.sort is not None and table.sort.column == column.id
+        table.sort_by(None if same else column.id)
+        self.remember_sort()
+        self.refresh_states()
+
+    def action_sort_reverse(self) -> None:
+        """Turn the order round."""
+        sort = self.table.sort
+        if self.able("sort_reverse") and sort is not None:
+            self.table.sort_by(sort.column, not sort.reverse)
+            self.remember_sort()
+
+    @on(RecordTable.HeaderSelected)
+    def remember_sort(self) -> None:
+        """Show the rows in this order next time."""
+        sort, choices = self.table.sort, self.trade_app.choices
+        if self.default_columns:
+            choice = replace(
+                choices.table(self.screen_name),
+                sort=None if sort is None else sort.column,
+                reverse=sort is not None and sort.reverse,
+            )
+            self.trade_app.remember_table(self.screen_name, choice)
+
+    @property
+    def default_columns(self) -> Sequence[Column]:
+        """The columns of the table before any choice; none where there is nothing to choose."""
+        return COLUMNS.get(self.screen_name, ())
+
+    def action_columns(self) -> None:
+        """Choose the columns of the table."""
+        if self.able("columns"):
+            name, default = self.screen_name, self.default_columns
+            choose_columns(self.trade_app, self.table, name, self.subject, default, self.refresh_states)
+
+    @property
+    def export_name(self) -> str:
+        """How the proposed name of a file of the rows begins."""
+        return self.screen_name
+
+    def action_export(self) -> None:
+        """Write the rows as shown into a file."""
+        if self.able("export"):
+            export_table(self.trade_app, self.table, self.export_name, self.subject.lower())
+
+    def action_copy_cell(self) -> None:
+        """Copy the cell under the cursor."""
+        if self.able("copy_cell"):
+            self.trade_app.copy(self.table.cell_text(), self.table.cursor_column.title)
+
+    def action_copy_row(self) -> None:
+        """Copy the row under the cursor."""
+        if self.able("copy_row"):
+            self.trade_app.copy(self.table.row_text(), "row")
+
+    # Filter
+
+    def action_filter(self) -> None:
+        """Open the filter's box for the table that has the focus; it filters as one types."""
+        if self.query("#filter"):
+            self.query_one("#filter", Input).focus()
+            return
+        box = Input(self.table.pattern, id="filter", placeholder="text or regular expression; ! first inverts it")
+        box.border_title = plain(f"filter {self.subject.lower()}")
+        box.cursor_blink = False
+        self.mount(box, before="#hints")
+        box.focus()
+        self.call_after_refresh(self.refresh_states)
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, event: Input.Changed) -> None:
+        self.table.filter(event.value)
+        self.refresh_states()
+
+    @on(Input.Submitted, "#filter")
+    async def action_keep_filter(self) -> None:
+        """Close the box and keep what it says."""
+        await self.close_filter()
+
+    async def close_filter(self) -> None:
+        """Close the box; what it says stays."""
+        # The focus goes first: taken from what is removed it would go to whichever table comes next.
+        self.set_focus(self.table)
+        await self.query("#filter").remove()
+        self.refresh_states()
+
+    async def drop_filter(self) -> bool:
+        """Close the filter's box and clear the filter; whether there was either."""
+        if not self.query("#filter") and not self.table.pattern:
+            return False
+        self.table.filter("")
+        if self.query("#filter"):
+            await self.close_filter()
+        self.refresh_states()
+        return True
+
+    # View
+
+    def action_zone(self) -> None:
+        """Times in UTC, or in the profile's own zone."""
+        self.zone = UTC if self.zone is not UTC else self._home_zone
+        self.show_zone()
+        self.refresh_states()
+        tell(self.app, f"Times are in {zone_label(self.zone)}.", seconds=2)
+
+    def show_zone(self) -> None:
+        """Show the times of every table in the zone."""
+        self.table.set_zone(self.zone)
+
+    # Elsewhere
+
+    def action_help(self) -> None:
+        """Every key and what it does."""
+        self.trade_app.action_help()
+
+    def action_leave(self) -> None:
+        """Quit."""
+        self.trade_app.action_leave()
+
+    def action_create(self) -> None:
+        """Ask what to create."""
+        if self.able("create") and self.desk is not None and self.desk.creation is not None:
+            from tradetui.ui.creation.opening import open_choice
+
+            open_choice(self.app, self.desk.creation)
+
+    def action_listing(self, table: str) -> None:
+        """Open the screen of one kind of record."""
+        if self.able(table):
+            self.trade_app.open_listing(table)
+
+    def action_journal(self) -> None:
+        """What was sent and what became of it."""
+        if self.able("journal"):
+            from tradetui.ui.journal.journal_screen import JournalScreen
+
+            self.app.push_screen(JournalScreen(self._settings))
+
+    def has_journal(self) -> bool:
+        """Whether there is a journal to look at."""
+        return self.desk is not None and self.desk.execution is not None
+
+    def can_create(self) -> bool:
+        """Whether this session may create anything."""
+        return self.desk is not None and self.desk.creation is not None
+
+    def listing_reason(self, table: str) -> str | None:
+        """Why a kind of record cannot be looked up; None where it may be."""
+        return self.desk.listings.why_not(table) if self.desk is not None else "still starting"
+
+    def action_screens(self) -> None:
+        """The list of everything that can be opened; what this account cannot see is not in it."""
+        from tradetui.desk.lookup.kinds import LISTINGS
+        from tradetui.ui.dialogs.choice import ChoiceDialog
+        from tradetui.ui.main.layout import PANELS
+        from tradetui.ui.main.panels import TITLES
+
+        titles = {**TITLES, **{kind.table: kind.title for kind in LISTINGS.values()}, "create": "Create …"}
+        names = [*PANELS, *(table for table in LISTINGS if self.listing_reason(table) is None)]
+        if not self.hides("create"):
+            names.append("create")
+        here = self.screen_name
+
+        async def go(place: int | None) -> None:
+            if place is not None and (name := names[place]) in LISTINGS:
+                self.trade_app.open_listing(name)
+            elif place is not None and names[place] == "create":
+                self.action_create()
+            elif place is not None:
+                await self.trade_app.open_panel(names[place])
+
+        options = [f"{self.key_named(name)} {titles[name]}" for name in names]
+        self.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
+
+    @property
+    @abstractmethod
+    def screen_name(self) -> str:
+        """What of the list of screens is shown: a panel or a kind of record."""

@@ -1,0 +1,121 @@
+"""Broker: transfers of sub-accounts (endpoint 4), creating one (8) and its e-mail (10)."""
+
+from typing import Annotated, ClassVar
+
+from tradetui.wire.enums import TransferType, same
+from tradetui.wire.replies.field_normalizers import words
+from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.requests.parameter import Count, Label, Milliseconds, Parameter, Shaped, Word
+from tradetui.wire.requests.request import Request, TimedRequest
+from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
+
+_LIVE_WITHDRAWAL = "withdrawal"
+
+
+class TransfersRequest(TimedRequest):
+    """Endpoint 4: deposits and withdrawals of sub-accounts, at most 7 days of the last 90.
+
+    Both ends or neither; neither is the previous day (UTC). `idLessThan` 1, its default, is the first page.
+    """
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(
+        span_ms=7 * DAY_MS,
+        both=Ends.BOTH_OR_NEITHER,
+        missing=Missing.PREVIOUS_DAY,
+        window_ms=NINETY_DAYS_MS,
+        span_words="7 days",
+    )
+
+    start_time: Annotated[int | None, Milliseconds()] = None
+    end_time: Annotated[int | None, Milliseconds()] = None
+    limit: Annotated[int | None, Count(capped=True)] = None
+    id_less_than: Annotated[str | None, Parameter()] = None
+    type: Annotated[
+        str | None,
+        Word(
+            rule="all, deposit or withdrawl",
+            words=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
+            alternatives={TransferType.WITHDRAWAL.value: _LIVE_WITHDRAWAL},
+        ),
+    ] = None
+
+
+class CreateSubaccountRequest(Request):
+    """Endpoint 8: create a broker's sub-account."""
+
+    subaccount_name: Annotated[
+        str,
+        Shaped(
+            required=True,
+            rule="an e-mail address",
+            pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
+            remedy="Give an e-mail address, such as desk1@example.com.",
+        ),
+    ]
+    label: Annotated[str | None, Label(rule="below 20 characters", longest=19)] = None
+
+
+class SubaccountEmailRequest(Request):
+    """Endpoint 10: the e-mail of a sub-account."""
+
+    sub_uid: Annotated[
+        str,
+        Shaped(
+            required=True,
+            rule="a sub-account's UID",
+            pattern=r"[0-9]+",
+            remedy="Give its digits, such as 4200000001.",
+        ),
+    ]
+
+
+class SubaccountTransfer(Record):
+    """A deposit or withdrawal of a sub-account; a transfer between two of them is a row of each."""
+
+    identity: ClassVar[tuple[str, ...]] = ("tx_id", "uid")
+
+    uid: str
+    tx_id: str
+    coin: str
+    type: str | None = None
+    sub_type: str | None = None
+    amount: Figure
+    status: str | None = None
+    ts: Moment | None = None
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """Whether money left, in either spelling."""
+        return same(self.type, TransferType.WITHDRAWAL) or same(self.type, _LIVE_WITHDRAWAL)
+
+    @property
+    def is_deposit(self) -> bool:
+        """Whether money came in."""
+        return same(self.type, TransferType.DEPOSIT)
+
+
+class BrokerSubaccount(Record):
+    """A broker's sub-account as created."""
+
+    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
+    shapes: ClassVar[dict[str, Shape]] = {"permList": words}
+
+    sub_uid: str
+    subaccount_name: str | None = None
+    status: str | None = None
+    perm_list: tuple[str, ...] = ()
+    label: str | None = None
+    c_time: Moment | None = None
+
+
+class SubaccountEmail(Record):
+    """The e-mail of a sub-account."""
+
+    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
+
+    sub_uid: str
+    subaccount_name: str | None = None
+    subaccount_email: str | None = None
+    c_time: Moment | None = None
+    u_time: Moment | None = None

@@ -1,0 +1,28 @@
+"""Copy trading: create the API key of a copy trader (endpoint 1)."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import SecretStr
+
+from tradetui.wire.replies.field_normalizers import words
+from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.requests.parameter import Passphrase
+from tradetui.wire.requests.request import Request
+
+
+class CreateCopyKeyRequest(Request):
+    """Endpoint 1: create a copy-trading key; only once, and only for the new copy-trading model."""
+
+    passphrase: Annotated[SecretStr, Passphrase()]
+
+
+class CopyApiKey(Record):
+    """A copy-trading key as created; its secret is told once."""
+
+    identity: ClassVar[tuple[str, ...]] = ("apikey",)
+    shapes: ClassVar[dict[str, Shape]] = {"permissions": words}
+    secrets: ClassVar[frozenset[str]] = frozenset({"secret"})
+
+    apikey: str
+    secret: SecretStr
+    permissions: tuple[str, ...] = ()

@@ -1,0 +1,19 @@
+"""The fee detail of a fill: an object on spot, a list of objects on futures."""
+
+from tradetui.wire.enums import same
+from tradetui.wire.replies.field_types import Figure
+from tradetui.wire.replies.record import Record
+
+
+class FeeDetail(Record):
+    """One fee of a fill; a negative fee was paid."""
+
+    deduction: str | None = None
+    fee_coin: str | None = None
+    total_deduction_fee: Figure | None = None
+    total_fee: Figure | None = None
+
+    @property
+    def is_discounted(self) -> bool:
+        """Whether a discount applied."""
+        return same(self.deduction, "yes")

@@ -1,0 +1,280 @@
+"""Futures rows of the interface: accounts (7), pending orders (12), trigger orders (6), fills (13), reversals (5).
+
+Their requests are in `futures_requests` and can be had from here too; rows of endpoints beyond the interface are in
+`futures_beyond`.
+"""
+
+from decimal import Decimal
+from typing import ClassVar
+
+from pydantic import Field
+
+from tradetui.wire.enums import AssetMode, MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
+from tradetui.wire.models.fee_detail import FeeDetail
+from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
+from tradetui.wire.models.futures_requests import (
+    AccountListRequest,
+    AccountSettingsRequest,
+    ContractsRequest,
+    FuturesFillsRequest,
+    LiveTriggersRequest,
+    OrderDetailRequest,
+    PendingOrdersRequest,
+    PositionsRequest,
+    ReversalRequest,
+    TickerRequest,
+    TriggerHistoryRequest,
+)
+from tradetui.wire.replies.field_normalizers import records_of
+from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.record import Record, Shape
+
+__all__ = [
+    "AccountListRequest",
+    "AccountSettings",
+    "AccountSettingsRequest",
+    "Asset",
+    "Contract",
+    "ContractsRequest",
+    "FuturesAccount",
+    "FuturesFill",
+    "FuturesFillsRequest",
+    "LiveTriggersRequest",
+    "OrderDetail",
+    "OrderDetailRequest",
+    "PendingOrder",
+    "PendingOrdersRequest",
+    "PositionsRequest",
+    "ReportedPosition",
+    "ReversalRequest",
+    "ReversalResult",
+    "Ticker",
+    "TickerRequest",
+    "TriggerHistoryRequest",
+    "TriggerOrder",
+]
+
+
+class ReversalResult(Record):
+    """What the exchange answers to a reversal: ids, no outcome."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    order_id: str
+    client_oid: str | None = None
+
+
+class TriggerOrder(Record):
+    """A trigger (plan) order, past or waiting."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    plan_type: str | None = None
+    symbol: str
+    size: Figure | None = None
+    order_id: str
+    execute_order_id: str | None = None
+    client_oid: str | None = None
+    plan_status: str | None = None
+    price: Figure | None = None
+    execute_price: Figure | None = None
+    price_avg: Figure | None = None
+    base_volume: Figure | None = None
+    callback_ratio: Figure | None = None
+    trigger_price: Figure | None = None
+    trigger_type: str | None = None
+    side: str | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    margin_mode: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_type: str | None = None
+    c_time: Moment | None = None
+    u_time: Moment | None = None
+    stop_surplus_execute_price: Figure | None = None
+    stop_surplus_trigger_price: Figure | None = None
+    stop_surplus_trigger_type: str | None = None
+    stop_loss_execute_price: Figure | None = None
+    stop_loss_trigger_price: Figure | None = None
+    stop_loss_trigger_type: str | None = None
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode when the order was placed."""
+        return PositionMode.parse(self.pos_mode)
+
+    @property
+    def margin(self) -> MarginMode | None:
+        """Crossed or isolated."""
+        return MarginMode.parse(self.margin_mode)
+
+
+class Asset(Record):
+    """One asset behind a multi-assets account."""
+
+    identity: ClassVar[tuple[str, ...]] = ("coin",)
+
+    coin: str
+    balance: Figure | None = None
+    available: Figure | None = None
+
+
+class FuturesAccount(Record):
+    """A futures account, one a margin coin."""
+
+    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
+    spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
+    shapes: ClassVar[dict[str, Shape]] = {"assetList": records_of(Asset)}
+
+    margin_coin: str
+    locked: Figure | None = None
+    available: Figure | None = None
+    crossed_max_available: Figure | None = None
+    isolated_max_available: Figure | None = None
+    max_transfer_out: Figure | None = None
+    account_equity: Figure
+    usdt_equity: Figure | None = None
+    btc_equity: Figure | None = None
+    crossed_risk_rate: Figure | None = None
+    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
+    coupon: Figure | None = None
+    union_total_margin: Figure | None = None
+    union_available: Figure | None = None
+    union_mm: Figure | None = None
+    asset_list: tuple[Asset, ...] = ()
+    isolated_margin: Figure | None = None
+    crossed_margin: Figure | None = None
+    crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
+    asset_mode: str | None = None
+
+    @property
+    def is_union(self) -> bool:
+        """Whether several assets stand behind the margin together; a word that nobody knows says nothing of it."""
+        return same(self.asset_mode, AssetMode.UNION)
+
+    @property
+    def margin_ratio(self) -> Decimal | None:
+        """Maintenance margin as a part of what stands behind it, as a fraction (1 is liquidation); None where unknown.
+
+        `crossedRiskRate` as received, but in multi-assets mode unionMm ÷ unionTotalMargin, since the rate counts one
+        coin there and is told as 0; where it is told as more it is the worse of the two.
+        """
+        if not self.is_union:
+            return self.crossed_risk_rate
+        rate = self.crossed_risk_rate or None
+        if self.union_mm is None or self.union_total_margin is None:
+            return rate
+        if self.union_total_margin <= 0:
+            return max(Decimal(1), rate or Decimal(1)) if self.union_mm > 0 else rate
+        return max(self.union_mm / self.union_total_margin, rate or Decimal(0))
+
+
+class PendingOrder(Record):
+    """A futures order that is live or partially filled."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    # Plain Decimals but for what is reckoned with: a bound on each would cost a twentieth of the whole reading.
+    symbol: str
+    size: Figure
+    order_id: str
+    client_oid: str | None = None
+    base_volume: Figure | None = None
+    fee: Decimal | None = None
+    price: Decimal | None = None
+    price_avg: Decimal | None = None
+    status: str | None = None
+    side: str
+    force: str | None = None
+    total_profits: Decimal | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    quote_volume: Decimal | None = None
+    leverage: Decimal | None = None
+    margin_mode: str | None = None
+    reduce_only: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_type: str | None = None
+    order_source: str | None = None
+    c_time: Moment | None = None
+    u_time: Moment | None = None
+    preset_stop_surplus_price: Decimal | None = None
+    preset_stop_loss_price: Decimal | None = None
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def is_reduce_only(self) -> bool:
+        """Whether the order can only make a position smaller."""
+        return same(self.reduce_only, "yes") or same(self.reduce_only, "true")
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode."""
+        return PositionMode.parse(self.pos_mode)
+
+    @property
+    def margin(self) -> MarginMode | None:
+        """Crossed or isolated."""
+        return MarginMode.parse(self.margin_mode)
+
+
+class FuturesFill(Record):
+    """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
+
+    identity: ClassVar[tuple[str, ...]] = ("trade_id",)
+    shapes: ClassVar[dict[str, Shape]] = {"feeDetail": records_of(FeeDetail)}
+
+    trade_id: str
+    symbol: str
+    order_id: str | None = None
+    price: Figure
+    base_volume: Figure
+    fee_detail: tuple[FeeDetail, ...] = ()
+    side: str
+    quote_volume: Figure | None = None
+    profit: Figure | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    trade_scope: str | None = None
+    c_time: Moment
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether `side` says buy, in any case."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def unknown_word(self) -> str:
+        """A word of this fill that nobody knows and that says what it did to a position, as it came; else empty."""
+        if known(Side, self.side) is None:
+            return f"side {self.side!r}"
+        if self.pos_mode is not None and self.position_mode is None:
+            return f"posMode {self.pos_mode!r}"
+        if self.position_mode is not PositionMode.ONE_WAY and known(TradeSide, self.trade_side) is None:
+            return f"tradeSide {self.trade_side!r}"  # one-way, the side says it all
+        return ""
+
+    @property
+    def is_taker(self) -> bool:
+        """Whether the fill took liquidity."""
+        return same(self.trade_scope, TradeScope.TAKER)
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode at the fill."""
+        return PositionMode.parse(self.pos_mode)

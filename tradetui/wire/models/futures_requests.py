@@ -1,0 +1,198 @@
+"""Requests of the futures endpoints (5, 6, 7, 12, 13) and of those beyond the interface that complete them."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, ClassVar
+
+from tradetui.wire.enums import OrderStatus, PlanStatus, PlanType, PositionMode, Side
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.requests.parameter import (
+    Amount,
+    Count,
+    InvalidRequest,
+    Milliseconds,
+    Parameter,
+    ProductTypeParameter,
+    Shaped,
+    Word,
+)
+from tradetui.wire.requests.request import Request, TimedRequest
+from tradetui.wire.time_windows import NINETY_DAYS_MS, Missing, TimeRule
+
+_THREE_MONTHS = TimeRule(
+    span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"
+)
+_THREE_MONTHS_FROM_BINDING = replace(_THREE_MONTHS, from_binding=True)
+
+_ProductType = Annotated[ProductType, ProductTypeParameter()]
+_OptionalText = Annotated[str | None, Parameter()]
+_RequiredText = Annotated[str, Parameter(required=True)]
+_Time = Annotated[int | None, Milliseconds()]
+_Limit = Annotated[int | None, Count()]
+_PlanType = Annotated[
+    str,
+    Word(
+        required=True,
+        rule="one of the plan types",
+        words=(PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS),
+    ),
+]
+
+
+class ReversalRequest(Request):
+    """Endpoint 5: reverse a position. Call `check` with the account's mode before sending."""
+
+    symbol: _RequiredText
+    margin_coin: _RequiredText
+    product_type: _ProductType
+    size: Annotated[Decimal | None, Amount()] = None
+    side: Annotated[str | None, Word(rule="buy or sell", words=(Side.BUY, Side.SELL))] = None
+    trade_side: Annotated[str | None, Word(rule="Open or Close", words=("Open", "Close"), as_given=True)] = None
+    client_oid: Annotated[
+        str | None,
+        Shaped(
+            rule="at most 50 of 0-9 a-z A-Z - + _ #",
+            pattern=r"[0-9A-Za-z\-+_#]{1,50}",
+            remedy="Use at most 50 letters, digits and - + _ #.",
+        ),
+    ] = None
+
+    def check(self, mode: PositionMode) -> None:
+        """Hold the request to the rules of the account's position mode; raises InvalidRequest.
+
+        Hedge mode needs side, tradeSide and size. One-way mode must not carry tradeSide; without size the whole
+        position is reversed.
+        """
+        if mode is PositionMode.ONE_WAY:
+            if self.trade_side is not None:
+                raise InvalidRequest("tradeSide", "not given in one-way mode", self.trade_side, "Leave it out.")
+            return
+        if self.side is None:
+            raise InvalidRequest(
+                "side", "required in hedge mode", None, "Give buy to reverse the long leg, sell to reverse the short."
+            )
+        if self.trade_side is None:
+            raise InvalidRequest("tradeSide", "required in hedge mode", None, "Give Open.")
+        if self.size is None:
+            raise InvalidRequest("size", "required in hedge mode", None, "Give the leg's size to reverse all of it.")
+
+
+class TriggerHistoryRequest(TimedRequest):
+    """Endpoint 6: past trigger orders of one plan type; orderId prevails over clientOid, and neither is needed."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+
+    order_id: _OptionalText = None
+    client_oid: _OptionalText = None
+    plan_type: _PlanType
+    plan_status: Annotated[
+        str | None,
+        Word(
+            rule="one of the past plan states",
+            words=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
+        ),
+    ] = None
+    symbol: _OptionalText = None
+    product_type: _ProductType
+    id_less_than: _OptionalText = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: _Limit = None
+
+
+class AccountListRequest(Request):
+    """Endpoint 7: the futures accounts of a product type."""
+
+    product_type: _ProductType
+
+
+class PendingOrdersRequest(TimedRequest):
+    """Endpoint 12: pending orders. Without status only live ones come; without times, orders of any age."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
+
+    order_id: _OptionalText = None
+    client_oid: _OptionalText = None
+    symbol: _OptionalText = None
+    product_type: _ProductType
+    status: Annotated[
+        str | None,
+        Word(rule="live or partially_filled", words=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
+    ] = None
+    id_less_than: _OptionalText = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: _Limit = None
+
+
+class FuturesFillsRequest(TimedRequest):
+    """Endpoint 13: futures fills; pages go by tradeId."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+
+    order_id: _OptionalText = None
+    symbol: _OptionalText = None
+    product_type: _ProductType
+    id_less_than: _OptionalText = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: _Limit = None
+
+
+class PositionsRequest(Request):
+    """Beyond the interface: every open position of a product type."""
+
+    product_type: _ProductType
+    margin_coin: _OptionalText = None
+
+
+class OrderDetailRequest(Request):
+    """Beyond the interface: one order by id, whatever its state; orderId prevails over clientOid."""
+
+    symbol: _RequiredText
+    product_type: _ProductType
+    order_id: _OptionalText = None
+    client_oid: _OptionalText = None
+
+    def check_together(self) -> None:
+        """One of the two ids must be given."""
+        if self.order_id is None and self.client_oid is None:
+            raise InvalidRequest("orderId", "orderId or clientOid is needed", None, "Give one of them.")
+
+
+class LiveTriggersRequest(TimedRequest):
+    """Beyond the interface: trigger orders that still wait, of one plan type."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
+
+    order_id: _OptionalText = None
+    client_oid: _OptionalText = None
+    symbol: _OptionalText = None
+    plan_type: _PlanType
+    product_type: _ProductType
+    id_less_than: _OptionalText = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: _Limit = None
+
+
+class AccountSettingsRequest(Request):
+    """Beyond the interface: one account with its position mode and leverage."""
+
+    symbol: _RequiredText
+    product_type: _ProductType
+    margin_coin: _RequiredText
+
+
+class ContractsRequest(Request):
+    """Beyond the interface: rules of the contracts of a product type."""
+
+    product_type: _ProductType
+    symbol: _OptionalText = None
+
+
+class TickerRequest(Request):
+    """Beyond the interface: the last prices of a symbol."""
+
+    product_type: _ProductType
+    symbol: _RequiredText

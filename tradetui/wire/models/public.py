@@ -1,0 +1,19 @@
+"""Public endpoints, beyond the interface."""
+
+from typing import ClassVar
+
+from tradetui.wire.replies.field_types import Moment
+from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.request import Request
+
+
+class ServerTimeRequest(Request):
+    """Beyond the interface: the server's clock."""
+
+
+class ServerTime(Record):
+    """The server's clock."""
+
+    identity: ClassVar[tuple[str, ...]] = ("server_time",)
+
+    server_time: Moment

@@ -1,0 +1,141 @@
+"""Spot: fills (endpoint 3), account bills (11), and whose key this is (beyond the interface)."""
+
+from typing import Annotated, ClassVar, Final
+
+from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Side, TradeScope, same
+from tradetui.wire.models.fee_detail import FeeDetail
+from tradetui.wire.replies.field_normalizers import records_of, words
+from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.requests.parameter import Count, Milliseconds, Parameter, Word
+from tradetui.wire.requests.request import Request, TimedRequest
+from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
+
+_OptionalText = Annotated[str | None, Parameter()]
+_Time = Annotated[int | None, Milliseconds()]
+
+
+class SpotFillsRequest(TimedRequest):
+    """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
+
+    symbol: _OptionalText = None
+    order_id: _OptionalText = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: Annotated[int | None, Count()] = None
+    id_less_than: _OptionalText = None
+
+
+class SpotBillsRequest(TimedRequest):
+    """Endpoint 11: the spot ledger; pages go by billId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
+
+    coin: _OptionalText = None
+    group_type: Annotated[str | None, Word(rule="one of the billing types", words=tuple(GroupType))] = None
+    business_type: Annotated[
+        str | None,
+        Word(
+            rule="one of the business types",
+            words=tuple(BusinessType),
+            alternatives=LIVE_BUSINESS_TYPES,
+            # The live exchange knows many more, all written like this.
+            open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
+        ),
+    ] = None
+    start_time: _Time = None
+    end_time: _Time = None
+    limit: Annotated[int | None, Count(maximum=500)] = None
+    id_less_than: _OptionalText = None
+
+
+class AccountInfoRequest(Request):
+    """Beyond the interface: the account behind the key."""
+
+
+class SpotFill(Record):
+    """A spot fill. Its times are documented as seconds and sent as milliseconds; both are read."""
+
+    identity: ClassVar[tuple[str, ...]] = ("trade_id",)
+    shapes: ClassVar[dict[str, Shape]] = {"feeDetail": records_of(FeeDetail)}
+
+    user_id: str | None = None
+    symbol: str
+    order_id: str | None = None
+    trade_id: str
+    order_type: str | None = None
+    side: str
+    price_avg: Figure
+    size: Figure
+    amount: Figure | None = None
+    c_time: Moment
+    u_time: Moment | None = None
+    trade_scope: str | None = None
+    fee_detail: tuple[FeeDetail, ...] = ()
+
+    @property
+    def is_buy(self) -> bool:
+        """Whether the fill bought."""
+        return same(self.side, Side.BUY)
+
+    @property
+    def is_taker(self) -> bool:
+        """Whether the fill took liquidity."""
+        return same(self.trade_scope, TradeScope.TAKER)
+
+
+class SpotBill(Record):
+    """A movement of the spot ledger. Whether `balance` is before or after it depends on who one asks."""
+
+    identity: ClassVar[tuple[str, ...]] = ("bill_id",)
+
+    c_time: Moment
+    coin: str
+    group_type: str | None = None
+    business_type: str | None = None
+    size: Figure
+    balance: Figure | None = None
+    fees: Figure | None = None
+    bill_id: str
+
+
+AUTHORITIES: Final = frozenset(
+    ("coor", "coow", "cpor", "cpow", "stor", "stow", "ttor", "ttow", "wtor", "wtow", "chor", "chow")
+)
+"""Every authority the exchange documents: futures orders, futures holdings, spot trade, copy trading, wallet transfer
+and sub-accounts, each to read (r) and to write (w)."""
+
+
+class AccountInfo(Record):
+    """Whose key this is, what it may do, and whether its owner is a copy trader."""
+
+    identity: ClassVar[tuple[str, ...]] = ("user_id",)
+    shapes: ClassVar[dict[str, Shape]] = {"authorities": words, "ips": words}
+
+    user_id: str
+    inviter_id: str | None = None
+    ips: tuple[str, ...] = ()
+    authorities: tuple[str, ...] = ()
+    parent_id: str | None = None
+    trader_type: str | None = None
+    channel_code: str | None = None
+    channel: str | None = None
+    regis_time: Moment | None = None
+
+    def lacks_all(self, *authorities: str) -> bool:
+        """Whether the key certainly has none of these authorities.
+
+        It does only where the exchange told some and every word of them is known: among words that nobody knows there
+        may be one that stands for what is asked.
+        """
+        own = {authority.casefold() for authority in self.authorities}
+        return bool(own) and own <= AUTHORITIES and not own & set(authorities)
+
+    @property
+    def is_copy_trader(self) -> bool | None:
+        """Whether the account is a copy trader; None where the exchange does not say."""
+        if same(self.trader_type, "trader"):
+            return True
+        return False if same(self.trader_type, "not_trader") else None

@@ -1,0 +1,1 @@
+"""How rows are read: tolerant, immutable, never without the row as it was received."""

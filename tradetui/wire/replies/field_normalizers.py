@@ -1,0 +1,70 @@
+"""Fields that come as object, list or text, brought into one shape each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tradetui.wire.replies.record import LostRowError, Record, Shape
+from tradetui.wire.text.json_text import dump, load
+
+
+def records_of(kind: type[Record]) -> Shape:
+    """A shape that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
+
+    def read(value: Any, name: str, problems: dict[str, str]) -> tuple[Record, ...]:
+        found: list[Record] = []
+        parsed = _parsed(value)
+        entries = parsed if isinstance(parsed, list) else [parsed]
+        for place, entry in enumerate(entries):
+            where = f"{name}[{place}]" if isinstance(parsed, list) else name
+            if entry is None:
+                continue
+            if not isinstance(entry, Mapping):
+                problems[where] = entry if isinstance(entry, str) else dump(entry)
+                continue
+            try:
+                record = kind.from_row(entry)
+            except LostRowError:
+                problems[where] = dump(entry)
+                continue
+            found.append(record)
+            problems.update((f"{where}.{field}", text) for field, text in record.unreadable.items())
+        return tuple(found)
+
+    return read
+
+
+def words(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
+    """The words of a list, of an object (the names whose value is not a no), or of text separated by commas."""
+    parsed = _parsed(value)
+    if isinstance(parsed, Mapping):
+        return tuple(str(word) for word, given in parsed.items() if not _is_no(given))
+    if isinstance(parsed, str):
+        return tuple(word for part in parsed.split(",") if (word := part.strip()))
+    if not isinstance(parsed, list):
+        problems[name] = dump(parsed)
+        return ()
+    found: list[str] = []
+    for place, entry in enumerate(parsed):
+        if entry is None or entry == "":
+            continue
+        if isinstance(entry, (Mapping, list, bool)):
+            problems[f"{name}[{place}]"] = dump(entry)
+        else:
+            found.append(str(entry))
+    return tuple(found)
+
+
+def _parsed(value: Any) -> Any:
+    """The list or object a text holds as JSON, else the value itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return load(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _is_no(given: Any) -> bool:
+    return not given or (isinstance(given, str) and given.strip().lower() in ("no", "false", "0"))

@@ -1,0 +1,258 @@
+"""Rows of replies: tolerant, immutable, and never without the row as it was received.
+
+`""`, `null` and a missing key are None. Unknown fields are kept (`unknown`), unknown words are kept as text. An
+optional field that cannot be read is None and keeps its raw text in `unreadable`; only a missing or unreadable
+required field, the identity or key figure of a row, costs the row (`LostRowError`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    SkipValidation,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
+from typing_extensions import TypedDict
+
+from tradetui.wire.replies.field_types import is_text, is_time
+from tradetui.wire.text.json_text import dump
+
+Row: TypeAlias = Mapping[str, Any]
+
+# Brings a field that comes in several shapes into one: (raw value, name, problems) -> value. It adds what it cannot
+# read to the problems, by name.
+Shape: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+# Keys no JSON row is given by accident; they carry the raw row through pydantic at no cost in Python.
+_RECEIVED: Final = "\0received"
+_UNREADABLE: Final = "\0unreadable"
+
+_EITHER_CASE: Final = (("ctime", "cTime"), ("utime", "uTime"))
+_NOT_SET: Final = ("0", "-1", 0, -1)
+
+
+class LostRowError(Exception):
+    """A row without its identity or key figure; `field` is the interface's name of the first such field."""
+
+    def __init__(self, record: str, field: str) -> None:
+        super().__init__(f"{record} without a readable {field}")
+        self.field = field
+
+
+class Record(BaseModel):
+    """A row of a reply. Attributes are snake case; their aliases are the interface's names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        coerce_numbers_to_str=True,
+        hide_input_in_errors=True,
+        defer_build=True,
+    )
+
+    #: Attributes that together identify the row among its kind.
+    identity: ClassVar[tuple[str, ...]] = ()
+    #: Other spellings of the interface's names: spelling met -> name used here.
+    spellings: ClassVar[Mapping[str, str]] = {}
+    #: Fields of more than one shape, by the interface's name.
+    shapes: ClassVar[Mapping[str, Shape]] = {}
+    #: The interface's names of fields that are secret.
+    secrets: ClassVar[frozenset[str]] = frozenset()
+
+    _spelled: ClassVar[tuple[tuple[str, str], ...]] = ()
+    _attributes: ClassVar[Mapping[str, str]] = {}
+
+    received: Annotated[Mapping[str, object], SkipValidation] = Field(
+        default_factory=lambda: NOTHING, alias=_RECEIVED, repr=False, exclude=True
+    )
+    unreadable: Annotated[Mapping[str, str], SkipValidation] = Field(
+        default_factory=lambda: NOTHING, alias=_UNREADABLE, repr=False, exclude=True
+    )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._attributes = {
+            field.alias or name: name for name, field in cls.model_fields.items() if name not in Record.model_fields
+        }
+        either = tuple((spelling, name) for spelling, name in _EITHER_CASE if name in cls._attributes)
+        cls._spelled = (*either, *cls.spellings.items())
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The interface's names of the fields, in the model's order."""
+        return tuple(cls._attributes)
+
+    @classmethod
+    def from_row(cls, row: Row) -> Self:
+        """The record of one row as received; raises LostRowError."""
+        return _read_with_care(cls, row)
+
+    @property
+    def key(self) -> str:
+        """The row's identity among its kind, as text."""
+        identity = self.identity
+        if len(identity) == 1:  # as of nearly every kind, and asked for every row
+            return str(getattr(self, identity[0]))
+        return "|".join(str(getattr(self, name)) for name in identity)
+
+    @property
+    def unknown(self) -> Mapping[str, object]:
+        """Received fields this model does not name, by the name they came with."""
+        known = self._attributes.keys() | {spelling for spelling, _ in self._spelled}
+        return {name: value for name, value in self.received.items() if name not in known}
+
+    @property
+    def model_extra(self) -> dict[str, Any] | None:
+        """The unknown fields, where pydantic's users look for them."""
+        return dict(self.unknown)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.key))
+
+
+R = TypeVar("R", bound=Record)
+
+# Reads the prepared fields of many rows at once into dictionaries; one a kind of record, made when first needed.
+_READERS: Final[dict[type[Record], Any]] = {}
+
+
+def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
+    """All rows at full speed, or None when one of them needs the careful reading of `Record.from_row`.
+
+    pydantic reads all rows in one call into dictionaries, which become the records' own as `model_construct` does
+    it: half the time and memory of a model validation each, since all share one set of set fields.
+    """
+    adapter = _READERS.get(kind)
+    if adapter is None:
+        adapter = _READERS[kind] = _reader(kind)
+    prepared, problems = _prepared(kind, rows)
+    try:
+        read: list[dict[str, Any]] = adapter.validate_python(prepared)
+    except ValidationError:
+        return None
+    for values, row, found in zip(read, rows, problems, strict=True):
+        values["received"] = row
+        values["unreadable"] = found
+    if kind.secrets:
+        for values, row in zip(read, rows, strict=True):
+            values["received"] = _masked(kind, row)
+    records = list(map(_new, repeat(kind, len(read))))
+    _each(map(_set, records, repeat("__dict__"), read))
+    _each(map(_set, records, repeat("__pydantic_fields_set__"), repeat(set(kind.model_fields))))
+    _each(map(_set, records, repeat("__pydantic_extra__"), repeat(None)))
+    _each(map(_set, records, repeat("__pydantic_private__"), repeat(None)))
+    return records
+
+
+_new = cast("Callable[[type[R]], R]", object.__new__)
+_set = object.__setattr__
+_each = deque[None](maxlen=0).extend
+
+
+def _reader(kind: type[Record]) -> TypeAdapter[Any]:
+    fields: dict[str, Any] = {
+        name: Annotated[field.annotation, *field.metadata, _given_or_not(field)]
+        for name, field in kind.model_fields.items()
+        if name not in Record.model_fields
+    }
+    make: Any = TypedDict
+    many: Any = list
+    row = make("row", fields)
+    row.__pydantic_config__ = ConfigDict(coerce_numbers_to_str=True, hide_input_in_errors=True)
+    return TypeAdapter(many[row])
+
+
+def _given_or_not(field: FieldInfo) -> Any:
+    if field.is_required():
+        return Field(validation_alias=field.alias)
+    return Field(default=field.get_default(), validation_alias=field.alias)
+
+
+def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
+    """What pydantic is given: blanks as None, one spelling, one shape; and by row what the shapes could not read."""
+    prepared: list[dict[str, Any]] = []
+    for row in rows:
+        fields = dict(row)
+        for name, value in row.items():
+            if not value and value == "":
+                fields[name] = None
+        prepared.append(fields)
+    for spelling, name in kind._spelled:
+        for fields in prepared:
+            if spelling in fields and fields.get(name) is None:
+                fields[name] = fields.pop(spelling)
+    if not kind.shapes:
+        return prepared, [NOTHING] * len(prepared)
+    return prepared, [_shaped(kind, fields) for fields in prepared]
+
+
+def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
+    """Bring the fields of several shapes into one; gives what could not be read, by name."""
+    problems: dict[str, str] = {}
+    for name, shape in kind.shapes.items():
+        value = fields.get(name)
+        if value is None:
+            fields.pop(name, None)
+        else:
+            fields[name] = shape(value, name, problems)
+    return problems or NOTHING
+
+
+def _masked(kind: type[Record], row: Row) -> Row:
+    """The row with its secrets out of sight."""
+    return {
+        name: SecretStr(value if isinstance(value, str) else dump(value)) if name in kind.secrets else value
+        for name, value in row.items()
+    }
+
+
+def _read_with_care(kind: type[R], row: Row) -> R:
+    """One row, field by field where pydantic refuses it; raises LostRowError."""
+    (fields,), (found,) = _prepared(kind, [row])
+    problems = dict(found)
+    fields[_RECEIVED] = _masked(kind, row) if kind.secrets else row
+    while True:
+        fields[_UNREADABLE] = problems or NOTHING
+        try:
+            return kind.model_validate(fields, by_alias=True, by_name=False)
+        except ValidationError as error:
+            refused = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False)}
+        for name in sorted(refused, key=kind.names().index):
+            _settle(kind, name, fields, problems)
+
+
+def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dict[str, str]) -> None:
+    """Make one refused field readable, or leave it out and keep its text; raises LostRowError."""
+    field = kind.model_fields[kind._attributes[name]]
+    value = fields.get(name)
+    if is_text(field) and isinstance(value, bool):
+        fields[name] = "true" if value else "false"
+        return
+    if field.is_required():
+        raise LostRowError(kind.__name__, name)
+    del fields[name]
+    if is_time(field) and value in _NOT_SET:
+        return
+    if name in kind.secrets:
+        problems[name] = "***"
+    else:
+        problems[name] = value if isinstance(value, str) else dump(value)

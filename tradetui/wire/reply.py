@@ -1,0 +1,200 @@
+"""Replies: the envelope every answer comes in, and its rows read by the catalogue's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import SecretStr
+
+from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.replies.record import LostRowError, Record, read_rows
+from tradetui.wire.text.json_text import load
+
+SUCCESS: Final = "00000"
+
+# The longest page, 500 bills, is a fifth of a megabyte; what is this long is no answer to any of these requests.
+LONGEST_BODY: Final = 8 * 1024 * 1024
+_LATEST_MS: Final = 4_102_444_800_000
+"""No time of a reply after the year 2100 is believed."""
+
+R = TypeVar("R", bound=Record)
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+
+class UnreadableBody(Exception):
+    """A body that is not a reply of the exchange; the message says what it is instead."""
+
+
+class RefusedReply(Exception):
+    """A reply whose code is not success, met where rows were asked for."""
+
+    def __init__(self, envelope: Envelope) -> None:
+        super().__init__(f"{envelope.code} {envelope.msg}".strip())
+        self.envelope = envelope
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Code, message and time of a reply, with its payload still unread."""
+
+    code: str
+    msg: str
+    request_time: int | None
+    data: Any = field(repr=False, default=None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the exchange says success; 00000 is the only such code."""
+        return self.code == SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class LostRow:
+    """A row that could not be read: its place, what it lacks, and itself as received."""
+
+    place: int
+    reason: str
+    received: object = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[R_co]):
+    """The rows of one reply, newest first as the exchange sends them."""
+
+    rows: tuple[R_co, ...]
+    end_id: str | None = None
+    lost: tuple[LostRow, ...] = ()
+    request_time: int | None = None
+    #: What goes into idLessThan to read the next, older page; None when there is none to be read.
+    cursor: str | None = None
+
+    @property
+    def count(self) -> int:
+        """Rows received, lost ones included."""
+        return len(self.rows) + len(self.lost)
+
+    @property
+    def unreadable(self) -> int:
+        """Optional fields that could not be read, over all rows."""
+        return sum(len(row.unreadable) for row in self.rows)
+
+
+def read_envelope(body: bytes) -> Envelope:
+    """The envelope of a body, whatever its code; raises UnreadableBody."""
+    if len(body) > LONGEST_BODY:
+        raise UnreadableBody(f"the reply is {len(body)} bytes long")
+    try:
+        value = load(body.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UnreadableBody("the reply is not UTF-8 text") from None
+    except RecursionError:
+        raise UnreadableBody("the reply is nested too deeply") from None
+    except ValueError:
+        raise UnreadableBody(_what_it_is(body)) from None
+    if not isinstance(value, Mapping):
+        raise UnreadableBody("the reply is not an object")
+    code = value.get("code")
+    if isinstance(code, bool) or not isinstance(code, (str, int)) or code == "":
+        raise UnreadableBody("the reply carries no code")
+    msg = value.get("msg")
+    if msg is None or msg == "":
+        msg = value.get("message")
+    return Envelope(
+        str(code), msg if isinstance(msg, str) else "", _milliseconds(value.get("requestTime")), value.get("data")
+    )
+
+
+def read_reply(endpoint: Endpoint, body: bytes) -> Reply[Any]:
+    """The rows of a successful reply; raises UnreadableBody, or RefusedReply when the exchange says no."""
+    envelope = read_envelope(body)
+    if not envelope.ok:
+        raise RefusedReply(envelope)
+    return read_data(endpoint, envelope)
+
+
+def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
+    """The rows of an envelope's payload; raises UnreadableBody when it has not the endpoint's shape."""
+    raw, end_id = _rows_of(endpoint, envelope.data)
+    cursor = _cursor(endpoint, raw, end_id)
+    if set(map(type, raw)) <= {dict}:
+        read = read_rows(endpoint.row, raw)
+        if read is not None:
+            return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
+    rows: list[Record] = []
+    lost: list[LostRow] = []
+    for place, row in enumerate(raw):
+        if not isinstance(row, Mapping):
+            lost.append(LostRow(place, "not an object", row))
+            continue
+        try:
+            rows.append(endpoint.row.from_row(row))
+        except LostRowError as error:
+            lost.append(LostRow(place, str(error), _masked(endpoint.row, row)))
+    return Reply(tuple(rows), end_id, tuple(lost), envelope.request_time, cursor)
+
+
+def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
+    """The raw rows of a payload, a null list being empty, and its endId."""
+    if data is None or data == "":
+        return [], None
+    if isinstance(data, list):
+        return data, None
+    if not isinstance(data, Mapping):
+        raise UnreadableBody(f"the payload of {endpoint.name} is neither object nor list")
+    if endpoint.rows_key is None:
+        return [data], None
+    end_id = data.get("endId")
+    rows = data.get(endpoint.rows_key)
+    if rows is None or rows == "":
+        # Rows under a name nobody expects must not look like none.
+        if endpoint.rows_key not in data and data.keys() - {"endId"}:
+            raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
+        rows = []
+    if not isinstance(rows, list):
+        raise UnreadableBody(f"{endpoint.rows_key} of {endpoint.name} is not a list")
+    return rows, _text(end_id)
+
+
+def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | None:
+    rule = endpoint.page
+    if rule is None or not raw:
+        return None
+    if rule.cursor_field == "endId" and end_id is not None:
+        return end_id
+    last = raw[-1]
+    if not isinstance(last, Mapping):
+        return end_id
+    name = rule.row_field if rule.cursor_field == "endId" else rule.cursor_field
+    return _text(last.get(name)) or end_id
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value == "" or isinstance(value, (bool, list, Mapping)):
+        return None
+    return str(value)
+
+
+def _milliseconds(value: Any) -> int | None:
+    """A reply's time; None where it is none, of whatever size the number is."""
+    if isinstance(value, str) and len(value) <= 20 and value.strip().isascii() and value.strip().isdigit():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= _LATEST_MS else None
+
+
+def _masked(kind: type[Record], row: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not kind.secrets:
+        return row
+    return {name: SecretStr(str(value)) if name in kind.secrets else value for name, value in row.items()}
+
+
+def _what_it_is(body: bytes) -> str:
+    start = body.lstrip()[:1]
+    if not start:
+        return "the reply is empty"
+    if start == b"<":
+        return "the reply is a web page, not JSON"
+    return "the reply is cut off or not JSON"

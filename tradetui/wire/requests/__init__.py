@@ -1,0 +1,1 @@
+"""How requests are made: strict, each parameter held to its rule before anything is sent."""

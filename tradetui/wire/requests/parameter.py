@@ -1,0 +1,283 @@
+"""Parameters of requests: what each takes, in which shapes, and the rule it is held to before anything is sent."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pydantic import SecretStr
+
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.decimal_text import plain
+
+
+class InvalidRequest(Exception):
+    """A request that breaks a rule, refused before sending: which parameter, which rule, what was given, what to do."""
+
+    def __init__(self, parameter: str, rule: str, value: object, remedy: str) -> None:
+        self.parameter = parameter
+        self.rule = rule
+        self.value = _shown(value)
+        self.remedy = remedy
+        super().__init__(f"{parameter}: {rule}; given: {self.value}. {remedy}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameter, self.rule, self.value, self.remedy)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, SecretStr):
+        return "***"
+    if isinstance(value, Decimal):
+        return plain(value)
+    text = str(value)
+    if not text.strip():
+        return "nothing"
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A text parameter; the subclasses are the other kinds.
+
+    `read` turns what a caller gave into the value that is kept, raising InvalidRequest; `written` is its text on
+    the wire.
+    """
+
+    required: bool = False
+    rule: str = "text"
+    #: Documented word -> word the live exchange takes instead.
+    alternatives: Mapping[str, str] = field(default_factory=dict)
+    #: The interface's name, set by the request that owns the parameter.
+    name: str = ""
+    attribute: str = ""
+
+    secret: ClassVar[bool] = False
+
+    def read(self, value: object) -> Any:
+        """The value to keep; raises InvalidRequest."""
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise self.refused(value, "Give it as text.")
+        text = str(value).strip()
+        if not text:
+            raise self.refused(value, "Give it." if self.required else "Leave it out, or give it a value.")
+        return text
+
+    def written(self, value: Any) -> Any:
+        """The value as it goes into a query or a body."""
+        return str(value)
+
+    def refused(self, value: object, remedy: str) -> InvalidRequest:
+        """The exception that says this value breaks the rule."""
+        return InvalidRequest(self.name, self.rule, "***" if self.secret else value, remedy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word(Parameter):
+    """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
+
+    words: tuple[str, ...]
+    #: A shape of further words that the live exchange takes; None where only the listed ones are.
+    open_ended: str | None = None
+    #: Whether the caller's own capitals are kept.
+    as_given: bool = False
+
+    def read(self, value: object) -> str:
+        text = str(super().read(value))
+        for word in self.words:
+            if text.lower() in (word.lower(), self.alternatives.get(word, word).lower()):
+                return text if self.as_given else word
+        if self.open_ended is not None and re.fullmatch(self.open_ended, text):
+            return text
+        raise self.refused(value, f"Use one of: {', '.join(self.words)}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductTypeParameter(Parameter):
+    """A product type in any case, sent in the documented one."""
+
+    required: bool = True
+    rule: str = "one of the product types"
+    words: tuple[str, ...] = tuple(ProductType)
+
+    def read(self, value: object) -> ProductType:
+        try:
+            return ProductType.parse(str(super().read(value)))
+        except ValueError:
+            raise self.refused(value, f"Use one of: {', '.join(ProductType)}.") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Milliseconds(Parameter):
+    """A moment: Unix milliseconds as number or text, or an aware datetime."""
+
+    rule: str = "Unix milliseconds"
+
+    def read(self, value: object) -> int:
+        if isinstance(value, datetime):
+            if value.tzinfo is None:
+                raise self.refused(value, "Give the time a zone.")
+            since = value.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+            return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+        return _whole(self, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Parameter):
+    """How many rows a page may hold."""
+
+    default: int = 100
+    maximum: int = 100
+    #: Over the maximum the exchange gives the maximum instead of an error.
+    capped: bool = False
+
+    def __post_init__(self) -> None:
+        over = f"over {self.maximum} gives {self.maximum}" if self.capped else f"at most {self.maximum}"
+        object.__setattr__(self, "rule", f"a whole number of at least 1, {over} (default {self.default})")
+
+    def read(self, value: object) -> int:
+        count = _whole(self, value)
+        if count < 1 or (count > self.maximum and not self.capped):
+            raise self.refused(value, f"Ask for 1 to {self.maximum} rows a page; more rows are further pages.")
+        return count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amount(Parameter):
+    """A size above zero: Decimal, text or whole number, never a float, whose digits are not the caller's."""
+
+    rule: str = "a decimal number above zero"
+
+    def read(self, value: object) -> Decimal:
+        if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
+            raise self.refused(value, "Give it as Decimal or as text, such as 0.01.")
+        try:
+            amount = Decimal(value.strip()) if isinstance(value, str) else Decimal(value)
+        except InvalidOperation:
+            raise self.refused(value, "Give it in digits, such as 0.01.") from None
+        if not amount.is_finite() or amount <= 0 or abs(amount.adjusted()) > 40:
+            raise self.refused(value, "Give a number above zero, such as 0.01.")
+        return amount
+
+    def written(self, value: Decimal) -> str:
+        return plain(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shaped(Parameter):
+    """Text that must have a shape; `remedy` says how to give it one."""
+
+    pattern: str
+    remedy: str
+
+    def read(self, value: object) -> str:
+        text = str(super().read(value))
+        if not re.fullmatch(self.pattern, text):
+            raise self.refused(value, self.remedy)
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passphrase(Parameter):
+    """The passphrase of a key to be made; never shown."""
+
+    required: bool = True
+    rule: str = "8 to 32 characters, English letters and numbers"
+    secret: ClassVar[bool] = True
+
+    def read(self, value: object) -> SecretStr:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9]{8,32}", text):
+            raise self.refused(value, "Choose 8 to 32 of a-z, A-Z and 0-9, without spaces or signs.")
+        return SecretStr(text)
+
+    def written(self, value: SecretStr) -> str:
+        return value.get_secret_value()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Parameter):
+    """A note of limited length, counted in characters."""
+
+    longest: int
+
+    def read(self, value: object) -> str:
+        text = str(super().read(value))
+        if len(text) > self.longest:
+            raise self.refused(value, f"Shorten it from {len(text)} to {self.longest} characters.")
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Parameter):
+    """A list of texts, of the documented words where there are any."""
+
+    words: tuple[str, ...] = ()
+    most: int | None = None
+
+    def read(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+            raise self.refused(value, "Give a list.")
+        entries = tuple(str(entry).strip() for entry in value)
+        if self.most is not None and len(entries) > self.most:
+            raise self.refused(f"{len(entries)} entries", f"Give at most {self.most}.")
+        if not all(entries):
+            raise self.refused(value, "Leave out the empty entries.")
+        if not self.words:
+            return entries
+        canonical = {word.lower(): word for word in self.words}
+        for entry in entries:
+            if entry.lower() not in canonical:
+                raise self.refused(entry, f"Use any of: {', '.join(self.words)}.")
+        return tuple(canonical[entry.lower()] for entry in entries)
+
+    def written(self, value: tuple[str, ...]) -> list[str]:
+        return list(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addresses(Listed):
+    """A list of IP addresses of either version. The interface speaks of addresses only, so networks are none."""
+
+    def read(self, value: object) -> tuple[str, ...]:
+        entries = super().read(value)
+        known: set[object] = set()
+        for entry in entries:
+            address = self._address(entry)
+            if address in known:
+                raise InvalidRequest(self.name, "each address once", entry, f"{entry} is given twice: leave one out.")
+            known.add(address)
+        return entries
+
+    def _address(self, entry: str) -> object:
+        """In whatever spelling, so that one address is known again."""
+        try:
+            return ipaddress.ip_address(entry)
+        except ValueError:
+            if "/" in entry:
+                raise self.refused(entry, f"{entry} is a network: give single addresses.") from None
+            raise self.refused(entry, "Give addresses such as 203.0.113.7 or 2001:db8::1.") from None
+
+
+class Form(StrEnum):
+    """Where a request's parameters go."""
+
+    QUERY = "query"
+    BODY = "body"
+
+
+def _whole(parameter: Parameter, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise parameter.refused(value, "Give a whole number.")
+    if isinstance(value, str) and not re.fullmatch(r"\s*[0-9]{1,18}\s*", value):
+        raise parameter.refused(value, "Give a whole number in digits.")
+    number = int(value)
+    if number < 0:
+        raise parameter.refused(value, "Give a number that is not negative.")
+    return number

@@ -1,0 +1,190 @@
+"""Requests: strict. Every rule the interface states is checked when one is made, and says what to do instead."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
+from pydantic.alias_generators import to_camel
+
+from tradetui.wire.requests.parameter import Count, InvalidRequest, Parameter
+from tradetui.wire.time_windows import Ends, TimeRule
+
+__all__ = ["InvalidRequest", "Request", "TimedRequest", "check_window"]
+
+
+class Request(BaseModel):
+    """A request's parameters, by snake-case name or the interface's; None leaves one out.
+
+    Each field is annotated with its `Parameter`, which reads and writes it. Making one raises InvalidRequest.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,
+    )
+
+    #: What the endpoint says about startTime and endTime; None where it takes neither.
+    time_rule: ClassVar[TimeRule | None] = None
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._parameters = {
+            (field.alias or name): replace(parameter, name=field.alias or name, attribute=name)
+            for name, field in cls.model_fields.items()
+            for parameter in field.metadata
+            if isinstance(parameter, Parameter)
+        }
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """The parameters in the order of the interface."""
+        return tuple(cls._parameters.values())
+
+    @classmethod
+    def parameter(cls, name: str) -> Parameter:
+        """The parameter of this name, the interface's; raises KeyError."""
+        return cls._parameters[name]
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _strictly(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise InvalidRequest(cls.__name__, "parameters by name", type(given).__name__, "Give names and values.")
+        by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
+        values: dict[str, Any] = {}
+        for key, value in given.items():
+            parameter = cls._parameters.get(key) or by_attribute.get(key)
+            if parameter is None:
+                raise InvalidRequest(str(key), f"not a parameter of {cls.__name__}", "a value", cls._suggestion(key))
+            if value is not None:
+                values[parameter.attribute] = parameter.read(value)
+        for parameter in cls._parameters.values():
+            if parameter.required and parameter.attribute not in values:
+                raise InvalidRequest(parameter.name, f"required: {parameter.rule}", None, "Give it.")
+        request = handler(values)
+        request.check_together()
+        return request
+
+    @classmethod
+    def _suggestion(cls, key: object) -> str:
+        names = [*cls._parameters, *(parameter.attribute for parameter in cls._parameters.values())]
+        close = difflib.get_close_matches(str(key), names, n=1)
+        return f"Did you mean {close[0]}?" if close else f"It takes: {', '.join(cls._parameters) or 'nothing'}."
+
+    def check_together(self) -> None:
+        """Hold the parameters to the rules that join several of them; raises InvalidRequest."""
+
+    def values(self) -> dict[str, Any]:
+        """What is sent, by the interface's names, in its order: text, or lists of text."""
+        return {
+            name: parameter.written(value)
+            for name, parameter in self._parameters.items()
+            if (value := getattr(self, parameter.attribute)) is not None
+        }
+
+    def told(self) -> Any:
+        """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
+        return {
+            name: "***" if parameter.secret else parameter.written(value)
+            for name, parameter in self._parameters.items()
+            if (value := getattr(self, parameter.attribute)) is not None
+        }
+
+    def query(self) -> list[tuple[str, str]]:
+        """The parameters of a GET, sorted by name, values not yet encoded."""
+        return sorted(self.values().items())
+
+    def body(self) -> bytes:
+        """The body of a POST: compact UTF-8 JSON, numbers as text. Serialise once, sign and send the same bytes."""
+        return json.dumps(self._payload(), ensure_ascii=False, separators=(",", ":")).encode()
+
+    def _payload(self) -> Any:
+        return self.values()
+
+    def changed(self, **changes: Any) -> Self:
+        """The same request with other values, held to the rules again; None removes one. A reworded one stays so."""
+        kept = {p.attribute: getattr(self, p.attribute) for p in self._parameters.values()}
+        live = {
+            p.attribute: kept[p.attribute]
+            for p in self._parameters.values()
+            if p.attribute not in changes and kept[p.attribute] in p.alternatives.values()
+        }
+        return type(self)(**{**kept, **changes}).model_copy(update=live)
+
+    def reworded(self) -> tuple[str, Self] | None:
+        """The parameter whose documented word the live exchange writes otherwise, and the request with that word.
+
+        None when no such word is used, which is the case for a reworded request too.
+        """
+        for name, parameter in self._parameters.items():
+            word = getattr(self, parameter.attribute)
+            if isinstance(word, str) and word in parameter.alternatives:
+                return name, self.model_copy(update={parameter.attribute: parameter.alternatives[word]})
+        return None
+
+
+class TimedRequest(Request):
+    """A request that may name a stretch of time; subclasses declare start_time, end_time and `time_rule`."""
+
+    def check_together(self) -> None:
+        """Both ends or neither where that is the rule, start not after end, and not more than the longest span."""
+        rule = self.time_rule
+        start: int | None = getattr(self, "start_time", None)
+        end: int | None = getattr(self, "end_time", None)
+        if rule is None:
+            return
+        if rule.both is Ends.BOTH_OR_NEITHER and (start is None) != (end is None):
+            missing = "startTime" if start is None else "endTime"
+            raise InvalidRequest(
+                missing, "startTime and endTime are both given or both empty", None, "Give both, or neither."
+            )
+        if start is None or end is None:
+            return
+        if start > end:
+            raise InvalidRequest("startTime", "not after endTime", f"{_utc(start)} to {_utc(end)}", "Exchange the two.")
+        if end - start > rule.span_ms:
+            raise InvalidRequest(
+                "endTime",
+                f"at most {rule.span_words} after startTime",
+                f"{(end - start) / 86_400_000:.1f} days",
+                f"Cut it into pieces of at most {rule.piece_ms // 86_400_000} days.",
+            )
+
+
+def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
+    """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
+    if rule is None or rule.window_ms is None:
+        return
+    days = rule.window_ms // 86_400_000
+    for name, moment, verb in (("startTime", start, "Begin"), ("endTime", end, "End")):
+        if moment is not None and moment < now_ms - rule.window_ms:
+            remedy = f"{verb} later: {days}d is the earliest there is."
+            raise InvalidRequest(name, f"within the last {days} days", _utc(moment), remedy)
+
+
+def _utc(moment_ms: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(moment_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return str(moment_ms)
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def page_limit(request: type[Request]) -> Count | None:
+    """The limit parameter of a request, with default and maximum; None for a request that is not paged."""
+    parameter = request._parameters.get("limit")
+    return parameter if isinstance(parameter, Count) else None

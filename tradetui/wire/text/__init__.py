@@ -1,0 +1,1 @@
+"""Text in and out: JSON without loss of digits, exact decimals, and what is safe to show."""

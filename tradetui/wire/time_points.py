@@ -1,0 +1,62 @@
+"""Reads the points in time a person gives, on the command line or in a form."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+
+from tradetui.wire.requests.parameter import InvalidRequest
+
+_AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])(?: +ago)?$", re.IGNORECASE)
+_UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_SMALLEST_MS = 100_000_000_000
+"""Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
+_LARGEST_MS = 4_102_444_800_000
+"""The end of this century; what is beyond may be beyond the calendar."""
+
+
+def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
+    """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
+
+    "7d ago" reads as `7d` does, in capitals too.
+
+    Raises:
+        InvalidRequest: it is none of the three.
+    """
+    text = text.strip()
+    if ago := _AGO.match(text):
+        moment_ms = now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"].lower()]
+        if moment_ms < _SMALLEST_MS:
+            raise InvalidRequest(flag, "must not reach back before there were futures exchanges", text, "Try 90d.")
+        return moment_ms
+    if text.isascii() and text.isdecimal() and len(text) <= 18:
+        if int(text) >= _SMALLEST_MS:
+            return _known(int(text), text, flag)
+        raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidRequest(
+            flag,
+            "must be ISO 8601, a span such as 7d, or milliseconds",
+            text,
+            "For example 2026-11-01, 2026-11-01T09:30, 36h, 1793491200000.",
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    try:
+        seconds = int(moment.timestamp())
+    except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
+        seconds = -1
+    return _known(seconds * 1000 + moment.microsecond // 1000, text, flag)
+
+
+def _known(moment_ms: int, text: str, flag: str) -> int:
+    if 0 <= moment_ms <= _LARGEST_MS:
+        return moment_ms
+    raise InvalidRequest(flag, "must be a time that exchanges know", text, "Give one of this century.")
+
+
+def is_ago(text: str) -> bool:
+    """Whether a text means a time so long ago, another one at each reading."""
+    return _AGO.match(text.strip()) is not None
