@@ -1,7 +1,8 @@
 """Spot: fills (endpoint 3), account bills (11), and whose key this is (beyond the interface)."""
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
+from tradetui.wire.authorities import AUTHORITIES
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Side, TradeScope, same
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.replies.field_normalizers import records_of, words
@@ -99,13 +100,6 @@ class SpotBill(Record):
     balance: Figure | None = None
     fees: Figure | None = None
     bill_id: str
-
-
-AUTHORITIES: Final = frozenset(
-    ("coor", "coow", "cpor", "cpow", "stor", "stow", "ttor", "ttow", "wtor", "wtow", "chor", "chow")
-)
-"""Every authority the exchange documents: futures orders, futures holdings, spot trade, copy trading, wallet transfer
-and sub-accounts, each to read (r) and to write (w)."""
 
 
 class AccountInfo(Record):
