@@ -145,7 +145,8 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
 
 
 def _init_options(init: argparse.ArgumentParser) -> None:
-    init.add_argument("--name", default="main", help="the profile's name (default main)")
+    init.add_argument("--name", help="the profile's name, as --profile (default main)")
+    init.add_argument("--default", action="store_true", help="the profile that plain tradetui opens from now on")
     init.add_argument("--uid", help="the account's user ID")
     init.add_argument("--trade", action="store_true", help='mode = "trade"; without it the profile can only read')
 

@@ -194,6 +194,7 @@ def kept(tmp_path: Path, kind: str = Creates.SUBACCOUNTS, uid: str = "42") -> En
 def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_vault(tmp_path: Path, maker: ProfileMaker) -> None:
     maker("fromtest", kept(tmp_path), SECRETS, "1")
     loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
+    assert load({}, Flags(config=tmp_path / "config.toml")).name == "main", "the only one before stays the default"
     assert (loaded.read_only, loaded.profile.uid, loaded.profile.account_admin) == (True, "42", False)
     assert fetch(loaded).secret.get_secret_value() == SECRET
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import stat
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.key_check import account_sentences
+from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch
+from tradetui.wire.models.spot import AccountInfo
 
 SECRETS = {
     "TRADETUI_API_KEY": "key-1",
@@ -83,13 +87,83 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
     assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1
 
 
-def test_a_key_that_works_is_written_without_a_word_about_it(
-    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     point()
     assert main(["init", "--config", str(config)]) == DONE
-    said = capsys.readouterr().err
-    assert "refuses" not in said and "not tried" not in said
+    messages = capsys.readouterr().err
+    assert "refuses" not in messages and "not tried" not in messages
+    assert "classic mode, no copy trader" in messages
+    assert "futures orders: read and write; futures positions: read" in messages
+    assert "WARNING" not in messages
+    assert "works from everywhere" in messages
+    assert "ms from the exchange's, which is fine" in messages
+
+
+def test_a_key_that_may_withdraw_is_warned_of_and_its_addresses_are_named() -> None:
+    row = {"userId": "12", "parentId": 7, "traderType": "trader", "ips": "10.0.0.1,10.0.0.2"}
+    info = AccountInfo.from_row({**row, "authorities": ["coor", "wwow"]})
+    account, permissions, warning, addresses = account_sentences(info)
+    assert account == "Account: user ID 12, a sub-account of 7, classic mode, a copy trader."
+    assert permissions == "Permissions: futures orders: read; withdrawals: read and write."
+    assert warning.startswith("WARNING: this key may withdraw")
+    assert addresses == "Addresses: the key works from 10.0.0.1, 10.0.0.2 only."
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
+    """Have a person at a terminal give these lines."""
+    typed = io.StringIO(answers)
+    monkeypatch.setattr(typed, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", typed)
+
+
+def opened_by_default(config: Path) -> str:
+    return load({}, Flags(config=config)).name
+
+
+def test_a_second_account_leaves_the_first_the_default(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = ["init", "--config", str(config), "--base-url", "https://x.example"]
+    assert main(first) == DONE
+    assert not config.exists(), "one profile needs no default"
+    assert main([*first, "--profile", "second"]) == DONE
+    assert f"opens the profile main; default_profile in {config} says so" in capsys.readouterr().err
+    assert opened_by_default(config) == "main"
+    assert main([*first, "--profile", "third", "--default"]) == DONE
+    assert opened_by_default(config) == "third"
+
+
+def test_a_person_is_asked_which_profile_is_the_default(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ["init", "--config", str(config), "--base-url", "https://x.example"]
+    assert main(first) == DONE
+    answered(monkeypatch, "second\nno such one\nsecond\n")
+    assert main(first) == DONE
+    messages = capsys.readouterr().err
+    assert "Profiles so far: main" in messages and "There is no profile 'no such one'" in messages
+    assert opened_by_default(config) == "second"
+    answered(monkeypatch, "\n")
+    assert main([*first, "--profile", "third"]) == DONE
+    assert opened_by_default(config) == "second", "Enter keeps it"
+
+
+def test_several_profiles_without_a_default_are_told_what_to_write_and_where(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ["init", "--config", str(config), "--base-url", "https://x.example"]
+    assert main([*first, "--profile", "a"]) == main([*first, "--profile", "b"]) == DONE
+    config.unlink()
+    assert main([*first, "--profile", "c"]) == ATTENTION
+    assert f'write default_profile = "NAME" into {config}' in capsys.readouterr().err
+    with pytest.raises(ConfigurationError) as problem:
+        load({}, Flags(config=config))
+    assert problem.value.place == str(config.parent / "profiles.d"), "it names what is there"
+    assert f'default_profile = "a" into {config}, a new file' in str(problem.value)
+
+
+def test_two_names_are_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--config", str(config), "--profile", "a", "--name", "b"]) == USAGE
+    assert "--profile" in capsys.readouterr().err
+    assert list(config.parent.iterdir()) == []
 
 
 def test_a_key_that_the_exchange_refuses_is_said(

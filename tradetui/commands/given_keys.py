@@ -11,9 +11,9 @@ from tradetui.desk.creation.kinds import Creates, NotWritten
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
-from tradetui.profiles.load import Flags, LoadedProfile, profile_names, profiles_dir
+from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, profile_names, profiles_dir
 from tradetui.profiles.secrets import FIELDS
-from tradetui.profiles.write import check_name, write_profile
+from tradetui.profiles.write import check_name, write_default, write_profile
 
 
 class KeyringBox:
@@ -82,6 +82,11 @@ class ProfileMaker:
         if entry.file is None:
             credentials = {"source": "keyring", "service": service}
             self._into_keyring(service, name, secrets)
+        config = self._loaded.environ, self._flags.config
+        before = known_profiles(*config)
+        if before.written_default is None and before.default is not None:
+            # It was the only one: with a second it would not be clear which one plain `tradetui` opens.
+            write_default(places.config_file(*config), before.default)
         write_profile(file, self._settings(entry, own_uid, credentials), f"tradetui profile {name}, of a key given out")
         return str(file)
 

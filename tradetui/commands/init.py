@@ -14,56 +14,113 @@ from pydantic import ValidationError
 from tradetui.commands.bootstrap import open_reader
 from tradetui.commands.console import ask, ask_hidden, say
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
+from tradetui.commands.key_check import KeyCheck, check_key
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir
+from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir
 from tradetui.profiles.model import Profile, check_base_url
-from tradetui.profiles.write import check_name, write_profile
+from tradetui.profiles.write import check_name, write_default, write_profile
 
 PROPOSED_BASE_URL = "https://api.bitget.com"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for what is missing (or take it from the environment) and write the two files."""
-    check_name(args.name, "--name")
+    """Ask for what is missing (or take it from the environment), write the two files and try the key."""
+    asks = sys.stdin.isatty()
     config = places.config_file(os.environ, args.config)
-    profile_file = profiles_dir(config) / f"{args.name}.toml"
-    key_file = keys_dir(config) / f"{args.name}.toml"
+    before = known_profiles(os.environ, args.config)
+    name = _profile_name(args, before, asks=asks)
+    profile_file = profiles_dir(config) / f"{name}.toml"
+    key_file = keys_dir(config) / f"{name}.toml"
     for file in (profile_file, key_file):
         if file.exists():
             raise ConfigurationError(
-                "exists already and is not overwritten", place=str(file), remedy="Choose another --name."
+                "exists already and is not overwritten",
+                place=str(file),
+                remedy="Name another profile with --profile.",
             )
     settings = _settings(args, key_file)
-    secrets = _secrets(os.environ, asks=sys.stdin.isatty())
-    write_profile(key_file, secrets, f"API key of the tradetui profile {args.name}; keep mode 0600")
+    secrets = _secrets(os.environ, asks=asks)
+    default = _chosen_default(args, before, name, asks=asks)
+    write_profile(key_file, secrets, f"API key of the tradetui profile {name}; keep mode 0600")
     try:
-        write_profile(profile_file, settings, f"tradetui profile {args.name}; every key: config.example.toml")
+        write_profile(profile_file, settings, f"tradetui profile {name}; every key: config.example.toml")
     except ConfigurationError:
         key_file.unlink()
         raise
     say(f"Wrote {profile_file}\nWrote {key_file} (mode 0600)")
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
+    is_default_clear = _keep_default(config, before, default)
+    key_check = asyncio.run(_check_key(args.config, name))
+    for sentence in key_check.sentences:
+        say(sentence)
     elsewhere = f" --config {args.config}" if args.config else ""
-    if (refusal := asyncio.run(_refusal(args))) is not None:
-        say(f"The exchange refuses this key. {refusal}")
-    say(f"Next: tradetui doctor{elsewhere} --profile {args.name}")
-    return DONE if refusal is None else ATTENTION
+    say(f"Next: tradetui doctor{elsewhere} --profile {name}")
+    return DONE if is_default_clear and not key_check.refused else ATTENTION
 
 
-async def _refusal(args: argparse.Namespace) -> ExchangeError | None:
-    """What the exchange has against the key that was just written, None where it has nothing or cannot be asked."""
-    loaded = load(os.environ, Flags(config=args.config, profile=args.name))
+def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool) -> str:
+    if args.name and args.profile and args.name != args.profile:
+        raise ConfigurationError(
+            f"names {args.profile!r} and --name {args.name!r}", place="--profile", remedy="Give one of the two."
+        )
+    flag = "--name" if args.name else "--profile"
+    name: str = args.name or args.profile or ""
+    if not name:
+        name = "main"
+        if before.names and asks:
+            say(f"Profiles so far: {', '.join(before.names)}.")
+            name = ask("Name of the new profile", "" if "main" in before.names else "main")
+    check_name(name, flag)
+    if name in before.names:
+        raise ConfigurationError(
+            f"there is a profile {name!r}: it exists already and is not overwritten",
+            place=flag,
+            remedy="Name another one with --profile.",
+        )
+    return name
+
+
+def _chosen_default(args: argparse.Namespace, before: KnownProfiles, name: str, *, asks: bool) -> str | None:
+    """The profile that plain `tradetui` is to open; None where nobody can tell, since nobody can be asked."""
+    if args.default or not before.names:
+        return name
+    if not asks:
+        return before.default
+    names = (*before.names, name)
+    proposed = before.default or name
+    while True:
+        answer = ask(f"Which profile does plain `tradetui` open: {', '.join(names)}?", proposed)
+        if answer in names:
+            return answer
+        say(f"There is no profile {answer!r}.")
+
+
+def _keep_default(config: Path, before: KnownProfiles, default: str | None) -> bool:
+    """Write the default down where it would not be clear or changes; gives whether it is clear afterwards."""
+    if not before.names:
+        return True
+    if default is None:
+        say(
+            f"Plain `tradetui` opens none of several profiles. Name one with --profile, or write "
+            f'default_profile = "NAME" into {config}.'
+        )
+        return False
+    try:
+        if default != before.written_default:
+            write_default(config, default)
+    except ConfigurationError as problem:
+        say(f"The default was not written down. {problem}")
+        return False
+    say(f"Plain `tradetui` opens the profile {default}; default_profile in {config} says so.")
+    return True
+
+
+async def _check_key(config: Path | None, name: str) -> KeyCheck:
+    loaded = load(os.environ, Flags(config=config, profile=name))
     async with open_reader(loaded) as client:
-        try:
-            await client.futures.accounts(product_type=loaded.profile.product_types[0])
-        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
-            return refusal
-        except ExchangeError as problem:
-            say(f"The key was not tried: {problem}")
-    return None
+        return await check_key(client, loaded.profile.product_types[0])
 
 
 def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:

@@ -81,9 +81,10 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     if name is None and sources and not _complete_environment(environ):
         raise ConfigurationError(
             f"several profiles and no default_profile: {', '.join(sources)}",
-            place=str(file),
+            place=str(file if file.is_file() else profiles_dir(file)),
             key="default_profile",
-            remedy="Set default_profile in the file, or choose one with --profile.",
+            remedy=f'Choose one with --profile, or write default_profile = "{next(iter(sources))}" into {file}'
+            + (" above its first table." if file.is_file() else ", a new file."),
         )
     if name is not None:
         source = sources.get(name)
@@ -105,10 +106,30 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     )
 
 
+@dataclass(frozen=True)
+class KnownProfiles:
+    """The names of every profile, and which of them the configuration file names as the default, if it does."""
+
+    names: tuple[str, ...]
+    written_default: str | None
+
+    @property
+    def default(self) -> str | None:
+        """The profile that is opened where none is named; None where there is none or it is not clear which."""
+        if self.written_default is not None:
+            return self.written_default if self.written_default in self.names else None
+        return self.names[0] if len(self.names) == 1 else None
+
+
+def known_profiles(environ: Mapping[str, str], config: Path | None) -> KnownProfiles:
+    """Return the profiles in the configuration file and beside it; raises ConfigurationError."""
+    sources, default = _read_sources(places.config_file(environ, config), explicit=False)
+    return KnownProfiles(tuple(sources), default)
+
+
 def profile_names(environ: Mapping[str, str], flags: Flags) -> tuple[str, ...]:
     """Return the names of every profile in the configuration file and beside it."""
-    sources, _ = _read_sources(places.config_file(environ, flags.config), explicit=False)
-    return tuple(sources)
+    return known_profiles(environ, flags.config).names
 
 
 def profiles_dir(config_file: Path) -> Path:

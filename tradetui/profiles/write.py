@@ -1,10 +1,12 @@
-"""Writes new profiles and the example configuration; never rewrites what a person wrote."""
+"""Writes new profiles, the line that names the default, and the example configuration; nothing else a person wrote."""
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from tradetui.profiles.model import CredentialSource, Intervals, Profile
 from tradetui.storage.private_directory import make_private_directory
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_DEFAULT_LINE = re.compile(r"""^default_profile[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*')(?P<rest>[^\n]*)$""", re.MULTILINE)
 _EXAMPLES: Mapping[str, Any] = {
     "base_url": "https://api.bitget.com",
     "uid": "1234567890",
@@ -120,3 +123,55 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
         ) from None
     except OSError as problem:
         raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
+
+
+def write_default(config_file: Path, name: str) -> None:
+    """Make a profile the default: change or add that one line of the configuration file, or make the file.
+
+    Raises:
+        ConfigurationError: the file cannot be written, or not without changing more of it.
+    """
+    line = tomli_w.dumps({"default_profile": name})
+    if not config_file.exists():
+        write_profile(config_file, {"default_profile": name}, "tradetui configuration; every key: config.example.toml")
+        return
+    file = config_file.resolve()
+    try:
+        text = file.read_bytes().decode("utf-8")
+        before = tomllib.loads(text)
+        changed, count = _DEFAULT_LINE.subn(lambda written: f"{line.rstrip()}{written['rest']}", text, count=1)
+        changed = changed if count else f"{line}\n{text}"
+        if not _holds(changed, {**before, "default_profile": name}):
+            raise ConfigurationError(
+                "cannot be changed without changing more than this line",
+                place=str(config_file),
+                key="default_profile",
+                remedy=f"Write {line.rstrip()} into it above its first table.",
+            )
+        _replace(file, changed)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        raise ConfigurationError("not readable as TOML", place=str(config_file)) from None
+    except OSError as problem:
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(config_file)) from None
+
+
+def _holds(text: str, settings: Mapping[str, Any]) -> bool:
+    try:
+        return tomllib.loads(text) == settings
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _replace(file: Path, text: str) -> None:
+    """Put a text in the place of a file's, in one step and with the file's mode; raises OSError."""
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
