@@ -14,6 +14,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -29,7 +30,7 @@ from tradetui.profiles.load import Flags, load
 from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
 
-LOOKS = 3
+LOOKED_AT_S = 1.5
 Told = dict[str, Any]
 
 
@@ -91,12 +92,11 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
     kill_at(errand["kill"], errand["how"])
     try:
         sent = await execution.confirm(preview, preview.subject)
-        looks = 0
-        async for progress in execution.follow(sent):
-            told["end"] = None if progress.outcome is None else str(progress.outcome)
-            looks += 1
-            if looks > LOOKS and errand["weather"] != "none":
-                break
+        with suppress(TimeoutError):
+            # In bad weather nothing may come of it for 35 s: a person would leave the dialog.
+            async with asyncio.timeout(None if errand["weather"] == "none" else LOOKED_AT_S):
+                async for progress in execution.follow(sent):
+                    told["end"] = None if progress.outcome is None else str(progress.outcome)
     except (NotConfirmed, ExchangeError) as problem:
         told["refused"] = str(problem)
     told["count"] = counted()

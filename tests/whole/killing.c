@@ -1,7 +1,7 @@
 /* Counts a program's writes, syncs, sends and receives from outside, and kills it at the n-th of them.
  *
  * Preloaded (LD_PRELOAD). Orders arrive as writes to a descriptor that does not exist:
- *   "ahead MS"   put the wall clock so far ahead
+ *   "ahead MS"   put the wall clock and the monotonic clock so far ahead, as if so long had passed
  *   "kill N HOW" count from here and kill at the N-th call (0: never)
  *   "told"       the count so far, as the write's result
  * HOW is b (before the call), w (within: half of what is written, or all of what is read or synced, was done), or
@@ -192,7 +192,7 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int done = REAL(clock_gettime)(clock, now);
-    if (clock == CLOCK_REALTIME && ahead_ms) {
+    if ((clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && ahead_ms) {
         long long ns = now->tv_nsec + (ahead_ms % 1000) * 1000000LL;
         now->tv_sec += ahead_ms / 1000 + ns / 1000000000LL;
         now->tv_nsec = ns % 1000000000LL;
