@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tradetui.desk.intents.intents import Intents, journal
+from tradetui.desk.intents import journal
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal, Moment, State
 from tradetui.desk.reversal import classification, execution, order_reads
 from tradetui.desk.reversal.execution import Execution
