@@ -87,6 +87,7 @@ def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentPar
         profile=None,
         base_url=None,
         product_type=None,
+        proxy=None,
         data_dir=None,
         read_only=False,
         log=None,

@@ -117,6 +117,9 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('product_types = ["USDT"]', "product_types", "must be among"),
         ('mode = "yes"', "mode", "'monitor' or 'trade'"),
         ('timezone = "Mars/Olympus"', "timezone", "time zone"),
+        ('proxy = "ftp://canary:canary@proxy:1"', "proxy", "must begin with http://, socks5://"),
+        ('proxy = "127.0.0.1:3128"', "proxy", "must begin with http://, socks5://"),
+        ('proxy = "http://canary:canary@"', "proxy", "must be an address such as http://127.0.0.1:3128"),
         ("max_reversal_size = 0", "max_reversal_size", "greater than 0"),
         ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
         ('credentials = { source = "file" }', "credentials", "needs path"),
@@ -133,6 +136,7 @@ def test_a_wrong_value_names_file_line_key_and_rule(config: Path, line: str, key
     assert caught.value.key == key
     assert rule in caught.value.rule
     assert caught.value.remedy
+    assert "canary" not in str(caught.value)
 
 
 def test_text_that_is_no_toml_is_said_so(config: Path) -> None:

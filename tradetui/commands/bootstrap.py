@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
+from urllib.parse import quote
 
 from tradetui.commands.redaction import hide_in_log
 from tradetui.desk.account.address import normalised_address
@@ -25,6 +26,7 @@ from tradetui.exchange.rate_limit.shared import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.profiles.model import DEMO_PRODUCT_TYPES
+from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
@@ -38,6 +40,7 @@ def flags_of(args: argparse.Namespace) -> Flags:
         profile=args.profile,
         base_url=args.base_url,
         product_type=args.product_type,
+        proxy=args.proxy,
         data_dir=args.data_dir,
         read_only=args.read_only,
     )
@@ -105,8 +108,13 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
     profile = loaded.profile
     clock = clock or SystemClock()
     random = SystemRandom()
+    route = route_of(loaded)
+    if route.proxy is not None and route.proxy.password:
+        hide_in_log(route.proxy.password, quote(route.proxy.password, safe=""))
     return {
         "base_url": profile.base_url,
+        "proxy": route.proxy,
+        "tls": route.tls,
         "environment": profile.environment,
         "locale": profile.locale,
         "clock": clock,
@@ -142,6 +150,7 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
     profile = loaded.profile
     environment = environment_of(loaded)
     locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
+    route = route_of(loaded)
     return DeskSettings(
         name=loaded.name,
         environment=environment,
@@ -149,6 +158,8 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         uid=profile.uid,
         account_kind=_account_kind(loaded),
         base_url=profile.base_url,
+        proxy=route.proxy_words,
+        ca_file=route.ca_words,
         exchange_environment=profile.environment,
         data_dir=loaded.data_dir,
         state_dir=loaded.state_dir,

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -22,56 +23,98 @@ from tradetui.desk.intents.journal_opening import existing_journal
 from tradetui.desk.intents.registered_journal import RegisteredJournal
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
-from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.errors import ExchangeError, Hop, Unreachable
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.profiles.load import LoadedProfile, load
+from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
+from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.text.json_text import dump
+
+_NOT_ASKED = "not asked, the exchange was not reached"
+_HOPS = {
+    Hop.PROXY: "the way ends at the proxy",
+    Hop.NAME: "its name is not found",
+    Hop.TLS: "TLS fails",
+    Hop.EXCHANGE: "the way ends at the exchange",
+}
+
+
+class CheckStatus(StrEnum):
+    """What a check came to; what could not be asked is neither well nor wrong."""
+
+    OK = "ok"
+    FAILED = "failed"
+    NOT_ASKED = "not asked"
+
+
+_MARKS = {CheckStatus.OK: "ok  ", CheckStatus.FAILED: "FAIL", CheckStatus.NOT_ASKED: "--  "}
+_JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_ASKED: None}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: what was checked, whether it is well, what was found, and what to do where it is not."""
+    """One line: what was checked, what came of it, what was found, and what to do where it failed."""
 
     name: str
-    ok: bool
+    status: CheckStatus
     found: str
     remedy: str = ""
+
+
+def _check(name: str, ok: bool, found: str, remedy: str = "") -> Check:
+    return Check(name, CheckStatus.OK if ok else CheckStatus.FAILED, found, remedy)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, flags_of(args))
+    route = route_of(loaded)
     private = _data_directory(loaded)
     account = identity_of(loaded)
+    reached, online = asyncio.run(_online(loaded, route))
     checks = [
         _configuration(loaded),
+        Check("proxy", CheckStatus.OK, route.proxy_words or "none"),
+        _certificates(loaded, route),
         private,
         *_keys(loaded),
         _theme(loaded),
-        _account(account),
+        _account(account, reached=reached),
         _journal(loaded, account),
+        _terminal(),
+        *online,
     ]
-    checks.append(_terminal())
-    checks += asyncio.run(_online(loaded))
     output = stdout()
     if args.json:
-        rows = [{"check": c.name, "ok": c.ok, "found": c.found, "remedy": c.remedy} for c in checks]
+        rows = [
+            {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.found, "remedy": c.remedy}
+            for c in checks
+        ]
         output.json(dump(rows))
         output.layout("\n")
     else:
         for check in checks:
-            remedy = f"  ->  {check.remedy}" if check.remedy and not check.ok else ""
-            output.line(f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<16} {check.found}{remedy}")
-    return DONE if all(check.ok for check in checks) else ATTENTION
+            remedy = f"  ->  {check.remedy}" if check.remedy and check.status is CheckStatus.FAILED else ""
+            output.line(f"{_MARKS[check.status]}  {check.name:<16} {check.found}{remedy}")
+    return ATTENTION if any(check.status is CheckStatus.FAILED for check in checks) else DONE
 
 
 def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
-    return Check("configuration", True, f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
+    found = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
+    return Check("configuration", CheckStatus.OK, found)
+
+
+def _certificates(loaded: LoadedProfile, route: Route) -> Check:
+    from tradetui.exchange.transport.http import usual_ca_file
+
+    if loaded.profile.base_url.startswith("http://"):
+        return Check("certificates", CheckStatus.OK, "none needed: the exchange is on this machine, over http")
+    return Check("certificates", CheckStatus.OK, route.ca_words or str(usual_ca_file()))
 
 
 def _data_directory(loaded: LoadedProfile) -> Check:
@@ -79,31 +122,42 @@ def _data_directory(loaded: LoadedProfile) -> Check:
     found = closed_sentence(loaded, closed) or (
         f"{loaded.data_dir}, only you can look into it" if loaded.data_dir.exists() else f"none yet; {loaded.data_dir}"
     )
-    return Check("data directory", not closed.left, found)
+    return _check("data directory", not closed.left, found)
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:
     own = own_keys(loaded.profile.keys)
-    failed = [Check("keys", False, f"keys.{each.id} {each.rule}", each.remedy) for each in own.troubles]
-    return failed or [Check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
+    failed = [_check("keys", False, f"keys.{each.id} {each.rule}", each.remedy) for each in own.troubles]
+    return failed or [_check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
 
 
 def _theme(loaded: LoadedProfile) -> Check:
     theme = loaded.profile.theme
     if known := theme_named(theme):
-        return Check("theme", True, known)
+        return _check("theme", True, known)
     names = ", ".join(each.name for each in THEMES)
-    return Check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
+    return _check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
-def _account(account: AccountIdentity) -> Check:
-    if account.known:
-        return Check("account", True, f"uid {account.uid}, told by the {account.origin}")
+def _account(account: AccountIdentity, *, reached: bool) -> Check:
+    match account.origin:
+        case "exchange":
+            return Check("account", CheckStatus.OK, f"uid {account.uid}, from the exchange")
+        case "profile":
+            return Check("account", CheckStatus.OK, f"uid {account.uid}, from the profile")
+        case "remembered" if reached:
+            found = f"uid {account.uid}, from an earlier session; the exchange does not give it now"
+            return Check("account", CheckStatus.OK, found)
+        case "remembered":
+            return Check("account", CheckStatus.NOT_ASKED, f"uid {account.uid}, from an earlier session; {_NOT_ASKED}")
+    if not reached:
+        found = f"uid not known, a hash of the key stands in for it; {_NOT_ASKED}"
+        return Check("account", CheckStatus.NOT_ASKED, found)
     return Check(
         "account",
-        True,
-        "the exchange does not tell the uid and it is not set; a hash of the key stands in, so what another key of "
-        "this account does locks nothing here. Set uid in the profile of each",
+        CheckStatus.OK,
+        "the exchange does not give the uid and the profile has none; a hash of the key stands in, so what another key "
+        "of this account does locks nothing here. Set uid in the profile of each",
     )
 
 
@@ -122,85 +176,110 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
                 held = journal.reconcile(Moment.now(SystemClock())).items()
                 elsewhere = [f"{scope} is locked by {journal.path_of(holder)}" for scope, holder in held]
     except FileUnusable as problem:
-        return Check("journal", False, f"{problem.file}: {problem.reason}", f"{problem.remedy}.")
+        return _check("journal", False, f"{problem.file}: {problem.reason}", f"{problem.remedy}.")
     except (sqlite3.Error, OSError) as problem:
-        return Check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
+        return _check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
     open_ones = sum(intent.state not in ENDED for intent in newest)
     found = f"{location.file}, {open_ones or 'none'} of its newest intents not settled"
-    return Check("journal", True, "; ".join([found, *elsewhere]))
+    return _check("journal", True, "; ".join([found, *elsewhere]))
 
 
 def _journal_to_be(file: Path) -> Check:
     there = next(folder for folder in file.parents if folder.exists())
     try:
         with TemporaryFile(dir=there):  # what a file system takes is known only by trying
-            return Check("journal", True, f"none yet; it will be {file}")
+            return _check("journal", True, f"none yet; it will be {file}")
     except OSError:
         why = "cannot be written" if there.is_dir() else "is no directory"
-    return Check("journal", False, f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
+    return _check("journal", False, f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
 
 
 def _terminal() -> Check:
     if not stdout().is_terminal:
-        return Check("terminal", True, "none here; the screen needs one")
+        return _check("terminal", True, "none here; the screen needs one")
     size = os.get_terminal_size()
     fits = size.columns >= 80 and size.lines >= 24
-    return Check(
+    return _check(
         "terminal", fits, f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}", "Use at least 80x24."
     )
 
 
-async def _online(loaded: LoadedProfile) -> list[Check]:
+async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
+    """Whether the exchange was reached, and every check that asks it."""
     async with open_reader(loaded) as client:
         product_type = loaded.profile.product_types[0]
-        key = await _asked("key", lambda: client.futures.accounts(product_type=product_type))
+        try:
+            key = await _asked("key", lambda: client.futures.accounts(product_type=product_type))
+        except Unreachable as failure:
+            not_asked = [
+                Check(name, CheckStatus.NOT_ASKED, _NOT_ASKED)
+                for name in ("key", "orders", "fills", "triggers", "permissions", "clock")
+            ]
+            address = _address(client.link.address_usage())
+            return False, [_broken_connection(loaded, failure), *not_asked, _limits(client), address]
+        through = f" through {route.proxy.address}" if route.proxy else ""
+        connection = Check("connection", CheckStatus.OK, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
-            return [key, _clock(client), _address(client.link.address_usage())]
-        checks = [
-            key,
-            await _asked("orders", lambda: client.futures.pending_orders(product_type=product_type)),
-            await _asked("fills", lambda: client.futures.fills(product_type=product_type, limit=1)),
-            await _asked(
-                "triggers", lambda: client.futures.triggers(product_type=product_type, plan_type="normal_plan", limit=1)
-            ),
-        ]
-        checks.append(await _permissions(client))
-        checks.append(_clock(client))
-        allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.link.usage().items()))
-        checks.append(Check("limits", True, allowed))
-        checks.append(_address(client.link.address_usage()))
-    return checks
+            return True, [connection, key, _clock(client), _address(client.link.address_usage())]
+        reads: dict[str, Callable[[], Awaitable[object]]] = {
+            "orders": lambda: client.futures.pending_orders(product_type=product_type),
+            "fills": lambda: client.futures.fills(product_type=product_type, limit=1),
+            "triggers": lambda: client.futures.triggers(product_type=product_type, plan_type="normal_plan", limit=1),
+        }
+        checks = [connection, key]
+        for name, read in reads.items():
+            try:
+                checks.append(await _asked(name, read))
+            except Unreachable as failure:
+                checks.append(Check(name, CheckStatus.FAILED, failure.message, failure.remedy or ""))
+        checks += [await _permissions(client), _clock(client), _limits(client), _address(client.link.address_usage())]
+    return True, checks
+
+
+def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
+    found = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
+    return Check("connection", CheckStatus.FAILED, found, failure.remedy or "")
 
 
 async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
     try:
         reply = await ask()
+    except Unreachable:
+        raise
     except ExchangeError as problem:
-        return Check(
+        return _check(
             name, False, f"{problem.reason}: {problem.message} ({problem.code or 'no code'})", problem.remedy or ""
         )
-    lost = len(getattr(reply, "lost", ()))
-    if lost:
-        return Check(
-            name, False, f"{lost} rows cannot be read", "Please report them; show --json prints what can be read."
-        )
-    return Check(name, True, "answers")
+    undecodable_rows = len(getattr(reply, "lost", ()))
+    if undecodable_rows:
+        remedy = "Please report them; show --json prints what can be read."
+        return Check(name, CheckStatus.FAILED, f"{undecodable_rows} rows cannot be read", remedy)
+    return Check(name, CheckStatus.OK, "answers")
 
 
 async def _permissions(client: ExchangeReader) -> Check:
     try:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
-        return Check("permissions", True, f"the exchange does not tell them ({problem.code or problem.reason})")
-    row = reply.rows[0] if reply.rows else None
-    if row is None:
-        return Check("permissions", True, "the exchange does not tell them")
-    return Check("permissions", True, f"uid {row.user_id}, {', '.join(map(str, row.authorities))}")
+        found = f"not known: {problem.reason} ({problem.code or 'no code'})"
+        return Check("permissions", CheckStatus.NOT_ASKED, found)
+    account_info = reply.rows[0] if reply.rows else None
+    if account_info is None or not account_info.authorities:
+        return Check("permissions", CheckStatus.NOT_ASKED, "not known: the exchange does not tell them")
+    found = "; ".join(permission_texts(account_info.authorities))
+    if may_withdraw(account_info.authorities):
+        found += ". WARNING: this key may withdraw; tradetui never needs that"
+    return Check("permissions", CheckStatus.OK, found)
+
+
+def _limits(client: ExchangeReader) -> Check:
+    allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.link.usage().items()))
+    return Check("limits", CheckStatus.OK, allowed or "none used yet")
 
 
 def _address(usage: AddressUsage) -> Check:
     counted = f"{usage.used:,} of {usage.allowed:,} calls a minute used by your processes together"
-    return Check(
+    return _check(
         "address",
         not usage.slowed,
         counted,
@@ -211,9 +290,9 @@ def _address(usage: AddressUsage) -> Check:
 def _clock(client: ExchangeReader) -> Check:
     offset = client.link.clock_offset_ms
     if offset is None:
-        return Check("clock", False, "no reply told the exchange's time", "Check the address and the network.")
+        return _check("clock", False, "no reply told the exchange's time", "Check the address and the network.")
     latency = client.link.latency_ms
     found = (
         f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"
     )
-    return Check("clock", abs(offset) <= WARN_OFFSET_MS, found, "Set this machine's clock; above 5 s nothing is sent.")
+    return _check("clock", abs(offset) <= WARN_OFFSET_MS, found, "Set this machine's clock; above 5 s nothing is sent.")

@@ -81,6 +81,12 @@ def global_flags_into(parser: argparse.ArgumentParser) -> None:
         "--product-type", metavar="TYPE", default=argparse.SUPPRESS, help="product type, or several with commas"
     )
     group.add_argument(
+        "--proxy",
+        metavar="URL",
+        default=argparse.SUPPRESS,
+        help="http:// or socks5:// proxy without a password, environment, or none",
+    )
+    group.add_argument(
         "--data-dir", type=path_of, metavar="DIR", default=argparse.SUPPRESS, help="archive, journal and state"
     )
     group.add_argument(

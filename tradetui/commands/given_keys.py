@@ -11,7 +11,7 @@ from tradetui.desk.creation.kinds import Creates, NotWritten
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
-from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, profile_names, profiles_dir
+from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profile_names, profiles_dir
 from tradetui.profiles.secrets import FIELDS
 from tradetui.profiles.write import check_name, write_default, write_profile
 
@@ -101,6 +101,8 @@ class ProfileMaker:
             "locale": profile.locale,
             "credentials": dict(credentials),
         }
+        if self._loaded.proxy_source != PROXY_FLAG:
+            settings["proxy"] = profile.proxy.get_secret_value()
         if profile.data_dir is not None:
             settings["data_dir"] = str(profile.data_dir)
         if uid:

@@ -17,7 +17,7 @@ from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.key_check import KeyCheck, check_key
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir
+from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir, without_password
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.write import check_name, write_default, write_profile
 
@@ -138,13 +138,16 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
     }
     if args.uid:
         settings["uid"] = args.uid
+    if args.proxy:
+        settings["proxy"] = without_password(args.proxy)
     if args.product_type:
         settings["product_types"] = [part.strip() for part in args.product_type.split(",")]
     try:
         Profile.model_validate(settings)
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
-        raise ConfigurationError(first["msg"], place="init", key=".".join(map(str, first["loc"]))) from None
+        rule = first["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(rule, place="init", key=".".join(map(str, first["loc"]))) from None
     return settings
 
 

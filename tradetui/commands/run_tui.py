@@ -26,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
         profile=args.profile,
         base_url=args.base_url,
         product_type=args.product_type,
+        proxy=args.proxy,
         data_dir=args.data_dir,
         read_only=args.read_only or args.command == "monitor",
     )

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             writer.write(row)
         writer.close()
         return DONE
-    for name in ("config", "profile", "base_url", "product_type", "data_dir", "read_only"):
+    for name in ("config", "profile", "base_url", "product_type", "proxy", "data_dir", "read_only"):
         if getattr(asked, name, None) is not None:
             setattr(args, name, getattr(asked, name))
     if getattr(asked, "log", None) is not None:

@@ -42,8 +42,10 @@ class DeskSettings:
 
     `account_kind` is the profile's word for it (ordinary, copy_trader, broker), None where it gives none.
     `base_url`, `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that
-    tells no UID) say whose account it is. Without a `data_dir` nothing outlives the session. `state_dir` is where the
-    user's registry of journals is, `runtime_dir` where processes say that they live.
+    tells no UID) say whose account it is. `proxy` and `ca_file` say in words, without a password, which proxy and which
+    certificates stand between this machine and the exchange; empty for none and the usual ones. Without a
+    `data_dir` nothing outlives the session. `state_dir` is where the user's registry of journals is, `runtime_dir`
+    where processes say that they live.
     """
 
     name: str
@@ -52,6 +54,8 @@ class DeskSettings:
     uid: str | None = None
     account_kind: str | None = None
     base_url: str = ""
+    proxy: str = ""
+    ca_file: str = ""
     exchange_environment: str = "live"
     key_stand_in: str = ""
     data_dir: Path | None = None

@@ -18,6 +18,7 @@ from tradetui.profiles.toml_lines import line_of
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
+PROXY_FLAG = "--proxy"
 _NESTED: Mapping[str, type[BaseModel]] = {"credentials": CredentialSource, "intervals": Intervals}
 _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
 
@@ -30,6 +31,7 @@ class Flags:
     profile: str | None = None
     base_url: str | None = None
     product_type: str | None = None
+    proxy: str | None = field(default=None, repr=False)
     data_dir: Path | None = None
     read_only: bool = False
 
@@ -46,6 +48,7 @@ class LoadedProfile:
     state_dir: Path
     file: Path | None
     environ: Mapping[str, str] = field(repr=False)
+    proxy_source: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         state_dir=places.state_dir(environ),
         file=source.file if source else None,
         environ=environ,
+        proxy_source=PROXY_FLAG if "proxy" in overlay else "the profile",
     )
 
 
@@ -225,7 +229,22 @@ def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, s
         overlay["base_url"] = (flags.base_url, "--base-url")
     if flags.product_type:
         overlay["product_types"] = (_listed(flags.product_type), "--product-type")
+    if flags.proxy is not None:
+        overlay["proxy"] = (without_password(flags.proxy), PROXY_FLAG)
     return overlay
+
+
+def without_password(proxy_flag: str) -> str:
+    """Return what was given as `--proxy`; raises ConfigurationError where it has a password."""
+    user_info, at_sign, _ = proxy_flag.rpartition("@")
+    if at_sign and ":" in user_info.partition("://")[2]:
+        raise ConfigurationError(
+            "takes no password: everybody on this machine sees a command line",
+            place=PROXY_FLAG,
+            key="proxy",
+            remedy="Write the proxy with its password into the profile (mode 0600), or into HTTPS_PROXY.",
+        )
+    return proxy_flag
 
 
 def _listed(value: str) -> list[str]:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from tradetui.exchange.transport.proxy import parse_proxy
 
 PRODUCT_TYPES = (
     "USDT-FUTURES",
@@ -22,6 +24,8 @@ PRODUCT_TYPES = (
     "SUSDC-FUTURES",
 )
 DEMO_PRODUCT_TYPES = frozenset(name for name in PRODUCT_TYPES if name.startswith("S"))
+PROXY_OF_ENVIRONMENT = "environment"
+NO_PROXY = "none"
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -83,6 +87,12 @@ class Profile(_Settings):
 
     base_url: str = Field(
         description="the exchange's address: https, or http on this machine only; there is no default"
+    )
+    proxy: SecretStr = Field(
+        default=SecretStr(PROXY_OF_ENVIRONMENT),
+        description="http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host where it wants them "
+        "(this file then has mode 0600); environment (HTTPS_PROXY, ALL_PROXY, NO_PROXY); or none; never used for "
+        "this machine",
     )
     environment: Literal["live", "demo"] = Field(
         default="live",
@@ -167,6 +177,13 @@ class Profile(_Settings):
     @classmethod
     def _address(cls, value: str) -> str:
         return check_base_url(value)
+
+    @field_validator("proxy")
+    @classmethod
+    def _proxy(cls, value: SecretStr) -> SecretStr:
+        if value.get_secret_value() not in (PROXY_OF_ENVIRONMENT, NO_PROXY):
+            parse_proxy(value.get_secret_value())
+        return value
 
     @field_validator("product_types")
     @classmethod

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
@@ -70,6 +70,8 @@ def _table(title: str, model: type[BaseModel], examples: Mapping[str, Any]) -> l
 
 def _entry(name: str, description: str | None, value: Any, default: Any) -> list[str]:
     plain = list(value) if isinstance(value, tuple) else value
+    if isinstance(plain, SecretStr):
+        plain = plain.get_secret_value()
     comment = f"# {description}" + (" (not set by default)" if default is None and name != "base_url" else "")
     return ["", comment, _assignment(name, plain)]
 

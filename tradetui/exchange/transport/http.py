@@ -62,6 +62,13 @@ def shared_tls() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
+def usual_ca_file() -> str:
+    """The file of authorities that `shared_tls` trusts: the one that comes with httpx."""
+    import certifi
+
+    return certifi.where()
+
+
 class HttpTransport:
     """A transport over HTTP/1.1 with one httpx client to read and another to write.
 

@@ -1,0 +1,96 @@
+"""The way to a profile's exchange: which proxy it leads through, and which certificates are trusted on it."""
+
+from __future__ import annotations
+
+import importlib.util
+import ssl
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from tradetui.exchange.transport.base_url import is_loopback, parse_base_url
+from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy, proxy_of_environment
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import LoadedProfile
+from tradetui.profiles.model import NO_PROXY, PROXY_OF_ENVIRONMENT
+from tradetui.profiles.secrets import refuse_wider_than_owner
+
+CA_VARIABLE: Final = "SSL_CERT_FILE"
+
+
+@dataclass(frozen=True)
+class Route:
+    """The proxy with where it is set, and the file of certificates that stands in for the usual ones, if any."""
+
+    proxy: Proxy | None = None
+    proxy_source: str = ""
+    ca_file: Path | None = None
+    tls: ssl.SSLContext | None = None
+
+    @property
+    def proxy_words(self) -> str:
+        """The proxy's address without user and password, and where it is set; empty without one."""
+        return f"{self.proxy.address} (from {self.proxy_source})" if self.proxy else ""
+
+    @property
+    def ca_words(self) -> str:
+        """The file of certificates in force and the variable; empty where it is the one that came with httpx."""
+        return f"{self.ca_file} (from {CA_VARIABLE})" if self.ca_file else ""
+
+
+def route_of(loaded: LoadedProfile) -> Route:
+    """Resolve a profile's proxy and SSL_CERT_FILE.
+
+    Raises:
+        ConfigurationError: an unusable proxy in the environment, a password where others may read it, a missing
+            package, or a file of certificates that cannot be read.
+    """
+    origin = parse_base_url(loaded.profile.base_url)
+    if is_loopback(origin.host):
+        proxy, source = None, ""
+    else:
+        proxy, source = _proxy_of(loaded)
+    if proxy is not None and proxy.is_socks and importlib.util.find_spec("socksio") is None:
+        raise ConfigurationError(
+            "a SOCKS proxy needs the package socksio",
+            place=source,
+            key="proxy",
+            remedy="Install tradetui with its extra: pip install 'tradetui[socks]'.",
+        )
+    ca_file = loaded.environ.get(CA_VARIABLE)
+    if not ca_file or origin.scheme != "https":
+        return Route(proxy, source)
+    return Route(proxy, source, Path(ca_file), _trusting(ca_file))
+
+
+def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
+    setting = loaded.profile.proxy.get_secret_value()
+    if setting == NO_PROXY:
+        return None, ""
+    if setting == PROXY_OF_ENVIRONMENT:
+        try:
+            found = proxy_of_environment(parse_base_url(loaded.profile.base_url), loaded.environ)
+        except InvalidProxy as problem:
+            raise ConfigurationError(
+                str(problem),
+                place="environment",
+                key="proxy",
+                remedy='Correct the variable, or set proxy = "none" or another one (--proxy).',
+            ) from None
+        return found or (None, "")
+    proxy = parse_proxy(setting)
+    if proxy.password is not None and loaded.file is not None:
+        refuse_wider_than_owner(loaded.file)
+    return proxy, loaded.proxy_source
+
+
+@lru_cache(maxsize=1)
+def _trusting(ca_file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as problem:  # an SSLError is one: the file holds no certificates
+        why = "holds no certificates" if isinstance(problem, ssl.SSLError) else f"cannot be read: {problem.strerror}"
+        raise ConfigurationError(
+            why, place=ca_file, key=CA_VARIABLE, remedy="Name a file of certificates (PEM), or unset the variable."
+        ) from None
