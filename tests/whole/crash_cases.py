@@ -136,6 +136,7 @@ class _Crash:
             self._check_lock()
             exchange.ahead_ms += WINDOW_MS
         told = self._errand("take up", 0, patience_s=1.5)["told"]
+        assert "lost" not in told, f"{case}: what was written before is lost: {told['lost']}"
         if told["unsettled"] and not exchange.sandbox.options.core_only:
             # Absence is counted from when somebody wrote that the outcome is unknown, which may have been just now.
             exchange.ahead_ms += WINDOW_MS

@@ -113,13 +113,16 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     loop = asyncio.get_running_loop()
     end = loop.time() + errand["patience_s"]
     blocked_while_open, opened = True, False
-    while loop.time() < end and not (opened and not execution.unsettled()):
+    while loop.time() < end and not (opened and not execution.unsettled()) and execution.intents.loss is None:
         reasons = execution.why_not(preview, preview.subject)
         opened = not any("journal" in reason for reason in reasons)
         if execution.unsettled() and not any("not settled" in reason for reason in reasons):
             blocked_while_open = False
         await asyncio.sleep(0.005)
     count = counted()
+    if execution.intents.loss is not None:
+        await desk.stop()
+        return {"lost": execution.intents.loss.reason, "count": count}
     assert opened, "the journal was never opened"
     intents = await execution.intents.newest()
     if errand.get("release") and execution.unsettled():

@@ -39,6 +39,6 @@ def test_a_power_cut_finds_it(tmp_path: Path) -> None:
     library = build(tmp_path)
     if library is None:
         pytest.skip("no C compiler (cc, gcc, clang) to build the counter that is preloaded")
-    with rig(library, tmp_path) as crashing, pytest.raises(AssertionError, match="sent without an intent"):
+    with rig(library, tmp_path) as crashing, pytest.raises(AssertionError, match="what was written before is lost"):
         for number in range(300, 100, -7):
             crashing.run(Case("reverse", number, "power", "none"), SYNC)
