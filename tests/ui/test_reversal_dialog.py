@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, Static
 
 from tests.ui.virtual import Stage
+from tradetui.commands import demo_desk
+from tradetui.desk.settings import DeskSettings
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
@@ -48,6 +51,23 @@ async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
         for words in ("SANDBOX · hedge", "held now", "held afterwards", "sent size", "sent tradeSide", "margin needed"):
             assert words in text, words
         assert posts(stage) == 0
+
+
+async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def body_text() -> str:
+        stage = Stage()
+        async with stage.running((140, 60)) as pilot:
+            dialog = await opened(stage, pilot)
+            return str(dialog.query_one("#body", Static).render())
+
+    assert "sent through" not in await body_text()
+    route = {"proxy": "socks5://127.0.0.1:1080 (from the profile)", "ca_file": "/etc/own.pem (from SSL_CERT_FILE)"}
+    monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
+    text = await body_text()
+    for words in ("sent through", "certificates", *route.values()):
+        assert words in text
 
 
 async def test_enter_cancels_and_escape_cancels() -> None:

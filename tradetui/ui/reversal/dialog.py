@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from tradetui.ui.dialogs.deliberate_button import DeliberateButton
-from tradetui.ui.reversal.lines import left_words, outcome_lines, preview_lines, unknown_words
+from tradetui.ui.reversal.lines import left_words, outcome_lines, preview_lines, route_lines, unknown_words
 from tradetui.ui.reversal.unread import Unread
 from tradetui.ui.sanitize import plain, tell
 from tradetui.wire.enums import Side
@@ -247,7 +247,7 @@ class ReversalDialog(ModalScreen[None]):
         self._target = preview.target
         self.query_one(Vertical).border_title = plain(f"Reverse {self._subject}")
         self.query_one("#account", Static).update(plain(self._account))
-        lines = preview_lines(preview, self._unread.changed(preview))
+        lines = [*preview_lines(preview, self._unread.changed(preview)), *route_lines(self._execution.settings)]
         self.query_one("#body", Static).update(Content("\n").join(lines))
         self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
         if preview.plan is not None:

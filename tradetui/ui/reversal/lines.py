@@ -17,6 +17,7 @@ from tradetui.wire.text.sanitize import scrub
 if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
     from tradetui.desk.reversal.progress import Progress
+    from tradetui.desk.settings import DeskSettings
     from tradetui.trading.holdings import Holdings
     from tradetui.trading.order_impact import Resting
     from tradetui.trading.reversal import ReversalPlan
@@ -73,6 +74,14 @@ def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[
         sent = plan.side_meaning if name == "side" else str(value)
         yield marks.on(line(f"sent {name}", sent), ChangedFact.REQUEST, name)
     yield line("size", "WHOLE POSITION" if plan.wish.size is None else str(plan.wish.size))
+
+
+def route_lines(settings: DeskSettings) -> Iterable[Content]:
+    """What stands between this machine and the exchange, where anything does; neither has a password in it."""
+    if settings.proxy:
+        yield line("sent through", settings.proxy)
+    if settings.ca_file:
+        yield line("certificates", settings.ca_file)
 
 
 class _Marks:
