@@ -1,0 +1,128 @@
+"""What a dead process left behind is taken up at once; who lives, or cannot be judged, has 35 s that no clock steps."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.whole.reversing import SYMBOL, USDT, scene
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal import Moment, State
+from tradetui.desk.intents.journal_opening import open_journal
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.reversal.execution import KIND, Execution
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.errors import NotSent
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.process_life import ProcessLives
+
+pytestmark = pytest.mark.looptime
+START_MS = 1_790_000_000_000
+SCOPE = f"{USDT}|{SYMBOL}"
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> JournalLocation:
+    return JournalLocation(
+        tmp_path / "account" / "journal.sqlite",
+        tmp_path / "state" / "registry.sqlite",
+        ("uid",),
+        alive_dir=tmp_path / "alive",
+    )
+
+
+def left(location: JournalLocation, lives: ProcessLives | None, boot: str, *states: State) -> None:
+    """Another process's intent, as far as it came."""
+    journal = open_journal(location, lives)
+    journal.check()
+    moment = Moment(START_MS + 3_600_000, boot, asyncio.get_running_loop().time())  # its wall clock was an hour ahead
+    journal.begin("tt-0", "uid", SCOPE, KIND, {}, moment)
+    for state in states:
+        journal.step("tt-0", state, {}, moment)
+    journal.close()
+
+
+def die(lives: ProcessLives) -> None:
+    """Drop the lock as the system does when a process ends."""
+    assert lives._own is not None
+    os.close(lives._own._descriptor)
+
+
+async def intents_of(location: JournalLocation) -> Intents:
+    intents = Intents(None, InlineDisk(), LoopClock(START_MS), "", lambda: "tt-1", start_locked=False)
+    assert await intents.open("uid", location), intents.trouble
+    return intents
+
+
+async def waited(intents: Intents) -> float:
+    """Seconds until the intent is given up."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await intents.left_behind(await intents.read("tt-0"))
+    return loop.time() - begun
+
+
+@pytest.mark.parametrize("states", [(), (State.SENT,)])
+async def test_a_dead_processs_is_given_up_at_once_whatever_its_clock_said(
+    location: JournalLocation, states: tuple[State, ...]
+) -> None:
+    assert location.alive_dir is not None
+    lives = ProcessLives(location.alive_dir, "dies")
+    left(location, lives, "virtual", *states)
+    die(lives)
+    assert await waited(await intents_of(location)) == 0
+
+
+@pytest.mark.parametrize(("boot", "ran_before_s"), [("virtual", 20.0), ("another", 0.0), ("", 0.0)])
+@pytest.mark.parametrize("lives", [True, False], ids=["alive", "cannot be judged"])
+async def test_anybody_else_has_35_seconds_of_a_clock_that_never_steps(
+    location: JournalLocation, boot: str, ran_before_s: float, lives: bool
+) -> None:
+    assert location.alive_dir is not None
+    left(location, ProcessLives(location.alive_dir, "lives") if lives else None, boot)
+    await asyncio.sleep(20)
+    assert 35 - ran_before_s <= await waited(await intents_of(location)) < 36 - ran_before_s
+
+
+async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location: JournalLocation) -> None:
+    one, two = await intents_of(location), await intents_of(location)
+    await one.begin("tt-0", SCOPE, KIND, {})
+    await two.step("tt-0", State.WITHDRAWN, {"why": "it was left behind"})
+    with pytest.raises(NotSent, match="another session has withdrawn it"):
+        await one.about_to_send("tt-0", {"stamp_ms": 1})
+    await two.look()
+    assert not two.unsettled()
+
+
+async def test_a_session_withdraws_what_a_dead_process_only_intended_within_a_second(location: JournalLocation) -> None:
+    assert location.alive_dir is not None
+    lives = ProcessLives(location.alive_dir, "dies")
+    left(location, lives, "virtual")
+    die(lives)
+    async with scene() as on:
+        execution = Execution(on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: "tt-1")
+        await execution.open_journal(on.uid, location)
+        await asyncio.sleep(1)
+        assert not execution.unsettled()
+        assert (await execution.intents.read("tt-0")).state is State.WITHDRAWN
+        await execution.stop()
+
+
+async def test_without_its_registry_nothing_is_begun(
+    location: JournalLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tradetui.desk.intents.intents import Withheld
+    from tradetui.desk.intents.registry import Registry
+
+    intents = await intents_of(location)
+
+    def full(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Registry, "reserve", full)
+    with pytest.raises(Withheld, match="full"):
+        await intents.begin("tt-0", SCOPE, KIND, {})
