@@ -30,6 +30,7 @@ BENCHES = (
     "reversal",
     "simulated_hour",
     "simulated_day",
+    "pythons",
 )
 HEAD = ("figure", "measured", "anchor", "ratio", "gate", "")
 
