@@ -199,6 +199,8 @@ class Intents:
         event = intent.events[-1]
         if self.elapsed_s(event) >= LEFT_BEHIND_S:
             return True
+        if event.boot and self._clock.boot and event.boot != self._clock.boot:
+            return True  # no process outlives its boot, whoever has its number now
         return self._lives is not None and await self._disk.run(self._lives.has_ended, event.owner)
 
     def elapsed_s(self, event: Event) -> float:

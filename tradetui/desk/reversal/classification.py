@@ -188,7 +188,8 @@ def _standing(
     if came_true and status is None and acknowledged and not seen.other_fills:
         return Standing.COMPLETE
     if status is None and not own_volume and seen.held == plan.before:
-        return Standing.UNSEEN
+        # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
+        return Standing.PARTIAL if order is not None and _too_late(seen) else Standing.UNSEEN
     return Standing.PARTIAL
 
 
