@@ -1,23 +1,46 @@
-"""Lives of the program against a second exchange: the exchange keeps to its documents, and lives can be replayed."""
+"""Lives of the program against a second exchange, each from its seed: every promise holds in all of them.
+
+A broken life is replayed by its seed: python -m tests.whole.lives SEED
+Many more of them: python -m pytest -m campaign tests/whole/test_lives.py -s
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from multiprocessing import get_context
 
 import pytest
 
 from tests.whole.lives.books import Books
+from tests.whole.lives.campaign import Report, run_lives, run_screen_lives
 from tests.whole.lives.clocks import ExchangeClock
 from tests.whole.lives.exchange import API_KEY, PASSPHRASE, Request, SecondExchange
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import live
 from tests.whole.lives.network import PLAIN
-from tests.whole.lives.plan import ActKind, Plan, Words
+from tests.whole.lives.plan import Act, ActKind, ClockOf, Damage, Matching, Plan, ReadFaultKind, ReplyKind, Words
 
 HEDGE, ONE_WAY = True, False
+IN_A_GROUP = 6
+CAMPAIGN_LIVES, CAMPAIGN_SCREEN_LIVES = 10_000, 200
+AT_ONCE = 20
+WEATHER = (
+    *(f"reply {kind}" for kind in ReplyKind),
+    *(str(kind) for kind in ReadFaultKind),
+    *(str(kind) for kind in Damage),
+    *(f"{clock} clock steps" for clock in ClockOf),
+    "kills",
+    "reboots",
+    "request arrives after the time-out",
+    "matching legs apart",
+    "matching stays partly filled",
+)
 
 
 def calm(seed: int) -> Plan:
@@ -86,3 +109,57 @@ def test_without_weather_every_promise_holds(seed: int) -> None:
     verdict = live(calm(seed))
     assert not verdict.broken, verdict.broken
     assert verdict.posts, verdict.trace
+
+
+def test_what_another_boot_left_intended_is_withdrawn_at_once() -> None:
+    killed = Act(5.0, ActKind.REVERSE, side_long=True, kill_state="intended", kill_step=1, pause_s=60.0)
+    plan = replace(calm(0), hedge=True, long=Decimal(3), acts=(killed, Act(6.0, ActKind.REBOOT, pause_s=1.0)))
+    verdict = live(plan)
+    assert not verdict.broken, verdict.broken
+    assert verdict.outcomes == {"withdrawn": 1}
+
+
+def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None:
+    nothing = replace(PLAIN, matching=Matching("nothing", (), 0.4))
+    once = (Act(5.0, ActKind.REVERSE, side_long=True),)
+    plan = replace(calm(0), hedge=True, core_only=False, long=Decimal(3), acts=once, posts=(nothing,))
+    verdict = live(replace(plan, words=Words(end_state="part_cancelled")))
+    assert not verdict.broken, verdict.broken
+    assert verdict.outcomes == {"settled unchanged": 1}
+
+
+@pytest.mark.parametrize("first", range(0, 300, IN_A_GROUP))
+def test_every_promise_holds_in_300_lives(first: int) -> None:
+    report = run_lives(range(first, first + IN_A_GROUP))
+    assert not report.broken, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_promise_holds_at_the_screen(seed: int) -> None:
+    report = run_screen_lives(range(seed, seed + 1))
+    assert not report.broken, "\n".join(report.lines())
+    assert report.hits["keys pressed"] > 10
+
+
+@pytest.mark.campaign
+def test_every_promise_holds_in_a_campaign() -> None:
+    report = in_all_processors(CAMPAIGN_LIVES, run_lives)
+    print(*report.lines(), sep="\n")  # noqa: T201
+    assert not report.broken
+    assert not [kind for kind in WEATHER if not report.hits[kind]]
+
+
+@pytest.mark.campaign
+def test_every_promise_holds_at_the_screen_in_a_campaign() -> None:
+    report = in_all_processors(CAMPAIGN_SCREEN_LIVES, run_screen_lives)
+    print(*report.lines(), sep="\n")  # noqa: T201
+    assert not report.broken
+
+
+def in_all_processors(lives: int, run: Callable[[range], Report]) -> Report:
+    """Run the lives of so many seeds, on every processor there is."""
+    total = Report()
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        for report in pool.map(run, [range(first, first + AT_ONCE) for first in range(0, lives, AT_ONCE)]):
+            total.add(report)
+    return total

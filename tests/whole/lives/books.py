@@ -119,6 +119,8 @@ class Books:
         self.held: dict[str, Past[Holding]] = {symbol: Past(Holding()) for symbol in PRICES}
         self.fills: list[Fill] = []
         self.reversals: dict[str, Reversal] = {}
+        self.others: dict[str, Fill] = {}
+        """Orders of others by their id; each is one fill."""
         self._fill_lag_s = fill_lag_s
         self._trade_ids = 1_500_000_000_000_000_000
         self._order_ids = 1_400_000_000_000_000_000
@@ -143,7 +145,9 @@ class Books:
         leg = holding.long if is_long else holding.short
         size = max(size, -leg)
         if size:
-            self.trade(symbol, is_long, size, self.new_order_id())
+            order_id = self.new_order_id()
+            self.trade(symbol, is_long, size, order_id)
+            self.others[order_id] = self.fills[-1]
 
     def trade(self, symbol: str, is_long: bool, size: Decimal, order_id: str, *, at_s: float | None = None) -> None:
         """Fill now, or at an earlier time: a leg grows by the size, or shrinks where it is negative."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 
 from tests.whole.lives.generate import plan_of
-from tests.whole.lives.life import live
+from tests.whole.lives.life import Verdict, live
 from tests.whole.lives.plan import Plan
 
 
@@ -31,18 +31,36 @@ class Report:
             *(f"life {seed}: {promise}" for seed, promise in self.broken.items()),
         ]
 
+    def add(self, other: Report) -> None:
+        """Take in what other lives came to."""
+        self.lives += other.lives
+        self.posts += other.posts
+        self.hits += other.hits
+        self.outcomes += other.outcomes
+        self.broken |= other.broken
+
 
 def run_lives(seeds: Iterable[int]) -> Report:
     """Run the lives of the seeds."""
+    return _report(live(plan_of(seed)) for seed in seeds)
+
+
+def run_screen_lives(seeds: Iterable[int]) -> Report:
+    """Run the lives of the seeds with the whole application."""
+    from tests.whole.lives.screen import ScreenLife, screen_plan_of
+
+    return _report(live(screen_plan_of(seed), ScreenLife) for seed in seeds)
+
+
+def _report(verdicts: Iterable[Verdict]) -> Report:
     report = Report()
-    for seed in seeds:
-        verdict = live(plan_of(seed))
+    for verdict in verdicts:
         report.lives += 1
         report.posts += verdict.posts
         report.hits += verdict.hits
         report.outcomes += verdict.outcomes
         if verdict.broken:
-            report.broken[seed] = verdict.broken[0]
+            report.broken[verdict.plan.seed] = verdict.broken[0]
     return report
 
 

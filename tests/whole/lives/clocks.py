@@ -57,19 +57,35 @@ class ExchangeClock:
 
     def __init__(self, settled_since_s: Callable[[], float | None]) -> None:
         self.wall = WallClock()
+        self.shown: list[tuple[float, int]] = []
+        """What it showed at which time, whenever it was looked at."""
         self._settled_since_s = settled_since_s
         self._highest_ms: int | None = None
 
     def now_ms(self) -> int:
         """What it shows."""
+        self._keep_to_judgements()
+        now_ms = self.wall.now_ms()
+        self.shown.append((asyncio.get_running_loop().time(), now_ms))
+        return now_ms
+
+    def highest_shown_ms(self, since_s: float) -> int:
+        """The latest time it has shown since then."""
+        highest_ms = 0
+        for time_s, shown_ms in reversed(self.shown):
+            if time_s < since_s:
+                break
+            highest_ms = max(highest_ms, shown_ms)
+        return highest_ms
+
+    def _keep_to_judgements(self) -> None:
         since_s, now_s = self._settled_since_s(), asyncio.get_running_loop().time()
         offset = self.wall.offset_ms
         if since_s is None or now_s < since_s:
             self._highest_ms = None
-            return self.wall.now_ms()
+            return
         if self._highest_ms is None or offset > self._highest_ms:
             self._highest_ms = offset
         lowest = self._highest_ms - self.SLACK_MS
         if offset < lowest:
             self.wall.step(lowest - offset)
-        return self.wall.now_ms()

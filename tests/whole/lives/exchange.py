@@ -291,6 +291,9 @@ class SecondExchange:
             shown = self.shown_state(reversal)
             if shown is not None:
                 return self._order_row(reversal, *shown) | {"state": shown[0]}
+        other = self.books.others.get(query.get("orderId", ""))
+        if other is not None and self._now_s - other.at_s >= min(self.lag_s(self._plan.detail_lag_s), FOUND_AFTER_S):
+            return self._other_row(other)
         raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
 
     def _order_row(self, reversal: Reversal, state: str, filled: Decimal) -> dict[str, Any]:
@@ -324,6 +327,19 @@ class SecondExchange:
             "orderSource": "reverse",
             "cTime": str(trade_time_ms(reversal.accepted_at_s)),
             "uTime": str(trade_time_ms(reversal.past.changed_at_s)),
+        }
+
+    def _other_row(self, fill: Fill) -> dict[str, Any]:
+        return self._fill_row(fill) | {
+            "size": str(fill.size),
+            "clientOid": f"web-{fill.order_id}",
+            "state": "filled",
+            "marginCoin": "USDT",
+            "leverage": "20",
+            "marginMode": "crossed",
+            "orderType": "market",
+            "orderSource": "normal",
+            "uTime": str(trade_time_ms(fill.at_s)),
         }
 
     def shown_pending(self) -> list[tuple[Reversal, str, Decimal]]:
@@ -472,5 +488,11 @@ def _matches(query: Mapping[str, str], symbol: str, order_id: str, client_oid: s
 def holding_text(holding: Holding, *, hedge: bool) -> dict[str, str]:
     """A holding as a table of decimals, for comparison."""
     if hedge:
-        return {"long": str(holding.long), "short": str(holding.short)}
-    return {"net": str(holding.net)}
+        return {"long": plain(holding.long), "short": plain(holding.short)}
+    return {"net": plain(holding.net)}
+
+
+def plain(size: Decimal) -> str:
+    """A size without an exponent or zeros at its end."""
+    text = f"{size:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -110,6 +110,9 @@ def _acts(
     size = random.choice((None, None, Decimal("0.5"), Decimal(3)))
     at_s = random.uniform(2.0, 6.0)
     kill_step = random.randrange(1, 260) if random.random() < 0.3 else None
+    kill_state = random.choice(("", "", "intended", "sent", "unknown", "acknowledged"))
+    if kill_step is not None and kill_state:
+        kill_step = random.randrange(1, 12)
     acts.append(
         Act(
             at_s,
@@ -118,6 +121,7 @@ def _acts(
             side_long=side_long,
             size=size,
             kill_step=kill_step,
+            kill_state=kill_state,
             pause_s=random.choice((0.5, 2.0, 8.0, 30.0)),
         )
     )

@@ -23,13 +23,14 @@ from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.network import Network
 from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Plan, StrangerTrade
 from tests.whole.lives.process import RUNTIME_DIR, Process, connections_by_process, task_factory
-from tests.whole.lives.promises import Promises, Step
+from tests.whole.lives.promises import WITHDRAWN_S, Promises, Step
 
 MEMORY = Path("/dev/shm")
 OPERATION_S = 90.0
 STOP_S = 40.0
 FREE_WITHIN_S = 240.0
 SEES_JOURNAL_S = 5.0
+LATER_FILLS_SEEN_S = 45.0
 SYMBOL = "BTCUSDT"
 
 
@@ -99,6 +100,7 @@ class Life:
         self._ending = False
         self._weather_over = False
         self._ready_since_s: dict[Process, float] = {}
+        self._dead_since_s: dict[int, float] = {}
 
     def unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """(f) An exception that nobody took."""
@@ -158,6 +160,7 @@ class Life:
         for number in range(len(self.plan.processes)):
             if number not in self.processes:
                 await self._start(number)
+        await self._later_fills_seen()
         await self._becomes_free()
         await self._stop_all()
         self.promises.judge_end()
@@ -167,6 +170,11 @@ class Life:
         for operation in self._operations:
             operation.cancel()
         await asyncio.gather(*self._operations, return_exceptions=True)
+
+    async def _later_fills_seen(self) -> None:
+        """Give what was only inferred the time in which a later fill is seen and corrects it."""
+        if self.promises.has_inferred():
+            await asyncio.sleep(LATER_FILLS_SEEN_S)
 
     async def _becomes_free(self) -> None:
         """(e) In the end the symbol is free, or one deliberate release frees it."""
@@ -220,6 +228,7 @@ class Life:
         if process is not None:
             self.promises.note(f"process {number} is killed")
             self.network.end_calls_of(number)
+            self._dead_since_s[number] = asyncio.get_running_loop().time()
             self.verdict.hits["kills"] += 1
             self.dead.append(process)
 
@@ -227,6 +236,7 @@ class Life:
         """End a process in good order: nothing of it is left, and nothing hangs."""
         process = self.processes.pop(number)
         self.promises.note(f"process {number} stops")
+        self.network.end_calls_of(number)
         stopping = process.task(process.stop())
         done, _ = await asyncio.wait({stopping}, timeout=STOP_S)
         if not done:
@@ -361,6 +371,13 @@ class Life:
                 since_s = self._ready_since_s.setdefault(process, loop.time())
                 if loop.time() - since_s > SEES_JOURNAL_S:
                     self.promises.watch(process.number, process.unsettled())
+            ready = {
+                process.number
+                for process, since_s in self._ready_since_s.items()
+                if not process.dead and process.ready and loop.time() - since_s > WITHDRAWN_S
+            }
+            if not self.plan.disk_slow_share:
+                self.promises.judge_left_behind(ready, self._dead_since_s)
 
     # The journal
 
@@ -377,12 +394,13 @@ class Life:
             for intent, state, told in journal.new_steps():
                 step = Step(asyncio.get_running_loop().time(), state, told, process.number)
                 self.promises.written(intent, step)
+                process.wrote(state)
 
     def _find_journals(self, process: Process) -> None:
         for file in process.data_dir.glob("accounts/*/journal.sqlite"):
             journal = self._journals.get(file)
             if journal is None or journal.inode != inode_of(file):
-                self._journals[file] = self._outside.run(JournalWatch, file)
+                self._journals[file] = self._outside.copy().run(JournalWatch, file)
 
     def _shares_running(self, number: int) -> bool:
         data_dir = self.plan.processes[number].data_dir
@@ -397,6 +415,8 @@ class Life:
                 journal.close()
             self.promises.note(f"{damage}: {file.relative_to(self.folder)}")
             damage_journal(file, damage, Random(f"{self.plan.seed}/damage"))
+            if journal is not None and damage is Damage.FLIPPED:
+                self._journals[file] = self._outside.copy().run(JournalWatch, file, journal.newest)
             if has_events:
                 self.promises.damaged(data_dir)
 
@@ -404,12 +424,12 @@ class Life:
 class JournalWatch:
     """Reads the steps that are new in a journal's file, on a connection of its own."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, newest: int = 0) -> None:
         self.inode = inode_of(file)
         self._written_in = (file, file.with_name(f"{file.name}-wal"))
         self._seen: tuple[tuple[int, int, int], ...] = ()
         self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-        self._newest = 0
+        self.newest = newest
 
     def was_written(self) -> bool:
         """Whether the file is another one than when this was asked last."""
@@ -420,19 +440,19 @@ class JournalWatch:
     @property
     def has_events(self) -> bool:
         """Whether any step was seen in it."""
-        return self._newest > 0
+        return self.newest > 0
 
     def new_steps(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Intent, state and what is told of each new step."""
         try:
             rows = self._connection.execute(
                 "SELECT number, intent, state, told FROM event WHERE number > ? AND intent != '' ORDER BY number",
-                (self._newest,),
+                (self.newest,),
             ).fetchall()
         except sqlite3.OperationalError:
             return []  # the file is being made
         if rows:
-            self._newest = rows[-1][0]
+            self.newest = rows[-1][0]
         return [(intent, state, json.loads(told)) for _, intent, state, told in rows]
 
     def close(self) -> None:

@@ -149,7 +149,8 @@ class Act:
     """One deed at a time of the life; `who` is the process.
 
     A reversal is looked at for `looked_s` before it is confirmed. `kill_step` kills the process at that step of its
-    tasks, counted from the confirmation. A process that was ended is started again after `pause_s`.
+    tasks, counted from the confirmation, or from when `kill_state` stands in its journal. A process that was ended is
+    started again after `pause_s`.
     """
 
     at_s: float
@@ -159,6 +160,7 @@ class Act:
     side_long: bool = True
     size: Decimal | None = None
     kill_step: int | None = None
+    kill_state: str = ""
     pause_s: float = 1.0
     damage: Damage | None = None
 

@@ -22,6 +22,7 @@ from tests.whole.lives.network import Network, NoResponse, Post
 from tests.whole.lives.plan import Act, Plan, ProcessPlan
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
+from tradetui.desk.feeds.snapshot import StillReading
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import WrongStep
 from tradetui.desk.reversal.execution import Execution
@@ -200,6 +201,7 @@ class Process:
         self.dead = False
         self.buried = False
         self.kill_after: int | None = None
+        self.kill_state, self.kill_in = "", 0
         self.steps = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self.connections: list[sqlite3.Connection] = []
@@ -224,6 +226,11 @@ class Process:
             if self.kill_after <= 0:
                 self.kill()
         return self.dead
+
+    def wrote(self, state: str) -> None:
+        """A step stands in the journal: the process may be to be killed soon after it."""
+        if state == self.kill_state:
+            self.kill_state, self.kill_after = "", self.kill_in
 
     def kill(self) -> None:
         """End at once; nothing is cleaned up, nothing more is written or sent."""
@@ -360,18 +367,19 @@ class Process:
             preview = await execution.preview(self.target("BTCUSDT", side_long=act.side_long, size=act.size))
             await asyncio.sleep(act.looked_s)
             if act.kill_step is not None:
-                self.kill_after = act.kill_step
+                self.kill_state, self.kill_in = act.kill_state, act.kill_step
+                self.kill_after = None if act.kill_state else act.kill_step
             sent = await execution.confirm(preview, self.typed_for("BTCUSDT", side_long=act.side_long))
         except Withheld as withheld:
             promises.note(f"process {self.number} does not send: {' '.join(withheld.reasons)[:150]}")
             promises.said_not_done(self._posts_of(number), "nothing was sent")
             return
-        except ExchangeError as problem:
+        except (ExchangeError, StillReading) as problem:
             promises.note(f"process {self.number}: {problem}")
             promises.said_not_done(self._posts_of(number), str(problem))
             return
         finally:
-            if not self.dead:
+            if not self.dead and not act.kill_state:
                 self.kill_after = None
         life.followed(self, self._follow(life, sent))
 

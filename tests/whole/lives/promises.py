@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.whole.lives.books import OrderState, Reversal
-from tests.whole.lives.exchange import SecondExchange
+from tests.whole.lives.exchange import SecondExchange, holding_text
 from tests.whole.lives.network import Network, Post
 from tests.whole.lives.plan import Plan, ReplyKind
 
 RELEASE_AFTER_S = ABSENCE_S = 35.0
 STEADY_S = 60.0
+WINDOW_MS = 35_000
+READ_WITHIN_S = 30.0
+"""A look takes no longer than this, nor what a preview rests on."""
+WITHDRAWN_S = 12.0
 SEEN_ELSEWHERE_S, SLOW_DISK_S = 2.5, 20.0
 OPEN_STATES = frozenset({"live", "partially_filled"})
 LOCKING = frozenset({"intended", "sent", "acknowledged", "unknown", "corrected"})
@@ -131,6 +135,8 @@ class Promises:
         trail.steps.append(step)
         shown = {name: value for name, value in step.told.items() if name not in ("request", "after", "title")}
         self.note(f"journal (process {step.process}): {intent} {step.state} {shown}")
+        if step.state == "intended":
+            self._judge_before(intent, step)
         post = self.post_of(intent)
         if step.state == "acknowledged" and post is not None and post.fate.reply is ReplyKind.FOREIGN:
             self.breaks("b", f"{intent} is acknowledged by a reply that carries another clientOid")
@@ -177,6 +183,25 @@ class Promises:
             if not any(post.symbol in sentence for sentence in unsettled):
                 self.breaks("c", f"process {process} names nothing unsettled while {post.client_oid} is under way")
 
+    def _judge_before(self, intent: str, step: Step) -> None:
+        """(g) What a reversal rests on was held, and was held lately."""
+        before, symbol = step.told.get("before", {}), str(step.told.get("request", {}).get("symbol", ""))
+        since_s = step.at_s - self._lag_s - READ_WITHIN_S
+        held = self.network.books.held[symbol].between(since_s, step.at_s)
+        if before not in [holding_text(holding, hedge=self.plan.hedge) for holding in held]:
+            self.breaks("g", f"{intent} rests on {before}, and held was {held[-1]}")
+
+    def judge_left_behind(self, processes_alive: set[int], dead_since_s: dict[int, float]) -> None:
+        """(h) What a dead process only intended is withdrawn by whoever has the same journal."""
+        for trail in self.trails.values():
+            step = trail.steps[-1]
+            died_s = dead_since_s.get(step.process)
+            if step.state != "intended" or died_s is None or step.at_s > died_s or _now_s() - died_s < WITHDRAWN_S:
+                continue
+            names = self.plan.processes[step.process]
+            if any(self.plan.processes[number] == names for number in processes_alive):
+                self.breaks("h", f"{trail.intent} of a dead process stays intended")
+
     def _judge_undone(self, intent: str, step: Step, post: Post) -> None:
         if self.reversal_of(post) is not None:
             self.breaks("b", f"the journal says {step.state} of {intent}, which was taken")
@@ -201,6 +226,9 @@ class Promises:
         if self.reversal_of(post) is None and step.at_s - ended_at_s < ABSENCE_S - 0.01:
             age_s = step.at_s - ended_at_s
             self.breaks("a", f"{trail.intent} was taken for absent {age_s:.1f} s after its call ended")
+        latest_ms = self.exchange.clock.highest_shown_ms(step.at_s - READ_WITHIN_S)
+        if self.reversal_of(post) is None and latest_ms <= post.stamp_ms + WINDOW_MS:
+            self.breaks("a", f"{trail.intent} was taken for absent while the exchange's time was within its window")
         names = self.names_of(post, step.at_s, inferred=bool(step.told.get("inferred")))
         if step.told.get("outcome") not in names:
             self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')}, and is {sorted(names)}")
@@ -283,6 +311,10 @@ class Promises:
 
     # The end
 
+    def has_inferred(self) -> bool:
+        """Whether the end of any intent was inferred, so that a later fill corrects it."""
+        return any(trail.steps[-1].told.get("inferred") for trail in self.trails.values())
+
     def judge_release_in_the_end(self, process_ready_since_s: float) -> None:
         """(e) What was acknowledged, or seen as open by a process that still runs, settles without the trader."""
         for trail in self.trails.values():
@@ -290,6 +322,8 @@ class Promises:
                 continue
             seen_at_s = self._seen_open.get(trail.intent, -1.0)
             reversal = self.exchange.books.reversals.get(trail.intent)
+            if self.plan.words.trade_side:
+                continue  # nothing may rest on fills whose words nobody knows
             if reversal is None or reversal.past.now == OrderState("canceled"):
                 continue  # an order that did nothing leaves nothing to be seen
             if trail.last("acknowledged") is not None or seen_at_s > process_ready_since_s:

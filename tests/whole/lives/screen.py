@@ -89,6 +89,7 @@ class ScreenLife(Life):
                 self.promises.note("the weather is over")
                 self.network.heal()
                 self._weather_over = True
+                await self._later_fills_seen()
                 await self._becomes_free()
                 await self._leave(pilot, "in the end")
         await asyncio.sleep(1.0)

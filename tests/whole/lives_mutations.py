@@ -1,0 +1,298 @@
+"""The mended faults of a reversal, by name, each put back into a running program, and the lives that can show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tests.whole.lives.plan import ActKind, ClockOf, Damage, Plan, ReplyKind
+from tradetui.desk import desk
+from tradetui.desk.account import identity
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.feeds import positions as positions_feed
+from tradetui.desk.intents import intents, journal_opening
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.registered_journal import RegisteredJournal
+from tradetui.desk.reversal import classification, order_reads
+from tradetui.desk.reversal.classification import Standing
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
+from tradetui.desk.reversal.sending import Sending
+from tradetui.exchange.endpoints.futures import FuturesTrading
+from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.storage.process_life import ProcessLives
+from tradetui.trading.positions import SHORT, Position
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.enums import OrderStatus
+
+Patch = Callable[[Any, str, Any], object]
+"""Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A fault to put back, and which lives may show it."""
+
+    put_back: Callable[[Patch], None]
+    shows: Callable[[Plan], bool]
+
+
+# 1. A clock that steps is no evidence
+
+
+def waited_by_the_wall_clock(patch: Patch) -> None:
+    def elapsed_s(self: Intents, event: Any) -> float:
+        return max(0.0, (self._clock.wall_ms() - event.at_ms) / 1000)
+
+    patch(Intents, "elapsed_s", elapsed_s)
+
+
+def waited_across_boots(patch: Patch) -> None:
+    patch(intents, "elapsed_s", lambda event, now, first_seen_s: abs(now.monotonic_s - event.monotonic_s))
+
+
+def absent_by_the_exchange_clock_alone(patch: Patch) -> None:
+    def waited_s(self: OutcomeTracker, intent: Any, call_ended_s: float | None = None) -> float:
+        return 3600.0
+
+    patch(OutcomeTracker, "waited_s", waited_s)
+
+
+def absent_whatever_the_exchange_clock(patch: Patch) -> None:
+    patch(order_reads, "WINDOW_MS", -(10**9))
+
+
+def released_at_once(patch: Patch) -> None:
+    patch(Execution, "why_not_released", lambda self, intent: None)
+
+
+def left_behind_waits(patch: Patch) -> None:
+    patch(ProcessLives, "has_ended", lambda self, owner: False)
+
+
+# 2. An order that is not over is not settled
+
+
+def partly_filled_is_over(patch: Patch) -> None:
+    right = classification._standing
+
+    def standing(plan: Any, seen: Any, *more: Any, **options: Any) -> Standing:
+        order = seen.order
+        if order is not None and order.status is OrderStatus.PARTIALLY_FILLED:
+            order = order.model_copy(update={"state": "filled"})
+        return right(plan, replace(seen, pending=(), order=order), *more, **options)
+
+    patch(classification, "_standing", standing)
+    patch(classification, "UNCHANGED_S", 12.0)
+
+
+def settled_after_twelve_seconds(patch: Patch) -> None:
+    patch(classification, "UNCHANGED_S", 12.0)
+    patch(classification, "UNEXPLAINED_S", 12.0)
+
+
+def never_corrected(patch: Patch) -> None:
+    async def correct(self: OutcomeTracker, *given: Any) -> None:
+        return None
+
+    patch(OutcomeTracker, "_correct", correct)
+
+
+# 3. Whatever goes wrong after the first byte is unknown, said, locked and followed
+
+
+def unknown_is_a_failure(patch: Patch) -> None:
+    right = Sending._failed
+
+    async def failed(self: Sending, problem: BaseException, *more: Any) -> Any:
+        if isinstance(problem, OutcomeUnknown):
+            problem = Rejected(problem.message)
+        return await right(self, problem, *more)
+
+    patch(Sending, "_failed", failed)
+
+
+def an_exception_ends_the_search(patch: Patch) -> None:
+    right, right_look = Execution._take_up, OutcomeTracker._look
+    given_up: set[str] = set()
+
+    async def look(self: OutcomeTracker, search: Any, publish: Any) -> bool:
+        try:
+            result = await right_look(self, search, publish)
+        except Exception:
+            given_up.add(search.sent.intent)
+            return True
+        return result
+
+    async def take_up(self: Execution, *, at_least_s: float) -> None:
+        self._taken_up.update(given_up)  # else what nobody follows any more is taken up again
+        await right(self, at_least_s=at_least_s)
+
+    patch(OutcomeTracker, "_look", look)
+    patch(Execution, "_take_up", take_up)
+
+
+# 4. A reply that carries another clientOid is no acknowledgement
+
+
+def any_reply_acknowledges(patch: Patch) -> None:
+    async def reverse(self: FuturesTrading, request: Any = None, *, before_send: Any = None, **fields: Any) -> Any:
+        return await self._write(endpoint("futures.reverse"), request, before_send=before_send)
+
+    patch(FuturesTrading, "reverse", reverse)
+
+
+# 5. A word nobody knows decides nothing
+
+
+def unknown_side_is_short(patch: Patch) -> None:
+    right = positions_feed.reported
+
+    def reported(product_type: Any, row: Any) -> Position:
+        position = right(product_type, row)
+        return position if position.leg is not None else replace(position, leg=SHORT)
+
+    patch(positions_feed, "reported", reported)
+
+
+# 6. The journal is never silently new, and a symbol is locked for the account
+
+
+def no_registry(patch: Patch) -> None:
+    right = desk.journal_location
+    patch(desk, "journal_location", lambda settings, account: replace(right(settings, account), registry_file=None))
+
+
+def locked_under_one_name(patch: Patch) -> None:
+    patch(AccountIdentity, "aliases", lambda self, key_stand_in: (self.name,))
+
+
+def addresses_as_they_are_written(patch: Patch) -> None:
+    patch(identity, "normalised_address", lambda base_url: base_url)
+    patch(AccountIdentity, "former_names", lambda self, key_stand_in: ())
+
+
+def a_lost_journal_is_new(patch: Patch) -> None:
+    right = journal_opening.Registry.journals
+    patch(
+        journal_opening.Registry,
+        "journals",
+        lambda self, aliases: [head for head in right(self, aliases) if _is_whole(head.path)],
+    )
+
+
+def _is_whole(file: Path) -> bool:
+    return file.exists() and file.stat().st_size > 0
+
+
+def chain_not_checked(patch: Patch) -> None:
+    patch(Journal, "verify", lambda self: self._verified)
+    patch(RegisteredJournal, "verify", lambda self: self._verified)
+    patch(Journal, "check", lambda self: None)
+    patch(RegisteredJournal, "check", lambda self: None)
+
+
+# Lives that can show them
+
+
+def _unanswered(plan: Plan) -> bool:
+    return plan.posts[0].reply in (ReplyKind.LOST, ReplyKind.SYSTEM_CODE, ReplyKind.SERVER_ERROR, ReplyKind.GARBLED)
+
+
+def _late(plan: Plan) -> bool:
+    arrives = plan.posts[0].arrives_after_s
+    return _unanswered(plan) and (arrives is None or arrives >= 12)
+
+
+def _clock_steps(plan: Plan, clock: ClockOf, least_s: float) -> bool:
+    steps = (*plan.clock_steps, *plan.posts[0].steps)
+    return any(step.clock is clock and step.by_s >= least_s for step in steps)
+
+
+def _late_with_stepping_machine(plan: Plan) -> bool:
+    return _late(plan) and not plan.core_only and _clock_steps(plan, ClockOf.MACHINE, 30)
+
+
+def _late_with_stepping_exchange(plan: Plan) -> bool:
+    return _late(plan) and not plan.core_only and _clock_steps(plan, ClockOf.EXCHANGE, 30)
+
+
+def _late_with_exchange_set_back(plan: Plan) -> bool:
+    steps = [step for step in plan.posts[0].steps if step.clock is ClockOf.EXCHANGE and step.for_s is None]
+    return _late(plan) and not plan.core_only and any(step.by_s < 0 for step in steps)
+
+
+def _unfinished(plan: Plan) -> bool:
+    return any(fate.matching.name in ("stays partly filled", "legs apart") for fate in plan.posts[:1])
+
+
+def _unfinished_unseen(plan: Plan) -> bool:
+    return _unfinished(plan) and plan.core_only and not plan.shows_pending and plan.posts[0].reply is ReplyKind.OK
+
+
+def _lying(plan: Plan) -> bool:
+    return plan.posts[0].matching.name == "lying detail" and not plan.core_only and plan.posts[0].reply is ReplyKind.OK
+
+
+def _killed_while_sending(plan: Plan) -> bool:
+    return not plan.disk_slow_share and any(act.kill_state == "intended" and act.kill_step for act in plan.acts)
+
+
+def _rebooted(plan: Plan) -> bool:
+    reboots = (act for act in plan.acts if act.kind is ActKind.REBOOT)
+    return _late(plan) and not plan.core_only and any(8 < act.at_s < 40 and act.pause_s < 20 for act in reboots)
+
+
+def _released(plan: Plan) -> bool:
+    return _unanswered(plan) and plan.core_only and any(act.kind is ActKind.RELEASE for act in plan.acts)
+
+
+def _faults_while_following(plan: Plan) -> bool:
+    return not plan.core_only and any(fault.share == 1.0 and 4 < fault.at_s < 25 for fault in plan.read_faults)
+
+
+def _two_names(plan: Plan) -> bool:
+    return len({(process.base_url, process.data_dir) for process in plan.processes}) > 1
+
+
+def _two_data_dirs(plan: Plan) -> bool:
+    return len({process.data_dir for process in plan.processes}) > 1
+
+
+def _one_without_uid(plan: Plan) -> bool:
+    return _two_data_dirs(plan) and any(not process.tells_uid and not process.profile_uid for process in plan.processes)
+
+
+def _damaged(*kinds: Damage) -> Callable[[Plan], bool]:
+    return lambda plan: len(plan.processes) == 1 and any(act.damage in kinds for act in plan.acts)
+
+
+MUTATIONS: Mapping[str, Mutation] = {
+    "1 waited by the wall clock": Mutation(waited_by_the_wall_clock, _late_with_stepping_machine),
+    "1 waited across boots": Mutation(waited_across_boots, _rebooted),
+    "1 absent by the exchange's clock alone": Mutation(
+        absent_by_the_exchange_clock_alone, _late_with_stepping_exchange
+    ),
+    "1 absent whatever the exchange's clock": Mutation(
+        absent_whatever_the_exchange_clock, _late_with_exchange_set_back
+    ),
+    "1 released at once": Mutation(released_at_once, _released),
+    "1 what a dead process left behind waits": Mutation(left_behind_waits, _killed_while_sending),
+    "2 partly filled is over": Mutation(partly_filled_is_over, _unfinished),
+    "2 settled after twelve seconds": Mutation(settled_after_twelve_seconds, _unfinished_unseen),
+    "2 never corrected": Mutation(never_corrected, _unfinished_unseen),
+    "3 unknown is a failure": Mutation(unknown_is_a_failure, _unanswered),
+    "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following),
+    "4 any reply acknowledges": Mutation(any_reply_acknowledges, lambda plan: plan.posts[0].reply is ReplyKind.FOREIGN),
+    "5 an unknown side is short": Mutation(
+        unknown_side_is_short, lambda plan: bool(plan.words.hold_side) and not plan.core_only and not plan.hedge
+    ),
+    "6 no registry": Mutation(no_registry, _two_data_dirs),
+    "6 locked under one name": Mutation(locked_under_one_name, _one_without_uid),
+    "6 addresses as they are written": Mutation(addresses_as_they_are_written, _two_names),
+    "6 a lost journal is new": Mutation(a_lost_journal_is_new, _damaged(Damage.DELETED, Damage.EMPTIED)),
+    "6 the chain is not checked": Mutation(chain_not_checked, _damaged(Damage.FLIPPED)),
+}

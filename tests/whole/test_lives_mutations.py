@@ -1,0 +1,30 @@
+"""The lives are worth something: each mended fault, put back, breaks a promise in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+
+import pytest
+
+from tests.whole.lives.generate import plan_of
+from tests.whole.lives.life import live
+from tests.whole.lives.plan import Plan
+from tests.whole.lives_mutations import MUTATIONS, Mutation
+
+LIVES_AT_MOST = 40
+
+
+def plans_for(mutation: Mutation) -> Iterator[Plan]:
+    """The first lives that can show it."""
+    return islice((plan for plan in map(plan_of, count()) if mutation.shows(plan)), LIVES_AT_MOST)
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_fault_put_back_breaks_a_promise(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutation = MUTATIONS[name]
+    mutation.put_back(monkeypatch.setattr)
+    shown_by = next((plan for plan in plans_for(mutation) if live(plan).broken), None)
+    monkeypatch.undo()
+    assert shown_by is not None, f"{name} is not seen in {LIVES_AT_MOST} lives"
+    assert not live(shown_by).broken, f"life {shown_by.seed} breaks a promise without it too"
