@@ -15,8 +15,10 @@ from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Kind, Selection
 from tradetui.desk.feeds.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills import FillsReader
+from tradetui.desk.feeds.multi_product import LostRows
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.reply import LostRow
 
 FILLS = "futures.fills"
 
@@ -43,6 +45,15 @@ async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page()
     assert past.complete
     assert last.note == ""
     assert [row.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
+
+
+def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well():
+    unreadable = LostRows("tradeId")
+    unreadable.add([LostRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
+    unreadable.add([LostRow(1, "not an object", "?")])
+    assert len(unreadable) == 2
+    unreadable.forget(["7", "8"])
+    assert len(unreadable) == 1
 
 
 async def test_a_quiet_poll_asks_for_what_is_new_only():

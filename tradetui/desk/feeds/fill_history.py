@@ -44,7 +44,7 @@ class FillHistory:
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.holes: list[Hole] = []
-        self.lost = LostRows()
+        self.lost = LostRows("tradeId")
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -186,6 +186,7 @@ class FillHistory:
         asked = request if cursor is None else request.changed(id_less_than=cursor)
         reply = await self._client.read(endpoint("futures.fills"), asked)
         self.pages_read += 1
+        self.lost.forget(row.trade_id for row in reply.rows)
         self.lost.add(reply.lost)
         return reply
 

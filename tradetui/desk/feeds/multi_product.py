@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -101,17 +101,30 @@ async def side_by_side(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | Base
 
 
 class LostRows:
-    """Counts unreadable rows once each, though they are met again on every overlapping page."""
+    """Counts unreadable rows once each, though they are met again on every overlapping page.
+
+    `identity` is the field that tells the rows apart, where a row that is read well later is counted no longer.
+    """
 
     MOST = 1_000
 
-    def __init__(self) -> None:
-        self._met: set[int] = set()
+    def __init__(self, identity: str = "") -> None:
+        self._identity = identity
+        self._met: set[str | int] = set()
 
     def add(self, rows: Sequence[LostRow]) -> None:
         """Count those not met before."""
         if len(self._met) < self.MOST:
-            self._met.update(hash(str(row.received)) for row in rows)
+            self._met.update(self._key(row.received) for row in rows)
+
+    def forget(self, identities: Iterable[str]) -> None:
+        """Count rows no longer that are read well now."""
+        if self._met:
+            self._met.difference_update(identities)
+
+    def _key(self, received: object) -> str | int:
+        identity = received.get(self._identity) if isinstance(received, Mapping) else None
+        return str(identity) if identity else hash(str(received))
 
     def __len__(self) -> int:
         return len(self._met)
