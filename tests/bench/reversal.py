@@ -118,7 +118,7 @@ async def ready(desk: Desk) -> Preview:
         # The panel may still show the leg that was reversed the round before.
         target = execution.target_of(desk.snapshot("positions").rows[0])  # type: ignore[arg-type]
         preview = await execution.preview(target)
-        if not execution.why_not(preview, preview.subject):
+        if not execution.blocking_reasons(preview, preview.subject):
             return preview
         await asyncio.sleep(0.3)
 

@@ -21,8 +21,8 @@ from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.given_keys import KeyringBox, ProfileMaker
 from tradetui.commands.run_tui import profile_choices
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, Secrets, Told, Vault, VaultUnusable
-from tradetui.desk.creation.kinds import Created, Creates, NotWritten, Wanted
+from tradetui.desk.creation.key_store import Entry, IssuedKey, Secrets, Vault, VaultUnusable
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch
@@ -51,7 +51,7 @@ def config(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-async def created(desk: Desk, wanted: Wanted) -> tuple[Creation, Created]:
+async def created(desk: Desk, wanted: CreationRequest) -> tuple[Creation, CreationStatus]:
     creation = desk.creation
     assert creation is not None
     desk.start()
@@ -184,10 +184,10 @@ def maker(server: dict[str, Any], config: Callable[..., Path]) -> ProfileMaker:
     return ProfileMaker(load({}, flags), flags)
 
 
-def kept(tmp_path: Path, kind: str = Creates.SUBACCOUNTS, uid: str = "42") -> Entry:
+def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") -> Entry:
     vault = Vault(tmp_path / "vault")
     name = vault.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
-    vault.give(name, Told("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
+    vault.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
     return next(each for each in vault.entries() if each.name == name)
 
 
@@ -200,7 +200,7 @@ def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_vault(tmp_pa
 
 
 def test_a_copy_key_s_profile_is_of_the_same_account(tmp_path: Path, maker: ProfileMaker) -> None:
-    maker("copying", kept(tmp_path, Creates.COPY_KEY, ""), SECRETS, "1")
+    maker("copying", kept(tmp_path, CreationKind.COPY_KEY, ""), SECRETS, "1")
     profile = load({}, Flags(config=tmp_path / "config.toml", profile="copying")).profile
     assert (profile.uid, profile.account_kind) == ("1", "copy_trader")
 
@@ -251,8 +251,8 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     tmp_path: Path, maker: ProfileMaker, keyring: dict[tuple[str, str], str]
 ) -> None:
     vault = Vault(tmp_path / "vault", KeyringBox("tradetui"))
-    name = vault.reserve("i1", Creates.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
-    vault.give(name, Told("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
+    name = vault.reserve("i1", CreationKind.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
+    vault.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
     assert SECRET not in (tmp_path / "vault" / "fromtest.toml").read_text()
     (entry,) = vault.entries()
     maker("fromtest", entry, vault.secrets(name), "1")

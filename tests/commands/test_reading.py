@@ -19,7 +19,7 @@ from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show import WHATS
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
@@ -76,7 +76,7 @@ def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: 
     endpoint = CATALOGUE[WHATS[what]]
     records = [endpoint.row.from_row(row) for row in received]
     has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
-    rows = [Tagged(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
+    rows = [ProductRow(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
     exported = io.StringIO()
     write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), every_column(what), Format.CSV)
     assert rows and printed == exported.getvalue()

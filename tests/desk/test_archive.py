@@ -12,16 +12,16 @@ from tests.desk.rows import fill, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Hole, Kind, Selection
 from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
-from tradetui.desk.archive.write_buffer import Shelf
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.archive.write_buffer import WriteBuffer
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
 
 FILLS = Selection(Kind.FILL)
 
 
-def fills(numbers: range, **other: str) -> list[Tagged]:
-    return [Tagged(USDT, fill(number, **other)) for number in numbers]
+def fills(numbers: range, **other: str) -> list[ProductRow]:
+    return [ProductRow(USDT, fill(number, **other)) for number in numbers]
 
 
 def test_rows_come_back_as_they_were(tmp_path: Path):
@@ -43,7 +43,7 @@ def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated():
     archive = Archive(None)
     assert len(archive.add(Kind.FILL, fills(range(5)))) == 5
     assert archive.add(Kind.FILL, fills(range(5))) == set()
-    waiting, ended = Tagged(USDT, trigger(1, "executing")), Tagged(USDT, trigger(1, "executed", NOW_MS))
+    waiting, ended = ProductRow(USDT, trigger(1, "executing")), ProductRow(USDT, trigger(1, "executed", NOW_MS))
     archive.add(Kind.TRIGGER, [waiting])
     assert archive.add(Kind.TRIGGER, [ended]) == {ended.key}
     assert archive.newest(Kind.TRIGGER, USDT, 10) == [ended]
@@ -52,7 +52,7 @@ def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated():
 
 def test_two_product_types_may_use_one_id():
     archive = Archive(None)
-    archive.add(Kind.FILL, [Tagged(USDT, fill(1)), Tagged(COIN, fill(1))])
+    archive.add(Kind.FILL, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
     assert archive.count(FILLS) == 2
     assert archive.count(Selection(Kind.FILL, product_type=COIN)) == 1
 
@@ -98,7 +98,7 @@ def test_without_a_file_it_holds_the_newest_only():
 async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path):
     archive = Archive(tmp_path / "archive.sqlite")
     archive._connection.execute("PRAGMA max_page_count=1")
-    shelf = Shelf(Kind.FILL, InlineDisk())
+    shelf = WriteBuffer(Kind.FILL, InlineDisk())
     await shelf.open(archive)
     await shelf.put(fills(range(2_000)))
     assert shelf.trouble is not None
@@ -123,8 +123,8 @@ def test_selections():
 async def test_every_row_is_reachable_in_either_direction(newest: bool):
     archive = Archive(None)
     # Many at one moment: the id decides, and ids of other lengths are older or newer as numbers are.
-    rows = [Tagged(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
-    rows.append(Tagged(USDT, fill(0, NOW_MS - 3, tradeId="99")))
+    rows = [ProductRow(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
+    rows.append(ProductRow(USDT, fill(0, NOW_MS - 3, tradeId="99")))
     archive.add(Kind.FILL, rows)
     ordered = sorted(rows, key=lambda row: row.place, reverse=newest)
     table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)

@@ -16,13 +16,13 @@ from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
 from tradetui.desk.tables.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
 from tradetui.desk.tables.columns.every_field import ENDPOINTS, every_column
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 
 TABLES = tuple(ENDPOINTS)
 POSITION = {
@@ -45,7 +45,7 @@ def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
     record = one(ENDPOINTS[table], RECEIVED[ENDPOINTS[table]] | (values or {}))
     if table == "positions":
         return reported(ProductType.USDT_FUTURES, record)
-    return Tagged(ProductType.USDT_FUTURES, record) if ENDPOINTS[table].startswith("futures") else record
+    return ProductRow(ProductType.USDT_FUTURES, record) if ENDPOINTS[table].startswith("futures") else record
 
 
 def column(table: str, id_: str) -> Column:
@@ -154,13 +154,13 @@ def test_profit_is_ordered_by_what_it_is_worth(id_: str) -> None:
 
 
 def test_an_unreadable_field_shows_what_came_marked() -> None:
-    row = Tagged(ProductType.USDT_FUTURES, order(1, price="9o"))
+    row = ProductRow(ProductType.USDT_FUTURES, order(1, price="9o"))
     assert column("orders", "price").cell(row, UTC) == ("9o?", Tone.WARN)
     assert column("orders", "price").exact(row, UTC) == "9o"
 
 
 def test_every_digit_is_shown_and_copied() -> None:
-    row = Tagged(ProductType.USDT_FUTURES, fill(1, price="12345.678900", profit="0.00000001"))
+    row = ProductRow(ProductType.USDT_FUTURES, fill(1, price="12345.678900", profit="0.00000001"))
     assert column("fills", "price").cell(row, UTC)[0] == "12,345.678900"
     assert column("fills", "price").exact(row, UTC) == "12345.678900"
     assert column("fills", "profit").cell(row, UTC) == ("+0.00000001", Tone.GAIN)
@@ -168,14 +168,14 @@ def test_every_digit_is_shown_and_copied() -> None:
 
 def test_fees_of_two_coins_are_not_added_up() -> None:
     detail = [{"feeCoin": "USDT", "totalFee": "-0.1"}, {"feeCoin": "BGB", "totalFee": "-2"}]
-    row = Tagged(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
+    row = ProductRow(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
     assert column("fills", "fee").value(row) is None
     assert column("fills", "fee").cell(row, UTC)[0] == "-0.1 USDT, -2 BGB"
     assert column("fills", "feeCoin").cell(row, UTC)[0] == "USDT, BGB"
 
 
 def test_no_words_of_a_side_nobody_knows_are_guessed() -> None:
-    row = Tagged(ProductType.USDT_FUTURES, fill(1, side="sideways"))
+    row = ProductRow(ProductType.USDT_FUTURES, fill(1, side="sideways"))
     assert column("fills", "side").cell(row, UTC) == ("SIDEWAYS", Tone.PLAIN)
 
 
@@ -208,7 +208,7 @@ def test_both_spellings_of_a_withdrawal_have_its_tone() -> None:
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=8, min_value=-(10**12), max_value=10**12))
 def test_a_number_loses_nothing(value: Decimal) -> None:
-    assert number(value).replace(",", "") == plain(value).removeprefix("-" if not value else "")
+    assert number(value).replace(",", "") == trimmed_digits(value).removeprefix("-" if not value else "")
     assert number(value, signed=True).startswith("+") == (value > 0)
 
 

@@ -18,13 +18,13 @@ from tests.desk.rows import fill
 from tradetui.desk.tables.columns import COLUMNS, Column, number_column, text_column
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.wire.product_types import ProductType
 
 FILLS = [
-    Tagged(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
-    Tagged(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
+    ProductRow(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
+    ProductRow(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
 ]
 NAMES = ["cTime", "cTimeUtc", *(column.id for column in COLUMNS["fills"][1:])]
 ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)

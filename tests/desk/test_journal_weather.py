@@ -72,7 +72,7 @@ async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
             words = await refused(execution, preview)
         assert "cannot be written" in words and "free space" in words
         assert on.posts == 0
-        assert any("free space" in reason for reason in execution.why_not(preview, preview.subject)), (
+        assert any("free space" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"
         )
 
@@ -108,7 +108,7 @@ async def test_a_disk_that_fills_up_once_it_was_sent_loses_nothing(file: Path) -
             assert sent.acknowledged, "it was sent, whatever the disk says"
             assert execution.unsettled()
             preview = await execution.preview(LONG)
-            assert any("not settled" in reason for reason in execution.why_not(preview, preview.subject))
+            assert any("not settled" in reason for reason in execution.blocking_reasons(preview, preview.subject))
         async with session(on, file) as execution:
             assert execution.unsettled()
             await asyncio.sleep(40)
@@ -355,7 +355,7 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
         words = await refused(execution, preview)
         assert "moved, deleted or replaced" in words and "start again" in words
         assert on.posts == 0
-        assert any("moved, deleted" in reason for reason in execution.why_not(preview, preview.subject)), (
+        assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"
         )
 
@@ -366,8 +366,10 @@ async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_thi
         preview = await execution.preview(LONG)
         shutil.rmtree(file.parent)
         await asyncio.sleep(1)
-        assert any("moved, deleted" in reason for reason in execution.why_not(preview, preview.subject))
+        assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject))
         execution.lock()
         await asyncio.sleep(0.1)
         assert execution.locked
-        assert any("other sessions are not locked" in reason for reason in execution.why_not(preview, preview.subject))
+        assert any(
+            "other sessions are not locked" in reason for reason in execution.blocking_reasons(preview, preview.subject)
+        )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.desk.scripted import ScriptedClient
 from tests.desk.test_identity import INFO, telling
-from tradetui.desk.account.account_storage import Keeping, account_dir
+from tradetui.desk.account.account_storage import AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.settings import DeskSettings, Environment
@@ -73,7 +73,7 @@ async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
         data_dir=data_dir,
     )
     found: list[AccountIdentity] = []
-    keeping = Keeping(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
+    keeping = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
     keeping.start()
     assert keeping._task is not None
     await asyncio.wait_for(keeping._task, 5)
@@ -98,7 +98,7 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
         told: asyncio.Queue[str] = asyncio.Queue()
-        keeping = Keeping(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
+        keeping = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
         keeping.start()
         said = await asyncio.wait_for(told.get(), 5)
         assert words in said and str(data_dir) in said and "data_dir" in said

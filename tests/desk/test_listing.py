@@ -17,7 +17,7 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.lookup.kinds import LISTINGS
 from tradetui.desk.lookup.lookup import Listing, ListingState
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.sandbox.gateway.api_keys import ALL
 from tradetui.trading.coin_totals import added
 from tradetui.wire.models.spot import AccountInfo
@@ -288,16 +288,16 @@ async def test_the_email_of_a_sub_account() -> None:
 
 async def test_a_listing_goes_before_polls() -> None:
     stage = ListingStage()
-    lanes: list[Lane] = []
+    lanes: list[Priority] = []
     inner = stage.budget.acquire
 
-    async def acquire(what: Any, lane: Lane, *, hold_s: float = 30.0) -> Any:
+    async def acquire(what: Any, lane: Priority, *, hold_s: float = 30.0) -> Any:
         lanes.append(lane)
         return await inner(what, lane, hold_s=hold_s)
 
     stage.budget.acquire = acquire  # type: ignore[method-assign]
     await read_on(stage.begin("spot-fills"))
-    assert lanes == [Lane.PERSON]
+    assert lanes == [Priority.PERSON]
 
 
 async def test_a_listing_stays_within_the_limit_and_is_never_refused() -> None:

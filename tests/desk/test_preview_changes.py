@@ -12,7 +12,7 @@ from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
 from tradetui.trading.cost_estimates import Figure
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import Resting
+from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode
 
@@ -40,8 +40,8 @@ def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more:
 SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
 
 
-def order(order_id: str, words: str) -> Resting:
-    return Resting(order_id, words, False, "stays")
+def order(order_id: str, words: str) -> OrderImpact:
+    return OrderImpact(order_id, words, False, "stays")
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tradetui.desk.creation.key_store import Secrets, Told, Vault, VaultUnusable
+from tradetui.desk.creation.key_store import IssuedKey, Secrets, Vault, VaultUnusable
 
 PASSPHRASE, SECRET = SecretStr("Passphrase1"), SecretStr("canary-secret")
-TOLD = Told("bg_1", SECRET, PASSPHRASE, "42", "note", ("read",), ("10.0.0.1",))
+TOLD = IssuedKey("bg_1", SECRET, PASSPHRASE, "42", "note", ("read",), ("10.0.0.1",))
 
 
 class PowerCut(BaseException):
@@ -223,7 +223,7 @@ HOSTILE = ('"quoted" \\ and\nbroken', "\x1b[31m\x00\x7f", "half \ud800", "'" * 3
 def test_any_text_from_the_exchange_is_kept(tmp_path: Path, text: str) -> None:
     vault = Vault(tmp_path)
     name = reserved(vault)
-    vault.give(name, Told("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
+    vault.give(name, IssuedKey("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
     (entry,) = vault.entries()
     kept = text.replace("\ud800", "?")
     assert (entry.uid, entry.label, entry.permissions, entry.addresses) == (kept, kept, (kept,), (kept,))

@@ -16,10 +16,10 @@ from tradetui.exchange import (
     EndpointMissing,
     ExchangeClient,
     ExchangeError,
-    Lane,
     LoopClock,
     OutcomeUnknown,
     PermissionRefused,
+    Priority,
     RateLimited,
     Rejected,
     UnifiedAccount,
@@ -185,8 +185,8 @@ async def test_core_only() -> None:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("lanes", [(Lane.PERSON,), (Lane.FEED, Lane.PERSON)])
-async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Lane, ...]) -> None:
+@pytest.mark.parametrize("lanes", [(Priority.PERSON,), (Priority.FEED, Priority.PERSON)])
+async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Priority, ...]) -> None:
     setting = Setting()
     chance = random.Random(3)
 
@@ -206,7 +206,7 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Lane,
     loop = asyncio.get_running_loop()
     calls = 0
 
-    async def caller(lane: Lane) -> None:
+    async def caller(lane: Priority) -> None:
         nonlocal calls
         while loop.time() < 60:
             await client.with_lane(lane).futures.accounts(product_type=USDT)

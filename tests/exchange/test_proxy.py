@@ -15,7 +15,7 @@ import pytest
 from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
 from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, Raw, envelope, http, raw_server
-from tradetui.exchange import ExchangeReader, Lane, Unreachable
+from tradetui.exchange import ExchangeReader, Priority, Unreachable
 from tradetui.exchange.errors import Hop
 from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
@@ -252,7 +252,7 @@ async def test_what_breaks_after_the_first_byte_may_have_arrived(scheme: str, tm
 
 async def test_each_hop_is_named_by_the_error_that_a_caller_gets(tmp_path: Path) -> None:
     async def hop_of(origin: Origin, proxy: Proxy | None = None) -> Unreachable:
-        reader = ExchangeReader(CREDENTIALS, origin.url, lane=Lane.FEED, budget=NoBudget(), proxy=proxy)
+        reader = ExchangeReader(CREDENTIALS, origin.url, lane=Priority.FEED, budget=NoBudget(), proxy=proxy)
         async with reader:
             with pytest.raises(Unreachable) as failure:
                 await reader.futures.accounts(product_type="USDT-FUTURES")

@@ -12,7 +12,7 @@ import pytest
 import tradetui.exchange
 from tradetui.exchange import errors
 from tradetui.exchange.errors import ExchangeError, Rejected
-from tradetui.exchange.response import opened, outcome_or_error
+from tradetui.exchange.response import parse_response, write_result
 from tradetui.exchange.transport.transport import HttpResponse
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.error_codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
@@ -42,7 +42,7 @@ def test_every_code_has_one(code: str) -> None:
 def test_a_documented_refusal_without_a_code_has_its_own(words: str) -> None:
     endpoint = CATALOGUE["copytrading.create_api_key"]
     body = json.dumps({"code": "31901", "msg": f"{words}.", "requestTime": 1, "data": None}).encode()
-    refusal = outcome_or_error(endpoint, opened(1, HttpResponse(400, {"content-type": "application/json"}, body)))
+    refusal = write_result(endpoint, parse_response(1, HttpResponse(400, {"content-type": "application/json"}, body)))
     assert isinstance(refusal, Rejected)
     assert refusal.remedy == COPY_KEY_REFUSALS[words]
     assert str(refusal) == f"{refusal.sentence} {refusal.remedy}"

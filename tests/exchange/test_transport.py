@@ -26,9 +26,9 @@ from tradetui.exchange import (
     ExchangeClient,
     ExchangeError,
     ExchangeReader,
-    Lane,
     LoopClock,
     OutcomeUnknown,
+    Priority,
     Unreachable,
     UnreadableReply,
 )
@@ -62,7 +62,9 @@ def says(*parts: bytes, close: bool = False, pause: float = 0.0) -> Answer:
 
 
 def reader(base_url: str, **options: Any) -> ExchangeReader:
-    return ExchangeReader(CREDENTIALS, base_url, lane=Lane.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options})
+    return ExchangeReader(
+        CREDENTIALS, base_url, lane=Priority.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options}
+    )
 
 
 def writer_to(base_url: str, **options: Any) -> ExchangeClient:

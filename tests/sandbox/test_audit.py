@@ -14,7 +14,7 @@ from tradetui.sandbox.books import futures_account
 from tradetui.sandbox.books.account_rows import account_row
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.books.futures_account import FuturesAccount
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 
 TINY = Decimal("0.00000002")
 
@@ -160,7 +160,7 @@ def test_the_past_of_everybody_balances(reading: Caller) -> None:
             audit.check_account(account, marks)
 
 
-def account_of(world: World, name: str, marks: dict[str, Decimal]) -> dict[str, Any]:
+def account_of(world: ExchangeState, name: str, marks: dict[str, Decimal]) -> dict[str, Any]:
     uid = next(key.uid for key in world.keys if key.name == name)
     return account_row(world.book(uid, "USDT-FUTURES"), "USDT", marks)
 

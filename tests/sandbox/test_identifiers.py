@@ -13,7 +13,7 @@ from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.order import HEDGE
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_world
 
 ACCOUNTS = [key.name for key in build_world(5, NOW_MS).keys]
@@ -43,7 +43,7 @@ def check(account: Account) -> None:
     assert all(len(identifier) == 19 for identifier in times)
 
 
-def trade(world: World, uid: str) -> None:
+def trade(world: ExchangeState, uid: str) -> None:
     """Open, rest, cancel and close something of every contract, all in one moment."""
     for symbol, spec in CONTRACTS.items():
         book = world.book(uid, spec.product_type)

@@ -17,7 +17,7 @@ from tradetui.desk.reversal.progress import Progress
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.reversal_faults import OUTCOMES
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
 
@@ -78,7 +78,7 @@ STEPS = st.integers(1, 12) | st.integers(13, 20_000)
 
 def planned(mode: PositionMode, held: Holdings, side: Side | None, size: Decimal | None) -> ReversalPlan:
     return plan_reversal(
-        Wish(
+        ReversalParams(
             mode=mode,
             held=held,
             product_type=ProductType.USDT_FUTURES,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_world
 
 
-def told(world: World) -> str:
+def told(world: ExchangeState) -> str:
     uid = world.keys[0].uid
     books = {name: list(world.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
     return json.dumps([books, world.positions(uid, "USDT-FUTURES"), world.futures_accounts(uid, "USDT-FUTURES")])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import Resting, resting_after
+from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
@@ -25,7 +25,7 @@ def stop(plan_type: str, side: str, trade_side: str = "") -> TriggerOrder:
     return TriggerOrder.from_row({**row, **({"tradeSide": trade_side} if trade_side else {})})
 
 
-def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> Resting:
+def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> OrderImpact:
     orders = (resting,) if isinstance(resting, PendingOrder) else ()
     stops = (resting,) if isinstance(resting, TriggerOrder) else ()
     (one,) = resting_after(plan, orders, stops)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.trading.fills import USDT
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
+from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 
 SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
@@ -19,7 +19,7 @@ SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
 
 def plan(held: Holdings, side: str | None = None, size: str | None = None, **more: Any) -> ReversalPlan:
     mode = PositionMode.HEDGE if isinstance(held, Legs) else PositionMode.ONE_WAY
-    wish = Wish(
+    wish = ReversalParams(
         product_type=USDT,
         symbol="BTCUSDT",
         margin_coin="USDT",

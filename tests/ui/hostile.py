@@ -11,10 +11,10 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from tradetui.desk.tables.columns import COLUMNS
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.dialogs.detail import DetailScreen
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
@@ -43,7 +43,7 @@ ENDPOINTS = {
 NUMBERS = {"size", "price", "baseVolume", "accountEquity", "cTime", "uTime"}
 
 
-def hostile_record(panel: str, text: str, number: int) -> Tagged:
+def hostile_record(panel: str, text: str, number: int) -> ProductRow:
     """A record of a panel with the text in every text field, unknown ones and broken numbers included."""
     row = CATALOGUE[ENDPOINTS[panel]].row
     values: dict[str, Any] = {}
@@ -56,7 +56,7 @@ def hostile_record(panel: str, text: str, number: int) -> Tagged:
         "extra": text,
     }
     record: Record = row.from_row(values)
-    return Tagged(ProductType.USDT_FUTURES, record)
+    return ProductRow(ProductType.USDT_FUTURES, record)
 
 
 def hostile_rows(panel: str) -> MemoryRows:
@@ -76,14 +76,14 @@ class HostileApp(App[None]):
     def compose(self) -> ComposeResult:
         yield from self.tables.values()
         for text in HOSTILE:
-            yield Static(plain(text), markup=False)
+            yield Static(sanitized(text), markup=False)
         yield Static("hostile-screen-ready", id="ready")
 
     def on_mount(self) -> None:
         for name, table in self.tables.items():
             table.set_source(hostile_rows(name))
         for text in HOSTILE:
-            tell(self, text)
+            notify(self, text)
         record = self.tables["fills"].cursor_record
         self.push_screen(DetailScreen("x", record.key, record, UTC))
         self.call_after_refresh(self.pop_screen)

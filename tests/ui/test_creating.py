@@ -17,7 +17,7 @@ from textual.widgets import Button, Input, OptionList, Static
 from tests.ui.virtual import Stage
 from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Entry, Secrets
-from tradetui.desk.creation.kinds import Creates, NotWritten
+from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.desk.intents.journal import State
 from tradetui.ui.creation.ask_line import TextDialog
 from tradetui.ui.creation.form import CreationForm
@@ -796,4 +796,6 @@ async def test_what_the_key_may_not_do_is_not_offered() -> None:
         assert isinstance(stage.app.screen, ChoiceDialog)
         assert list(stage.app.screen._options) == ["Keys given out"]
         assert stage.desk.creation is not None
-        assert any("has not the permission" in reason for reason in stage.desk.creation.why_not(Creates.SUBACCOUNTS))
+        assert any(
+            "has not the permission" in reason for reason in stage.desk.creation.why_not(CreationKind.SUBACCOUNTS)
+        )

@@ -10,7 +10,7 @@ import pytest
 from textual.containers import Vertical
 
 from tests.ui.virtual import Stage
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.dialogs.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
 from tradetui.wire.models.futures import PendingOrder
@@ -31,7 +31,7 @@ ROW = {
 
 
 def test_every_field_is_there_with_what_is_unusual() -> None:
-    row = Tagged(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
+    row = ProductRow(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
     fields = {field.name: field for field in fields_of(row, UTC)}
     assert (fields["product type"].value, fields["product type"].mark) == ("USDT-FUTURES", ASKED)
     assert (fields["size"].value, fields["size"].received, fields["size"].mark) == ("0.10", "0.10", "")
@@ -49,7 +49,7 @@ def test_every_field_is_there_with_what_is_unusual() -> None:
 
 
 def test_times_are_in_the_zone() -> None:
-    row = Tagged(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
+    row = ProductRow(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
     fields = {field.name: field for field in fields_of(row, ZoneInfo("Asia/Tokyo"))}
     assert fields["cTime"].value.startswith("2026-08-01 21:00:00.123 ")
 

@@ -11,7 +11,7 @@ from tests.ui.tables import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
 from tradetui.desk.tables.columns import Column
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.sort_filter import Narrowing
+from tradetui.ui.table.sort_filter import SortFilter
 
 
 def counted(made: Counter[str]) -> tuple[Column, ...]:
@@ -31,7 +31,7 @@ def grown(rows: LoadedRows, names: range) -> LoadedRows:
 
 def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     made: Counter[str] = Counter()
-    narrowing, rows = Narrowing(counted(made), UTC), grown(LoadedRows(), range(250))
+    narrowing, rows = SortFilter(counted(made), UTC), grown(LoadedRows(), range(250))
     assert narrowing.make_ready(rows, 100)
     assert narrowing.make_ready(rows, 100)
     assert not narrowing.make_ready(rows, 100)
@@ -48,7 +48,7 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
 
 def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
     made: Counter[str] = Counter()
-    narrowing, rows = Narrowing(counted(made), UTC), grown(LoadedRows(), range(10))
+    narrowing, rows = SortFilter(counted(made), UTC), grown(LoadedRows(), range(10))
     narrowing.make_ready(rows, 100)
     narrowing.use_zone(timezone(timedelta(hours=9)))
     narrowing.make_ready(rows, 100)
@@ -62,7 +62,7 @@ def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
 
 def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
     columns = counted(Counter())
-    narrowing, cells = Narrowing(columns, UTC), Cells(columns, UTC)
+    narrowing, cells = SortFilter(columns, UTC), Cells(columns, UTC)
     narrowing.pattern = "r"
     met = []
     for poll in range(80):

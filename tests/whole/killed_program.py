@@ -85,7 +85,7 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
     target = _target(errand)
     preview = await execution.preview(target)
     end = asyncio.get_running_loop().time() + PATIENCE_S
-    while blocked := [reason for reason in execution.why_not(preview, preview.subject) if "journal" in reason]:
+    while blocked := [reason for reason in execution.blocking_reasons(preview, preview.subject) if "journal" in reason]:
         assert asyncio.get_running_loop().time() < end, blocked
         await asyncio.sleep(0.005)
     told: Told = {"refused": None, "end": None}
@@ -114,7 +114,7 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     end = loop.time() + errand["patience_s"]
     blocked_while_open, opened = True, False
     while loop.time() < end and not (opened and not execution.unsettled()) and execution.intents.loss is None:
-        reasons = execution.why_not(preview, preview.subject)
+        reasons = execution.blocking_reasons(preview, preview.subject)
         opened = not any("journal" in reason for reason in reasons)
         if execution.unsettled() and not any("not settled" in reason for reason in reasons):
             blocked_while_open = False

@@ -16,7 +16,7 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange import writes
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.exchange.signed_call import Calls
+from tradetui.exchange.signed_call import SignedCalls
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
@@ -47,26 +47,26 @@ def lock_dropped_on_restart(patch: Patch) -> None:
 
 
 def post_retried(patch: Patch) -> None:
-    right = Calls._send
+    right = SignedCalls._send
 
-    async def wrong(self: Calls, *arguments: Any) -> Any:
+    async def wrong(self: SignedCalls, *arguments: Any) -> Any:
         *call, before_send = arguments
         answer = await right(self, *call, before_send)
         if answer.failure is not None and before_send is not None:
             answer = await right(self, *call, None)
         return answer
 
-    patch(Calls, "_send", wrong)
+    patch(SignedCalls, "_send", wrong)
 
 
 def time_out_read_as_failure(patch: Patch) -> None:
-    right = writes.outcome_or_error
+    right = writes.write_result
 
     def wrong(endpoint: Any, answer: Any) -> Any:
         result = right(endpoint, answer)
         return Rejected("no answer in time") if isinstance(result, OutcomeUnknown) else result
 
-    patch(writes, "outcome_or_error", wrong)
+    patch(writes, "write_result", wrong)
 
 
 def reading_again_skipped(patch: Patch) -> None:
@@ -133,7 +133,7 @@ def released_without_journal(patch: Patch) -> None:
 
 
 def locked_ignored(patch: Patch) -> None:
-    right = execution.Situation
+    right = execution.RiskContext
 
     def situation(**given: Any) -> Any:
         return replace(right(**given), locked=False)
@@ -141,7 +141,7 @@ def locked_ignored(patch: Patch) -> None:
     async def about_to_send(self: Intents, intent: str, told: Any) -> None:
         await self.step(intent, State.SENT, told)
 
-    patch(execution, "Situation", situation)
+    patch(execution, "RiskContext", situation)
     patch(Intents, "about_to_send", about_to_send)
 
 

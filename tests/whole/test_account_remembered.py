@@ -70,7 +70,7 @@ async def test_the_next_session_is_locked_out_by_the_same_journal(tmp_path: Path
         # From now on the exchange has nothing but its thirteen endpoints, and none of them names the account.
         exchange.sandbox.options = replace(exchange.sandbox.options, core_only=True)
         async with session(environment) as (execution, preview):
-            assert any("not settled" in reason for reason in execution.why_not(preview, preview.subject))
+            assert any("not settled" in reason for reason in execution.blocking_reasons(preview, preview.subject))
             with pytest.raises(NotConfirmed, match="not settled"):
                 await execution.confirm(preview, preview.subject)
         assert exchange.posts == 0, "the first was dropped on its way, and there was no second"

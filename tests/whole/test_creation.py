@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from tests.exchange.scripted import Say, Seen
 from tests.whole.creating import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.creation.key_store import VaultUnusable
-from tradetui.desk.creation.kinds import Created, Creates, Wanted
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.exchange.client import ExchangeReader
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.looptime
 S = State
 NEW_BROKER_SUBACCOUNT = CreateSubaccountRequest(subaccount_name="new@desk.example", label="new")
 COPY_KEY = CreateCopyKeyRequest(passphrase=SecretStr(PASSPHRASE))
-EACH: dict[str, tuple[str, Wanted, str]] = {
+EACH: dict[str, tuple[str, CreationRequest, str]] = {
     "batch": ("hedge", batch("alphaone"), "subaccounts.create_batch"),
     "broker": ("broker", NEW_BROKER_SUBACCOUNT, "broker.create_subaccount"),
     "copy": ("copy-new", COPY_KEY, "copytrading.create_api_key"),
@@ -63,7 +63,7 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("account", "wanted"), [("hedge", batch("alphaone")), ("copy-new", COPY_KEY)])
-async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account: str, wanted: Wanted) -> None:
+async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account: str, wanted: CreationRequest) -> None:
     async with scene(tmp_path, account) as on:
         assert (await on.creation.create(wanted)).state is S.SETTLED
         key = on.sandbox.world.keys[-1].api_key
@@ -126,7 +126,7 @@ async def test_a_broker_s_sub_account_needs_no_vault(tmp_path: Path) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_refusals_are_sentences_and_leave_the_kind_free(
-    tmp_path: Path, account: str, wanted: Wanted, code: str
+    tmp_path: Path, account: str, wanted: CreationRequest, code: str
 ) -> None:
     async with scene(tmp_path, account) as on:
         done = await on.creation.create(wanted)
@@ -144,7 +144,7 @@ async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -
     async with scene(tmp_path, account) as on:
         results = await asyncio.gather(*(on.creation.create(wanted) for _ in range(50)), return_exceptions=True)
         assert on.posts == 1
-        assert sum(isinstance(each, Created) for each in results) == 1
+        assert sum(isinstance(each, CreationStatus) for each in results) == 1
         assert sum(isinstance(each, Withheld) for each in results) == 49
 
 
@@ -165,7 +165,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         await asyncio.sleep(120)
         arrived = 0 if fault == "dropped-before" else 1
         assert on.posts == arrived
-        kind = Creates(intent.kind)
+        kind = CreationKind(intent.kind)
         assert any("not settled" in reason for reason in on.creation.why_not(kind))
         with pytest.raises(Withheld, match="not settled"):
             await on.creation.create(wanted)
@@ -220,7 +220,7 @@ async def test_a_directory_that_cannot_be_written_stops_it_before_sending(tmp_pa
             await on.creation.create(batch("alphaone"))
         assert on.posts == 0
         assert on.steps() == [S.INTENDED, S.WITHDRAWN]
-        assert on.creation.why_not(Creates.SUBACCOUNTS) == ()
+        assert on.creation.why_not(CreationKind.SUBACCOUNTS) == ()
 
 
 async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +300,7 @@ async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which
         assert on.posts == 0
 
 
-EACH_KIND = {"batch": Creates.SUBACCOUNTS, "broker": Creates.BROKER_SUBACCOUNT, "copy": Creates.COPY_KEY}
+EACH_KIND = {"batch": CreationKind.SUBACCOUNTS, "broker": CreationKind.BROKER_SUBACCOUNT, "copy": CreationKind.COPY_KEY}
 
 
 async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
             assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
             assert (await creation.secrets("alphaone")).secret is not None
             await intents.look()
-            assert creation.why_not(Creates.SUBACCOUNTS) == ()
+            assert creation.why_not(CreationKind.SUBACCOUNTS) == ()
         assert on.posts == 1
 
 
@@ -348,7 +348,7 @@ class DyingDisk(InlineDisk):
         return result
 
 
-async def crashed(on: Scene, wanted: Wanted, at: int, *, done: bool) -> int:
+async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) -> int:
     """Create until the machine goes down at so many pieces of work; how many there were."""
     disk = DyingDisk(10_000, done=False)
     clock = on.client.clock
@@ -425,7 +425,7 @@ async def test_what_another_process_is_sending_is_left_to_it(tmp_path: Path) -> 
         task = asyncio.ensure_future(on.creation.create(batch("alphaone")))
         await asyncio.sleep(1)
         async with session(tmp_path, on.client, on.client.clock, "other") as (creation, _):  # type: ignore[arg-type]
-            assert any("not settled" in each for each in creation.why_not(Creates.SUBACCOUNTS))
+            assert any("not settled" in each for each in creation.why_not(CreationKind.SUBACCOUNTS))
             with pytest.raises(Withheld):
                 await creation.create(batch("betatwos"))
             assert (await task).state is S.SETTLED

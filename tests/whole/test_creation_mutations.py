@@ -11,13 +11,14 @@ import pytest
 
 from tests.desk import test_vault as vault_proofs
 from tests.whole import test_creation as proofs
-from tradetui.desk.creation.creation import Creation, creation
-from tradetui.desk.creation.creation import key_store as vault
-from tradetui.desk.creation.unsaved_keys import Unkept
+from tradetui.desk.creation import creation
+from tradetui.desk.creation import key_store as vault
+from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.exchange.signed_call import Calls
+from tradetui.exchange.signed_call import SignedCalls
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 
 pytestmark = pytest.mark.looptime
@@ -41,16 +42,16 @@ def sent_before_it_is_written(patch: Patch) -> None:
 
 
 def post_retried(patch: Patch) -> None:
-    right = Calls._send
+    right = SignedCalls._send
 
-    async def wrong(self: Calls, *arguments: Any) -> Any:
+    async def wrong(self: SignedCalls, *arguments: Any) -> Any:
         *call, before_send = arguments
         answer = await right(self, *call, before_send)
         if answer.failure is not None and before_send is not None:
             answer = await right(self, *call, None)
         return answer
 
-    patch.setattr(Calls, "_send", wrong)
+    patch.setattr(SignedCalls, "_send", wrong)
 
 
 def lost_reply_read_as_refusal(patch: Patch) -> None:
@@ -78,7 +79,7 @@ def acknowledged_before_it_is_kept(patch: Patch) -> None:
 
 
 def not_kept_at_all(patch: Patch) -> None:
-    patch.setattr(Unkept, "keep", lambda self, vault, intent, at_ms: None)
+    patch.setattr(UnsavedKeys, "keep", lambda self, vault, intent, at_ms: None)
 
 
 def what_is_not_kept_forgotten(patch: Patch) -> None:
@@ -140,7 +141,7 @@ def released_at_the_next_start(patch: Patch) -> None:
 
 
 def not_told_read_as_not_created(patch: Patch) -> None:
-    patch.setattr(Unkept, "missing", [])
+    patch.setattr(UnsavedKeys, "missing", [])
 
 
 async def _crash(folder: Path, patch: Patch) -> None:

@@ -33,12 +33,12 @@ from tradetui.wire.enums import Side
 
 MODULES = (execution, sending, tracking, outcome_tracker, order_reads, evidence, writes, calls)
 NEITHER_SENDS_NOR_FOLLOWS = {
-    "Calls.prepare": "called at the start of the program, before anything is sent",
-    "Calls.aclose": "called at its end",
+    "SignedCalls.prepare": "called at the start of the program, before anything is sent",
+    "SignedCalls.aclose": "called at its end",
     "network.connect": "loads the HTTP library once; here the transport is in process",
-    "Calls._begin": "makes the connection and loads a signing library for RSA keys, before anything is sent",
+    "SignedCalls._begin": "makes the connection and loads a signing library for RSA keys, before anything is sent",
     "Execution.open_journal": "opens the journal at the start; until it has nothing is sent",
-    "Evidence._product_type_of": "finds the product type of a symbol typed by hand, before anything is previewed",
+    "MarketState._product_type_of": "finds the product type of a symbol typed by hand, before anything is previewed",
 }
 LONG = Target(SYMBOL, USDT, Side.BUY)
 KEY = lock_key(USDT, SYMBOL)

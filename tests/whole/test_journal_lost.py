@@ -92,7 +92,7 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(location: JournalLocat
         for _ in range(2):
             async with session(on, location, "uu") as execution:
                 assert execution.locked and execution.intents.loss is not None
-                reasons = " ".join(execution.why_not(preview, SYMBOL + " LONG"))
+                reasons = " ".join(execution.blocking_reasons(preview, SYMBOL + " LONG"))
                 assert "--accept-loss" in reasons
                 with pytest.raises((NotConfirmed, NotSent)):
                     await execution.confirm(preview, SYMBOL + " LONG")

@@ -165,7 +165,7 @@ async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path
         desk.keeping.start()
         preview = await execution.preview(Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY))
         async with asyncio.timeout(10):
-            while any("journal" in reason for reason in execution.why_not(preview)):  # noqa: ASYNC110 - as a person
+            while any("journal" in reason for reason in execution.blocking_reasons(preview)):  # noqa: ASYNC110 - as a person
                 await asyncio.sleep(0.01)
         await execution.confirm(preview)
         await desk.stop()

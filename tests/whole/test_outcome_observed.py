@@ -26,7 +26,7 @@ from tradetui.sandbox.books import reversal as reversing
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.order import Order, words
 from tradetui.sandbox.books.order_execution import fill, market_order
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped
 from tradetui.trading.holdings import Legs, Net
 from tradetui.wire.enums import Side
@@ -392,12 +392,12 @@ def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[...,
 
 
 def position_rows_with(patch: pytest.MonkeyPatch, **changed: str) -> None:
-    right = World.positions
+    right = ExchangeState.positions
 
-    def wrong(self: World, uid: str, product_type: str) -> Any:
+    def wrong(self: ExchangeState, uid: str, product_type: str) -> Any:
         return [{**row, **changed} for row in right(self, uid, product_type)]
 
-    patch.setattr(World, "positions", wrong)
+    patch.setattr(ExchangeState, "positions", wrong)
 
 
 @pytest.mark.parametrize("mode", ["hedge", "one-way"])
@@ -458,7 +458,7 @@ async def test_a_refusal_of_the_side_names_the_setting(monkeypatch: pytest.Monke
         def refuse(*_: Any, **__: Any) -> Any:
             raise Refusal("40019", "Parameter side cannot be empty")
 
-        monkeypatch.setattr(World, "reverse", refuse)
+        monkeypatch.setattr(ExchangeState, "reverse", refuse)
         with pytest.raises(ExchangeError) as refused:
             await confirmed(on, Target(SYMBOL, USDT))
         assert "one_way_side" in str(refused.value)

@@ -26,7 +26,7 @@ import asyncio, os, signal
 from tradetui.commands.bootstrap import journal_of, identity_of
 from tradetui.desk.intents.journal import Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.clock import SystemClock
 from tradetui.commands.bootstrap import open_reader
 from tradetui.profiles.load import Flags, load
@@ -53,7 +53,7 @@ async def take_all_permits():
     endpoints = [endpoint for endpoint in CATALOGUE.values() if not endpoint.writes]
     async def take(endpoint):
         while True:
-            await client.budget.acquire(endpoint, Lane.PERSON, hold_s=60)
+            await client.budget.acquire(endpoint, Priority.PERSON, hold_s=60)
     await asyncio.wait([asyncio.ensure_future(take(endpoint)) for endpoint in endpoints], timeout=2)
     print("ready", flush=True)
     await asyncio.sleep(120)

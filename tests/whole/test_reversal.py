@@ -62,7 +62,7 @@ async def test_one_way_with_a_size_says_which_result_came_true(core_only: bool, 
         on.hold(long="1")
         preview = await on.execution.preview(Target(SYMBOL, USDT, None, Decimal("0.3")))
         assert preview.plan is not None and preview.plan.uncertain
-        assert "Type BTCUSDT LONG to confirm." in on.execution.why_not(preview)
+        assert "Type BTCUSDT LONG to confirm." in on.execution.blocking_reasons(preview)
         end = last(await on.reverse(Target(SYMBOL, USDT, None, Decimal("0.3"))))
         assert end.held == on.held() == Net(Decimal(after))
         assert ("size counts" in (end.came_true or "")) is (honours == "honour")
@@ -136,7 +136,7 @@ async def test_core_only_a_request_that_never_arrived_stays_locked_until_release
         end = last(await on.reverse(LONG))
         assert end.state is State.UNKNOWN
         preview = await on.execution.preview(LONG)
-        assert any("not settled" in reason for reason in on.execution.why_not(preview, preview.subject))
+        assert any("not settled" in reason for reason in on.execution.blocking_reasons(preview, preview.subject))
         (intent,) = on.journal.open_intents()
         await on.execution.release(intent.id, "looked on the exchange's own page: nothing happened")
         assert last(await on.reverse(LONG)).outcome is Outcome.REVERSED

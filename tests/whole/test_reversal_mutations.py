@@ -13,7 +13,7 @@ from tests.whole.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.sandbox import exchange_state as world
 from tradetui.trading.holdings import Legs, Net
-from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import Side
 
 RIGHT_DECISION = world.decide
@@ -23,7 +23,7 @@ def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPat
     """A mistake in the plan: what it says is held afterwards."""
 
     def mutate(patch: pytest.MonkeyPatch) -> None:
-        def wrong(wish: Wish, client_oid: str | None = None) -> ReversalPlan:
+        def wrong(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
             plan = plan_reversal(wish, client_oid)
             results = tuple(replace(result, after=change(plan)) for result in plan.results)
             return replace(plan, results=results)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.wire.rows import FILL, ORDER, ROWS, one
 from tradetui.wire.catalogue import CATALOGUE, endpoint
 from tradetui.wire.reply import Reply, UnreadableBody, read_reply
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump, load
 
 DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,24})?", fullmatch=True)
@@ -31,8 +31,8 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 @given(DIGITS)
 def test_every_digit_of_a_figure_survives(text: str) -> None:
     fill = one("futures.fills", {**FILL, "price": text, "feeDetail": [{"feeCoin": "X", "totalFee": text}]})
-    assert plain(fill.price) == text
-    assert plain(fill.fee_detail[0].total_fee) == text
+    assert trimmed_digits(fill.price) == text
+    assert trimmed_digits(fill.fee_detail[0].total_fee) == text
     if "E" not in str(Decimal(text)):
         assert str(fill.price) == text
 
@@ -104,10 +104,10 @@ def test_a_deeply_nested_unknown_field_is_kept() -> None:
 
 
 def test_an_absurd_exponent_is_written_short() -> None:
-    assert plain(Decimal("1e999999999")) == "1E+999999999"
-    assert plain(Decimal("1e-999999999")) == "1E-999999999"
-    assert plain(Decimal("1e3")) == "1000"
-    assert plain(Decimal("0E-8")) == "0.00000000"
+    assert trimmed_digits(Decimal("1e999999999")) == "1E+999999999"
+    assert trimmed_digits(Decimal("1e-999999999")) == "1E-999999999"
+    assert trimmed_digits(Decimal("1e3")) == "1000"
+    assert trimmed_digits(Decimal("0E-8")) == "0.00000000"
 
 
 def _read(name: str, body: bytes) -> Reply[Any] | None:

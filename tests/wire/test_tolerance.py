@@ -16,7 +16,7 @@ from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.replies.record import LostRowError, Record, read_rows
 from tradetui.wire.reply import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
 
 NAMES = sorted(ROWS)
@@ -40,7 +40,7 @@ def test_every_documented_field_is_read(name: str) -> None:
         if value == "":
             assert read_value is None
         elif isinstance(read_value, Decimal):
-            assert plain(read_value) == value
+            assert trimmed_digits(read_value) == value
         elif isinstance(read_value, str):
             assert read_value == value
         elif isinstance(read_value, datetime):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
-from tradetui.desk.creation.kinds import Creates, NotWritten
+from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
@@ -92,7 +92,7 @@ class ProfileMaker:
 
     def _settings(self, entry: Entry, own_uid: str, credentials: Mapping[str, Any]) -> dict[str, Any]:
         profile = self._loaded.profile
-        uid = entry.uid or (own_uid if entry.kind == Creates.COPY_KEY else "")
+        uid = entry.uid or (own_uid if entry.kind == CreationKind.COPY_KEY else "")
         settings: dict[str, Any] = {
             "base_url": profile.base_url,
             "environment": profile.environment,
@@ -107,7 +107,7 @@ class ProfileMaker:
             settings["data_dir"] = str(profile.data_dir)
         if uid:
             settings["uid"] = uid
-        if entry.kind == Creates.COPY_KEY:
+        if entry.kind == CreationKind.COPY_KEY:
             settings["account_kind"] = "copy_trader"
         return settings
 

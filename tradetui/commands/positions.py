@@ -9,7 +9,7 @@ from typing import Any
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
-from tradetui.trading.money import plain
+from tradetui.trading.money import exact_digits
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.models.futures import PositionsRequest
 
@@ -61,7 +61,7 @@ def position_row(position: Position) -> dict[str, object]:
 
 
 def _text(value: Decimal | None) -> str | None:
-    return None if value is None else plain(value)
+    return None if value is None else exact_digits(value)
 
 
 def _milliseconds(moment: datetime | None) -> str | None:

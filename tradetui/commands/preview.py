@@ -12,8 +12,8 @@ from tradetui.commands.bootstrap import desk_settings, flags_of, open_reader
 from tradetui.commands.console import stdout
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.desk.reversal.market_state import Evidence
-from tradetui.desk.reversal.pretrade_checks import MONITOR, Situation, why_not
+from tradetui.desk.reversal.market_state import MarketState
+from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.tables.columns import number
 from tradetui.exchange.clock import SystemClock
@@ -47,8 +47,8 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
     """The preview, why it could not be sent, and whether the mode alone forbids it, which is no trouble here."""
     clock, settings = SystemClock(), desk_settings(loaded)
     async with open_reader(loaded, clock) as client:
-        preview = await Evidence(client, settings, clock).preview(target)
-        situation = Situation(
+        preview = await MarketState(client, settings, clock).preview(target)
+        situation = RiskContext(
             settings=replace(settings, read_only=False),
             link=client.link,
             locked=False,
@@ -57,7 +57,7 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
             now=clock.monotonic(),
         )
         # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.
-        blocked = why_not(preview, situation, preview.subject)
+        blocked = blocking_reasons(preview, situation, preview.subject)
         return preview, blocked, (MONITOR,) if settings.read_only else ()
 
 

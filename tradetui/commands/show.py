@@ -19,7 +19,7 @@ from tradetui.commands.flags import CommandParser, global_flags_into
 from tradetui.commands.merge_streams import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
 from tradetui.desk.tables.export import CsvTable
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
@@ -217,8 +217,8 @@ async def _stream(
     """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
     product_type = getattr(request, "product_type", None)
 
-    def tagged(record: Record) -> Record | Tagged:
-        return Tagged(product_type, record) if asked.csv and product_type is not None else record
+    def tagged(record: Record) -> Record | ProductRow:
+        return ProductRow(product_type, record) if asked.csv and product_type is not None else record
 
     if endpoint.page is None:
         reply = await client.read(endpoint, request)

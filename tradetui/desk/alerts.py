@@ -11,8 +11,8 @@ from typing import Any
 from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
-from tradetui.desk.tables.product_row import BEGINNING, Tagged
-from tradetui.wire.text.decimal_text import plain
+from tradetui.desk.tables.product_row import BEGINNING, ProductRow
+from tradetui.wire.text.decimal_text import trimmed_digits
 
 
 class AlertKind(StrEnum):
@@ -56,7 +56,7 @@ class AlertWatch:
         snapshot = feed.snapshot
         if feed.name not in ("fills", "triggers") or snapshot.read_at is None:
             return
-        rows = [row for row in snapshot.rows if isinstance(row, Tagged)]
+        rows = [row for row in snapshot.rows if isinstance(row, ProductRow)]
         before = self._newest.get(feed.name)
         if rows:
             self._newest[feed.name] = max(rows[0].place, before or rows[0].place)
@@ -94,10 +94,13 @@ class AlertWatch:
             listener(alert)
 
 
-def _said(name: str, row: Tagged) -> tuple[AlertKind, str]:
+def _said(name: str, row: ProductRow) -> tuple[AlertKind, str]:
     if name == "fills":
         what = f"{row.side} {row.trade_side or ''}".strip()
-        return AlertKind.FILL, f"Filled: {row.symbol} {what} {plain(row.base_volume)} at {plain(row.price)}"
+        return (
+            AlertKind.FILL,
+            f"Filled: {row.symbol} {what} {trimmed_digits(row.base_volume)} at {trimmed_digits(row.price)}",
+        )
     return (
         AlertKind.TRIGGER,
         f"Trigger {row.plan_status or 'ended'}: {row.symbol} {row.plan_type or ''} {row.side or ''}",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from tradetui.desk.account.account_storage import ACCOUNTS_DIR, Keeping, account_dir
+from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts import Alert, AlertWatch
 from tradetui.desk.archive.database import Archive, Kind, Selection
@@ -26,11 +26,11 @@ from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Listings
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.connection_status import Link
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.connection_status import ConnectionStatus
+from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.trading.positions import Position
@@ -73,7 +73,7 @@ class Desk:
         self.clock = clock
         self.execution = execution
         self.creation = creation
-        polling = client.with_lane(Lane.FEED)
+        polling = client.with_lane(Priority.FEED)
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {each: FillHistory(polling, each, disk) for each in product_types}
@@ -93,7 +93,9 @@ class Desk:
         self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
-        self.keeping = Keeping(polling, settings, disk, random, attach, self._account_known, self._account_not_kept)
+        self.keeping = AccountStorage(
+            polling, settings, disk, random, attach, self._account_known, self._account_not_kept
+        )
         self.listings = Listings(client, lambda: self.account, settings.account_kind)
         if execution is not None:
             execution.subscribe(self.alerts.reversal_went_on)
@@ -108,7 +110,7 @@ class Desk:
         return Access.LOCKED if self.execution.locked else Access.TRADE
 
     @property
-    def link(self) -> Link:
+    def link(self) -> ConnectionStatus:
         """Latency, clock offset, last error and budget."""
         return self.client.link
 
@@ -235,7 +237,7 @@ class Desk:
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
-        accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, Tagged)]
+        accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, ProductRow)]
         positions = [row for row in self.snapshot("positions").rows if isinstance(row, Position)]
         return totals_of([row for row in accounts if isinstance(row, FuturesAccount)], positions)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableReply,
     )
-    from tradetui.exchange.rate_limit.limiter import Lane
+    from tradetui.exchange.rate_limit.limiter import Priority
 
 __all__ = [
     "AuthenticationFailed",
@@ -33,11 +33,11 @@ __all__ = [
     "ExchangeClient",
     "ExchangeError",
     "ExchangeReader",
-    "Lane",
     "LoopClock",
     "NotSent",
     "OutcomeUnknown",
     "PermissionRefused",
+    "Priority",
     "RateLimited",
     "Rejected",
     "SystemClock",
@@ -50,7 +50,7 @@ _HOMES = {
     "Credentials": "credentials",
     "ExchangeClient": "client",
     "ExchangeReader": "client",
-    "Lane": "rate_limit.limiter",
+    "Priority": "rate_limit.limiter",
     "LoopClock": "clock",
     "SystemClock": "clock",
 }

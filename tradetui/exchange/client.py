@@ -17,7 +17,7 @@ from tradetui.exchange import paging
 from tradetui.exchange import signed_call as calling
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
-from tradetui.exchange.connection_status import Link
+from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.endpoints.broker import BrokerReading, BrokerWriting
 from tradetui.exchange.endpoints.convert import ConvertReading
@@ -27,7 +27,7 @@ from tradetui.exchange.endpoints.group import Time
 from tradetui.exchange.endpoints.public import PublicReading
 from tradetui.exchange.endpoints.spot import SpotReading
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.rate_limit.limiter import Budget, Lane, LocalBudget
+from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget, Priority
 from tradetui.exchange.reads import Reads
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
@@ -69,7 +69,7 @@ class ExchangeReader:
         *,
         environment: str = "live",
         locale: str = "en-US",
-        lane: Lane = Lane.PERSON,
+        lane: Priority = Priority.PERSON,
         budget: Budget | None = None,
         account_kind: str | None = None,
         clock: Clock | None = None,
@@ -101,11 +101,11 @@ class ExchangeReader:
         self.budget: Budget = budget or LocalBudget(share=DEFAULT_SHARE, clock=self.clock, random=random)
         if account_kind is not None:
             self.budget.account_kind = account_kind
-        self.link = Link(self.clock, self.server_clock, self.budget)
+        self.link = ConnectionStatus(self.clock, self.server_clock, self.budget)
         self.capabilities = Capabilities(self.clock)
         self.lane = lane
         self._credentials = credentials
-        self._calls = calling.Calls(
+        self._calls = calling.SignedCalls(
             connect,
             credentials,
             budget=self.budget,
@@ -142,7 +142,7 @@ class ExchangeReader:
         self.broker: BrokerReading = BrokerReading(self)
         self.public = PublicReading(self)
 
-    def with_lane(self, lane: Lane) -> Self:
+    def with_lane(self, lane: Priority) -> Self:
         """The same client, connections and budget, asking in another lane."""
         other = copy.copy(self)
         other.lane = lane

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.limiter import Budget, Usage
 
 
-class Link:
+class ConnectionStatus:
     """Latency, clock offset, last error and budget of a client; reading it costs nothing."""
 
     def __init__(self, clock: Clock, server_clock: ServerClock, budget: Budget) -> None:

@@ -15,18 +15,18 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.request_variants import Dialect
-from tradetui.exchange.response import rows_or_error
+from tradetui.exchange.response import read_result
 from tradetui.wire.error_codes import CodeGroup, meaning, switches_off
 from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.exchange.capabilities import Capabilities
     from tradetui.exchange.clock import ServerClock
-    from tradetui.exchange.connection_status import Link
+    from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.signed_call import Calls
+    from tradetui.exchange.signed_call import SignedCalls
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.requests.request import Request
 
@@ -39,12 +39,12 @@ class Reads:
 
     def __init__(
         self,
-        calls: Calls,
+        calls: SignedCalls,
         *,
         credentials: Credentials | None,
         capabilities: Capabilities,
         server_clock: ServerClock,
-        link: Link,
+        link: ConnectionStatus,
         random: Random,
     ) -> None:
         self._calls = calls
@@ -55,15 +55,15 @@ class Reads:
         self._random = random
         self._dialect = Dialect()
 
-    async def read(self, endpoint: Endpoint, request: Request, lane: Lane) -> Reply[Any]:
+    async def read(self, endpoint: Endpoint, request: Request, lane: Priority) -> Reply[Any]:
         """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
         self._capabilities.check(endpoint)
         manner = self._dialect.manner(endpoint, request)
-        again = 1 if lane is Lane.PERSON else 0
+        again = 1 if lane is Priority.PERSON else 0
         first: ExchangeError | None = None
         while True:
             answer = await self._calls.call(endpoint, lane, query=manner.query(), sign_decoded=manner.decoded)
-            result = rows_or_error(endpoint, answer)
+            result = read_result(endpoint, answer)
             if isinstance(result, Reply):
                 manner.worked()
                 self._capabilities.answered(endpoint)

@@ -23,9 +23,9 @@ class Dialect:
         self.signs_decoded = False
         self._live_words: set[tuple[str, str]] = set()
 
-    def manner(self, endpoint: Endpoint, request: Request) -> Manner:
+    def manner(self, endpoint: Endpoint, request: Request) -> RequestVariant:
         """How to begin saying this request."""
-        return Manner(self, endpoint, request)
+        return RequestVariant(self, endpoint, request)
 
     def prefers_live(self, endpoint: Endpoint, parameter: str) -> bool:
         """Whether the live exchange's words were what worked for this parameter."""
@@ -36,7 +36,7 @@ class Dialect:
         (self._live_words.add if live else self._live_words.discard)((endpoint.name, parameter))
 
 
-class Manner:
+class RequestVariant:
     """One read being said: its words and its signature, each of which may be changed once."""
 
     def __init__(self, dialect: Dialect, endpoint: Endpoint, request: Request) -> None:

@@ -53,7 +53,7 @@ _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResult:
     """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
 
     stamp_ms: int
@@ -75,16 +75,16 @@ class Answer:
         return self.envelope is not None and meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
 
 
-def opened(stamp_ms: int, http_response: HttpResponse) -> Answer:
+def parse_response(stamp_ms: int, http_response: HttpResponse) -> CallResult:
     """Read the envelope of what came; content that is not declared as JSON is not read."""
     kind = http_response.headers.get("content-type", "")
     if kind and "json" not in kind.lower():
         what = "a web page" if "html" in kind.lower() else f"content of type {kind.partition(';')[0][:40]}"
-        return Answer(stamp_ms, http_response, unreadable=f"the reply is {what}, not JSON")
+        return CallResult(stamp_ms, http_response, unreadable=f"the reply is {what}, not JSON")
     try:
-        return Answer(stamp_ms, http_response, read_envelope(http_response.body))
+        return CallResult(stamp_ms, http_response, read_envelope(http_response.body))
     except UnreadableBody as problem:
-        return Answer(stamp_ms, http_response, unreadable=str(problem))
+        return CallResult(stamp_ms, http_response, unreadable=str(problem))
 
 
 def retry_after(headers_value: str | None, now_ms: int) -> float | None:
@@ -103,7 +103,7 @@ def retry_after(headers_value: str | None, now_ms: int) -> float | None:
     return max(0.0, seconds - now_ms / 1000)
 
 
-def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
     """The rows of a read, or the error to raise for it."""
     status = answer.status
     if answer.failure is not None:
@@ -120,7 +120,7 @@ def rows_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeEr
         return UnreadableReply(str(problem), endpoint=endpoint.name, http_status=status, remedy=_REPORT)
 
 
-def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | ExchangeError:
+def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
     """What a write came to: its result, a readable refusal, `NotSent`, or `OutcomeUnknown` for everything else."""
     envelope = answer.envelope
     if answer.failure is not None and not answer.failure.sent:
@@ -149,13 +149,13 @@ def outcome_or_error(endpoint: Endpoint, answer: Answer) -> Reply[Any] | Exchang
 _REPORT = "If this lasts, the interface may have changed; keep the log."
 
 
-def _refusal(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+def _refusal(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
     refusal = _classified(endpoint, envelope, answer)
     refusal.request_time = envelope.request_time
     return refusal
 
 
-def _classified(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> ExchangeError:
+def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
     known = meaning(envelope.code, envelope.msg)
     status = answer.status
     said: dict[str, Any] = {
@@ -182,7 +182,7 @@ def _classified(endpoint: Endpoint, envelope: Envelope, answer: Answer) -> Excha
     return Rejected(envelope.msg, **said)
 
 
-def _limited(endpoint: Endpoint, answer: Answer, message: str, code: str | None) -> RateLimited:
+def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | None) -> RateLimited:
     return RateLimited(
         message,
         retry_after=_asked_pause(answer),
@@ -193,7 +193,7 @@ def _limited(endpoint: Endpoint, answer: Answer, message: str, code: str | None)
     )
 
 
-def _unreadable(endpoint: Endpoint, answer: Answer) -> ExchangeError:
+def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     status = answer.status or 0
     said: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
     if answer.limited:
@@ -233,7 +233,7 @@ def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
 
 
 def _unknown(
-    endpoint: Endpoint, answer: Answer, message: str, code: str | None = None, lost: tuple[LostRow, ...] = ()
+    endpoint: Endpoint, answer: CallResult, message: str, code: str | None = None, lost: tuple[LostRow, ...] = ()
 ) -> OutcomeUnknown:
     return OutcomeUnknown(
         message,
@@ -246,7 +246,7 @@ def _unknown(
     )
 
 
-def _asked_pause(answer: Answer) -> float | None:
+def _asked_pause(answer: CallResult) -> float | None:
     if answer.http_response is None:
         return None
     return retry_after(answer.http_response.headers.get("retry-after"), answer.stamp_ms)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
-from tradetui.exchange.response import Answer, opened, retry_after
+from tradetui.exchange.response import CallResult, parse_response, retry_after
 from tradetui.exchange.transport.base_url import Origin
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import ssl
 
     from tradetui.exchange.clock import Clock, ServerClock
-    from tradetui.exchange.connection_status import Link
+    from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.rate_limit.limiter import Budget, Lane, Permit
+    from tradetui.exchange.rate_limit.limiter import Budget, Permit, Priority
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
     from tradetui.wire.catalogue import Endpoint
@@ -48,7 +48,7 @@ _PATIENCE_S = 5.0
 """How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
 
 
-class Calls:
+class SignedCalls:
     """What every call of one account goes through."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Calls:
         budget: Budget,
         clock: Clock,
         server_clock: ServerClock,
-        link: Link,
+        link: ConnectionStatus,
         timeouts: Timeouts,
         environment: str = "live",
         locale: str = "en-US",
@@ -78,7 +78,7 @@ class Calls:
         self._slots = {False: asyncio.Semaphore(MAX_CONCURRENT_READS), True: asyncio.Semaphore(MAX_CONCURRENT_WRITES)}
         self._connecting: asyncio.Task[Transport] | None = None
         self._signer: Signer | None = None
-        self._running: dict[asyncio.Task[Answer], bool] = {}
+        self._running: dict[asyncio.Task[CallResult], bool] = {}
         self._closed = False
 
     async def prepare(self) -> None:
@@ -88,13 +88,13 @@ class Calls:
     async def call(
         self,
         endpoint: Endpoint,
-        lane: Lane,
+        lane: Priority,
         *,
         query: list[tuple[str, str]] | None = None,
         body: bytes = b"",
         sign_decoded: bool = False,
         before_send: BeforeSend | None = None,
-    ) -> Answer:
+    ) -> CallResult:
         """Make the call once and say what became of it; raises only where nothing was sent."""
         if endpoint.writes and self._read_only:
             raise ReadOnly(
@@ -173,7 +173,7 @@ class Calls:
         body: bytes,
         sign_decoded: bool,
         before_send: BeforeSend | None,
-    ) -> Answer:
+    ) -> CallResult:
         stamp_ms = self._server_clock.now_ms
         try:
             try:
@@ -193,7 +193,7 @@ class Calls:
         endpoint: Endpoint,
         stamp_ms: int,
         before_send: BeforeSend | None,
-    ) -> Answer:
+    ) -> CallResult:
         begun = self._clock.monotonic()
         departed = False
 
@@ -214,7 +214,7 @@ class Calls:
             else:
                 permit.lost()
             _log.info("%s: %s", endpoint.name, failure)
-            return Answer(stamp_ms, failure=failure)
+            return CallResult(stamp_ms, failure=failure)
         except BaseException:
             if departed:
                 permit.lost()
@@ -222,7 +222,7 @@ class Calls:
                 permit.unused()
             raise
         round_trip = self._clock.monotonic() - begun
-        answer = opened(stamp_ms, http_response)
+        answer = parse_response(stamp_ms, http_response)
         if answer.limited:
             permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:
@@ -263,7 +263,7 @@ class Calls:
         target = f"{endpoint.path}?{on_the_wire}" if on_the_wire else endpoint.path
         return HttpRequest(endpoint.method, target, headers, body)
 
-    def _ended(self, task: asyncio.Task[Answer]) -> None:
+    def _ended(self, task: asyncio.Task[CallResult]) -> None:
         self._running.pop(task, None)
         if not task.cancelled() and (failure := task.exception()) is not None:
             _log.debug("a call ended with %s", type(failure).__name__)

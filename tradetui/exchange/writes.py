@@ -6,19 +6,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, OutcomeUnknown
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.reads import tidy
-from tradetui.exchange.response import outcome_or_error
+from tradetui.exchange.response import write_result
 from tradetui.wire.catalogue import endpoint as catalogued
 from tradetui.wire.models.public import ServerTimeRequest
 from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.exchange.clock import ServerClock
-    from tradetui.exchange.connection_status import Link
+    from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.reads import Reads
-    from tradetui.exchange.signed_call import BeforeSend, Calls
+    from tradetui.exchange.signed_call import BeforeSend, SignedCalls
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.requests.request import Request
 
@@ -27,7 +27,13 @@ class Writes:
     """Every write of one account. There is no such object where only reading is allowed."""
 
     def __init__(
-        self, calls: Calls, reads: Reads, *, credentials: Credentials | None, server_clock: ServerClock, link: Link
+        self,
+        calls: SignedCalls,
+        reads: Reads,
+        *,
+        credentials: Credentials | None,
+        server_clock: ServerClock,
+        link: ConnectionStatus,
     ) -> None:
         self._calls = calls
         self._reads = reads
@@ -52,8 +58,8 @@ class Writes:
             sent_at = stamp_ms
 
         try:
-            answer = await self._calls.call(endpoint, Lane.PERSON, body=body, before_send=about_to_send)
-            result = outcome_or_error(endpoint, answer)
+            answer = await self._calls.call(endpoint, Priority.PERSON, body=body, before_send=about_to_send)
+            result = write_result(endpoint, answer)
         except ExchangeError:
             raise
         except Exception as problem:
@@ -74,7 +80,7 @@ class Writes:
     async def _check_clock(self, endpoint: Endpoint) -> None:
         if self._server_clock.offset_ms is None:
             with suppress(ExchangeError):  # any answer tells the time, a refusal too
-                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Lane.PERSON)
+                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Priority.PERSON)
         if self._server_clock.blocks_writes:
             seconds = abs(self._server_clock.offset_ms or 0) / 1000
             raise ClockTooFarOff(

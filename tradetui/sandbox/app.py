@@ -13,7 +13,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.endpoints.reads import read
 from tradetui.sandbox.endpoints.wording import MESSAGE_IN_DOCUMENT, spoken, written
 from tradetui.sandbox.endpoints.writes import write
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway import auth
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
@@ -77,7 +77,7 @@ class Sandbox:
     clock off.
     """
 
-    def __init__(self, world: World, now: Callable[[], int], options: SandboxOptions | None = None) -> None:
+    def __init__(self, world: ExchangeState, now: Callable[[], int], options: SandboxOptions | None = None) -> None:
         self.world = world
         self.options = options or SandboxOptions()
         self.faults = Faults(self.options.faults, self.options.seed)

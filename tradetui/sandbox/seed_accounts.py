@@ -11,7 +11,7 @@ from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.market import TICK_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.history.backfill import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
 from tradetui.sandbox.history.wallet_history import convert_book, spot_books, transfer_book
@@ -37,9 +37,9 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
 )
 
 
-def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> World:
+def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
     """A world at a moment; the same seed and moment give the same world."""
-    world = World(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
+    world = ExchangeState(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
     for person in _PEOPLE:
         name, uid, kind, mode = person[:4]
         world.unborn[uid] = partial(_born, seed, now_ms, *person)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.trading.money import plain, profit
+from tradetui.trading.money import exact_digits, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
@@ -26,7 +26,7 @@ class Figure:
         """The figure with its decimal as text."""
         return {
             "name": self.name,
-            "value": None if self.value is None else plain(self.value),
+            "value": None if self.value is None else exact_digits(self.value),
             "coin": self.coin,
             "basis": self.basis,
         }
@@ -67,9 +67,14 @@ def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
         )
     needed, needed_from = _margin(plan, result.opened, basis)
     available, available_from = _margin_available(basis)
-    at = f"at {plain(price)} ({basis.price_from})" if price is not None else "no price can be read"
+    at = f"at {exact_digits(price)} ({basis.price_from})" if price is not None else "no price can be read"
     return (
-        Figure("traded", result.traded, "base coin", f"{plain(result.closed)} closed, {plain(result.opened)} opened"),
+        Figure(
+            "traded",
+            result.traded,
+            "base coin",
+            f"{exact_digits(result.closed)} closed, {exact_digits(result.opened)} opened",
+        ),
         Figure("notional", notional, quote, at),
         Figure("fees", fee, margin_coin, rate_from),
         Figure("realised profit", realised, margin_coin, at if position is not None else "the entry is not known"),
@@ -87,12 +92,12 @@ def fee_rate(basis: Basis) -> tuple[Decimal | None, str]:
     """The taker's rate: the contract's, else what the newest taker fill paid."""
     if basis.contract is not None and basis.contract.taker_fee_rate is not None:
         rate = basis.contract.taker_fee_rate
-        return rate, f"taker rate {plain(rate * 100)}% of the contract"
+        return rate, f"taker rate {exact_digits(rate * 100)}% of the contract"
     for fill in basis.fills:
         paid = [fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None]
         if fill.is_taker and paid and fill.price and fill.base_volume:
             rate = abs(sum(paid, Decimal(0))) / (fill.price * fill.base_volume)
-            return rate, f"rate {plain(round(rate * 100, 4))}% of the newest taker fill"
+            return rate, f"rate {exact_digits(round(rate * 100, 4))}% of the newest taker fill"
     return None, "no fee rate can be read"
 
 
@@ -103,7 +108,7 @@ def _margin(plan: ReversalPlan, opened: Decimal, basis: Basis) -> tuple[Decimal 
     notional = opened if plan.wish.product_type.is_coin_margined else opened * price
     return (
         notional / position.leverage,
-        f"{plain(opened)} opened at {plain(position.leverage)}x; closing frees margin first",
+        f"{exact_digits(opened)} opened at {exact_digits(position.leverage)}x; closing frees margin first",
     )
 
 

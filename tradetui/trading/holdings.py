@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tradetui.trading.money import ZERO, plain
+from tradetui.trading.money import ZERO, exact_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,13 @@ class Legs:
 
     def as_json(self) -> dict[str, str]:
         """`{"long", "short"}` with decimals as text."""
-        return {"long": plain(self.long), "short": plain(self.short)}
+        return {"long": exact_digits(self.long), "short": exact_digits(self.short)}
 
     def __str__(self) -> str:
-        parts = [f"LONG {plain(self.long)}" if self.long else "", f"SHORT {plain(self.short)}" if self.short else ""]
+        parts = [
+            f"LONG {exact_digits(self.long)}" if self.long else "",
+            f"SHORT {exact_digits(self.short)}" if self.short else "",
+        ]
         return " and ".join(filter(None, parts)) or "flat"
 
 
@@ -36,12 +39,12 @@ class Net:
 
     def as_json(self) -> dict[str, str]:
         """`{"net"}` with the decimal as text."""
-        return {"net": plain(self.net)}
+        return {"net": exact_digits(self.net)}
 
     def __str__(self) -> str:
         if not self.net:
             return "flat"
-        return f"{'LONG' if self.net > 0 else 'SHORT'} {plain(abs(self.net))}"
+        return f"{'LONG' if self.net > 0 else 'SHORT'} {exact_digits(abs(self.net))}"
 
 
 Holdings = Legs | Net

@@ -40,7 +40,7 @@ def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) ->
     return (held * entry + added * price) / (held + added)
 
 
-def plain(value: Decimal) -> str:
+def exact_digits(value: Decimal) -> str:
     """A number as people write it: no exponent, no idle zeros."""
     text = format(value, "f")
     if "." in text:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.trading.holdings import Holdings, Net
-from tradetui.trading.money import plain
+from tradetui.trading.money import exact_digits
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, Side, TradeSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
@@ -19,7 +19,7 @@ _MAY_ONLY_REDUCE: Final = {"yes": True, "true": True, "no": False, "false": Fals
 
 
 @dataclass(frozen=True, slots=True)
-class Resting:
+class OrderImpact:
     """One order in words, what it would do to the new position, and whether that is against the trader's intent."""
 
     order_id: str
@@ -33,7 +33,7 @@ def resting_after(
     orders: Iterable[PendingOrder],
     stops: Iterable[TriggerOrder],
     held: Holdings | None = None,
-) -> tuple[Resting, ...]:
+) -> tuple[OrderImpact, ...]:
     """Every order and live stop of the symbol; those made for the old side are marked.
 
     They are seen from what is held, where that is known already, else from all that the plan may lead to.
@@ -43,14 +43,14 @@ def resting_after(
     return tuple(_order(plan, nets, order) for order in orders) + tuple(_stop(plan, nets, stop) for stop in stops)
 
 
-def _order(plan: ReversalPlan, nets: Sequence[Decimal], order: PendingOrder) -> Resting:
-    price = plain(order.price) if order.price is not None else "market"
-    words = f"{order.side} {order.trade_side or ''} {plain(order.size)} at {price}".replace("  ", " ")
+def _order(plan: ReversalPlan, nets: Sequence[Decimal], order: PendingOrder) -> OrderImpact:
+    price = exact_digits(order.price) if order.price is not None else "market"
+    words = f"{order.side} {order.trade_side or ''} {exact_digits(order.size)} at {price}".replace("  ", " ")
     return _resting(plan, nets, order.order_id, words, order.side, order.trade_side, order.reduce_only)
 
 
-def _stop(plan: ReversalPlan, nets: Sequence[Decimal], stop: TriggerOrder) -> Resting:
-    at = plain(stop.trigger_price) if stop.trigger_price is not None else "its trigger"
+def _stop(plan: ReversalPlan, nets: Sequence[Decimal], stop: TriggerOrder) -> OrderImpact:
+    at = exact_digits(stop.trigger_price) if stop.trigger_price is not None else "its trigger"
     words = f"{stop.plan_type or 'trigger'} {stop.side or ''} {stop.trade_side or ''} when {at}".replace("  ", " ")
     return _resting(plan, nets, stop.order_id, words, stop.side, stop.trade_side, None)
 
@@ -63,7 +63,7 @@ def _resting(
     side: str | None,
     trade_side: str | None,
     reduce_only: str | None,
-) -> Resting:
+) -> OrderImpact:
     """Name the effect on what will be held.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
@@ -81,12 +81,12 @@ def _resting(
         or (hedge and trade_side is not None and kind is None)
         or (side_matters and known(Side, side) is None)
     ):
-        return Resting(order_id, words, True, NOT_KNOWN)
+        return OrderImpact(order_id, words, True, NOT_KNOWN)
     if hedge:
         wrong = kind is TradeSide.OPEN and buys == plan.reverses_long
-        return Resting(order_id, words, wrong, WRONG if wrong else "stays")
+        return OrderImpact(order_id, words, wrong, WRONG if wrong else "stays")
     effects = list(dict.fromkeys(_effect(plan, net, buys=buys, reduces=reduces) for net in nets))
-    return Resting(order_id, words, WRONG in effects, " or ".join(effects) or "stays")
+    return OrderImpact(order_id, words, WRONG in effects, " or ".join(effects) or "stays")
 
 
 def _effect(plan: ReversalPlan, net: Decimal, *, buys: bool, reduces: bool) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, mean_entry, plain, profit
+from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, ReportedPosition
 from tradetui.wire.product_types import ProductType, margin_coin
@@ -110,7 +110,7 @@ class Position:
             if self.record.pos_mode is not None and self.mode is None:
                 unknown.append(f"posMode {self.record.pos_mode!r}")
             if self.size < ZERO:
-                unknown.append(f"total {plain(self.size)}")
+                unknown.append(f"total {exact_digits(self.size)}")
         if isinstance(self.source, FromFills) and self.source.unknown_word:
             unknown.append(self.source.unknown_word)
         return tuple(unknown)

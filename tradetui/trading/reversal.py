@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, plain
+from tradetui.trading.money import ZERO, exact_digits
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures import ReversalRequest
 from tradetui.wire.product_types import ProductType
@@ -26,7 +26,7 @@ class CannotReverse(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ReversalParams:
     """What a trader asks for. `side` picks the leg in hedge mode (buy reverses the long); `size` None is all of it."""
 
     product_type: ProductType
@@ -41,7 +41,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ProjectedPosition:
     """One possible outcome: what is held, how much is closed, how much is opened on the other side."""
 
     after: Holdings
@@ -59,10 +59,10 @@ class Result:
 class ReversalPlan:
     """A reversal as it would be sent and what it leads to; `results` has two entries where the interface is silent."""
 
-    wish: Wish
+    wish: ReversalParams
     request: ReversalRequest
     before: Holdings
-    results: tuple[Result, ...]
+    results: tuple[ProjectedPosition, ...]
     assumptions: tuple[str, ...]
 
     @property
@@ -123,18 +123,22 @@ class ReversalPlan:
     def title(self) -> str:
         """The action in words, for the button and the journal: `Reverse BTCUSDT SHORT 3 of 20 into LONG 8`."""
         closed = self.results[0].closed
-        size = plain(closed) if closed == self.held_size else f"{plain(closed)} of {plain(self.held_size)}"
+        size = (
+            exact_digits(closed)
+            if closed == self.held_size
+            else f"{exact_digits(closed)} of {exact_digits(self.held_size)}"
+        )
         into = " or ".join(self._other_side_of(result) for result in self.results)
         return f"Reverse {self.subject} {size} into {into}"
 
-    def _other_side_of(self, result: Result) -> str:
+    def _other_side_of(self, result: ProjectedPosition) -> str:
         after = result.after
         if isinstance(after, Net):
             return str(after)
-        return f"SHORT {plain(after.short)}" if self.reverses_long else f"LONG {plain(after.long)}"
+        return f"SHORT {exact_digits(after.short)}" if self.reverses_long else f"LONG {exact_digits(after.long)}"
 
 
-def plan_reversal(wish: Wish, client_oid: str | None = None) -> ReversalPlan:
+def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
     """Return the plan of a wish; raises CannotReverse where nothing can be sent.
 
     The rules are those of endpoint 5 (`click-backhand`) of the interface.
@@ -146,7 +150,7 @@ def plan_reversal(wish: Wish, client_oid: str | None = None) -> ReversalPlan:
     return _one_way(wish, client_oid)
 
 
-def _hedge(wish: Wish, client_oid: str | None) -> ReversalPlan:
+def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if not isinstance(wish.held, Legs):
         raise CannotReverse("the holdings are of one-way mode", "Read the positions again")
     if wish.side is None:
@@ -162,9 +166,9 @@ def _hedge(wish: Wish, client_oid: str | None) -> ReversalPlan:
     existing = wish.held.short if reverses_long else wish.held.long
     assumptions = [f"{wish.side} names the {name} leg; it is closed at market and a {other} of the same size opened"]
     if size > leg:
-        assumptions.append(f"size {plain(size)} is more than is held; only {plain(leg)} is reversed")
+        assumptions.append(f"size {exact_digits(size)} is more than is held; only {exact_digits(leg)} is reversed")
     if existing:
-        assumptions.append(f"the {other} leg of {plain(existing)} that exists grows by {plain(part)}")
+        assumptions.append(f"the {other} leg of {exact_digits(existing)} that exists grows by {exact_digits(part)}")
     request = ReversalRequest(
         symbol=wish.symbol,
         margin_coin=wish.margin_coin,
@@ -176,29 +180,38 @@ def _hedge(wish: Wish, client_oid: str | None) -> ReversalPlan:
     )
     request.check(wish.mode)
     words = (
-        f"{name} {plain(leg)} becomes {plain(leg - part)}, {other} {plain(existing)} becomes {plain(existing + part)}"
+        f"{name} {exact_digits(leg)} becomes {exact_digits(leg - part)}, "
+        f"{other} {exact_digits(existing)} becomes {exact_digits(existing + part)}"
     )
-    return ReversalPlan(wish, request, wish.held, (Result(after, part, part, words),), (*assumptions, *_MARKET))
+    return ReversalPlan(
+        wish, request, wish.held, (ProjectedPosition(after, part, part, words),), (*assumptions, *_MARKET)
+    )
 
 
-def _one_way(wish: Wish, client_oid: str | None) -> ReversalPlan:
+def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if not isinstance(wish.held, Net):
         raise CannotReverse("the holdings are of hedge mode", "Read the positions again")
     net = wish.held.net
     if not net:
         raise CannotReverse(f"no position of {wish.symbol} is held", "There is nothing to reverse")
     amount = abs(net)
-    whole = Result(Net(-net), amount, amount, f"the whole net {plain(net)} becomes {plain(-net)}")
-    results: tuple[Result, ...] = (whole,)
+    whole = ProjectedPosition(
+        Net(-net), amount, amount, f"the whole net {exact_digits(net)} becomes {exact_digits(-net)}"
+    )
+    results: tuple[ProjectedPosition, ...] = (whole,)
     assumptions: list[str] = []
     if wish.size is not None:
         part = min(wish.size, amount)
         moved = net - 2 * part if net > 0 else net + 2 * part
         if wish.size > amount:
-            assumptions.append(f"size {plain(wish.size)} is more than is held; at most {plain(amount)} is reversed")
+            assumptions.append(
+                f"size {exact_digits(wish.size)} is more than is held; at most {exact_digits(amount)} is reversed"
+            )
         if part < amount:
-            sized = Result(Net(moved), part, part, f"the size counts: {plain(net)} becomes {plain(moved)}")
-            ignored = Result(whole.after, amount, amount, f"the size is ignored: {whole.words}")
+            sized = ProjectedPosition(
+                Net(moved), part, part, f"the size counts: {exact_digits(net)} becomes {exact_digits(moved)}"
+            )
+            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored: {whole.words}")
             results = (sized, ignored)
             assumptions.append(
                 "the interface does not say what a size does in one-way mode; the live exchange is said to ignore it"
@@ -216,7 +229,7 @@ def _one_way(wish: Wish, client_oid: str | None) -> ReversalPlan:
     return ReversalPlan(wish, request, wish.held, results, (*assumptions, *_MARKET))
 
 
-def _one_way_side(wish: Wish, net: Decimal) -> Side | None:
+def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:
     if wish.one_way_side == "omit":
         return None
     held, order = (Side.BUY, Side.SELL) if net > 0 else (Side.SELL, Side.BUY)

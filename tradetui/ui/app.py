@@ -23,7 +23,7 @@ from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
 from tradetui.ui.main.start import StartScreen
 from tradetui.ui.preferences import ScreenChoices, TableChoice
-from tradetui.ui.sanitize import tell
+from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
 from tradetui.ui.textual_log import silence_textual_log
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
@@ -153,7 +153,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
         for words in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
-            tell(self, words, severity="warning", seconds=10)
+            notify(self, words, severity="warning", seconds=10)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
@@ -184,7 +184,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
         if self.desk is not None and self.desk.creation is not None and self.desk.creation.holds_unkept:
-            tell(self, "Keys were given out that are not on disk yet; N shows what to do first.", severity="error")
+            notify(self, "Keys were given out that are not on disk yet; N shows what to do first.", severity="error")
             return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
@@ -297,7 +297,7 @@ class TradeApp(App[None], inherit_bindings=False):
         try:
             await asyncio.to_thread(keep, self.choices)
         except OSError as problem:
-            tell(self, f"What was chosen is not remembered: {problem}", severity="warning", seconds=8)
+            notify(self, f"What was chosen is not remembered: {problem}", severity="warning", seconds=8)
 
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""
@@ -322,7 +322,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Lock trading, whatever is open; unlocking is the main screen's."""
         execution = self.desk.execution if self.desk is not None else None
         if execution is None:
-            tell(self, "There is nothing to lock: nothing can be sent.", severity="warning")
+            notify(self, "There is nothing to lock: nothing can be sent.", severity="warning")
             return
         self.run_worker(self._lock(execution), exit_on_error=False)
 
@@ -371,12 +371,12 @@ class TradeApp(App[None], inherit_bindings=False):
         written = execution.lock()
         self.main.published(None)
         if await written:
-            tell(self, "Trading is locked.")
+            notify(self, "Trading is locked.")
             return
         self.main.published(None)
         why = execution.intents.trouble or "the journal cannot be used"
         words = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
-        tell(self, words, severity="error", seconds=600)
+        notify(self, words, severity="error", seconds=600)
 
     def action_help(self) -> None:
         """Every key and what it does."""
@@ -388,12 +388,12 @@ class TradeApp(App[None], inherit_bindings=False):
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""
         if text is None:
-            tell(self, "Nothing to copy: no row under the cursor.", severity="warning")
+            notify(self, "Nothing to copy: no row under the cursor.", severity="warning")
             return
         text = text.strip()
         self.copy_to_clipboard(text)
         shown = text.replace("\t", "  ")
-        tell(self, f"Copied {what}: {shown if len(shown) <= 60 else shown[:59] + '…'}")
+        notify(self, f"Copied {what}: {shown if len(shown) <= 60 else shown[:59] + '…'}")
 
     def _fatal_error(self) -> None:
         # Textual's own prints every local variable of every frame.

@@ -12,7 +12,7 @@ from textual.notifications import SeverityLevel
 from tradetui.wire.text.sanitize import scrub
 
 
-def plain(text: object) -> Content:
+def sanitized(text: object) -> Content:
     """Any text as content without markup, line by line free of control characters."""
     return Content("\n".join(scrub(line) for line in str(text).split("\n")))
 
@@ -22,6 +22,6 @@ def rich_plain(text: object, style: str = "") -> Text:
     return Text(scrub(str(text)), style=style, no_wrap=True, end="")
 
 
-def tell(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
+def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
     """Show a short message in a corner."""
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)

@@ -34,7 +34,7 @@ def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "
     return accounts / next((name for name in names if (accounts / name).is_dir()), identity.name)
 
 
-class Keeping:
+class AccountStorage:
     """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
 
     def __init__(

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.tables.product_row import Tagged, id_order, time_of
+from tradetui.desk.tables.product_row import ProductRow, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
@@ -112,7 +112,7 @@ class Archive:
         return self._bounded
 
     def add(
-        self, kind: Kind, rows: Sequence[Tagged], holes: Mapping[ProductType, Sequence[Hole]] | None = None
+        self, kind: Kind, rows: Sequence[ProductRow], holes: Mapping[ProductType, Sequence[Hole]] | None = None
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
@@ -158,7 +158,7 @@ class Archive:
         )
         return [Hole(cursor, until) for cursor, until in rows]
 
-    def newest(self, kind: Kind, product_type: ProductType, limit: int) -> list[Tagged]:
+    def newest(self, kind: Kind, product_type: ProductType, limit: int) -> list[ProductRow]:
         """The newest rows of a product type, newest first."""
         found = self._connection.execute(
             "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ?"
@@ -197,7 +197,7 @@ class Archive:
 
     def page(
         self, selection: Selection, after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
-    ) -> list[tuple[Place, Tagged]]:
+    ) -> list[tuple[Place, ProductRow]]:
         """Rows that follow a place (or from the very end where none is given), by time, in either direction.
 
         `skip` leaves out so many more first; only the index is walked for them.
@@ -216,7 +216,7 @@ class Archive:
         )
         model = MODELS[selection.kind]
         return [
-            ((time, ordinal, product_type), Tagged(ProductType(product_type), model.from_row(load(body))))
+            ((time, ordinal, product_type), ProductRow(ProductType(product_type), model.from_row(load(body))))
             for time, ordinal, product_type, body in found
         ]
 
@@ -249,10 +249,10 @@ class Archive:
         )
 
 
-def _rows(kind: Kind, found: sqlite3.Cursor) -> Iterator[Tagged]:
+def _rows(kind: Kind, found: sqlite3.Cursor) -> Iterator[ProductRow]:
     model = MODELS[kind]
     for product_type, body in found:
         try:
-            yield Tagged(ProductType(product_type), model.from_row(load(body)))
+            yield ProductRow(ProductType(product_type), model.from_row(load(body)))
         except (LostRowError, ValueError):
             continue  # written by a version that read what this one does not; it stays in the file

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tradetui.desk.archive.database import Archive, Place, Selection
-from tradetui.desk.tables.product_row import Tagged
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
 
@@ -42,7 +42,7 @@ class ArchiveRows:
         self._archive = archive
         self._disk = disk
         self._changed = changed or (lambda: None)
-        self._pages: OrderedDict[int, list[Tagged]] = OrderedDict()
+        self._pages: OrderedDict[int, list[ProductRow]] = OrderedDict()
         self._places: dict[str, int] = {}
         self._ends: OrderedDict[int, Place] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
@@ -82,7 +82,7 @@ class ArchiveRows:
             self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
         await self.refresh()
 
-    def row(self, place: int) -> Tagged | None:
+    def row(self, place: int) -> ProductRow | None:
         """The row at a place, or None while its page is being read."""
         number, within = divmod(place, PAGE)
         page = self._pages.get(number)
@@ -166,9 +166,9 @@ class WholeArchive:
         self._selection = selection
         self._newest = newest
         self._first = 0
-        self._page: list[tuple[Place, Tagged]] = []
+        self._page: list[tuple[Place, ProductRow]] = []
 
-    def row(self, place: int) -> Tagged | None:
+    def row(self, place: int) -> ProductRow | None:
         """The row at a place, each asked for after the one before it; None behind the last there is."""
         while place >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.creation.issued_keys import Asked, covered, keys_asked, told_of
+from tradetui.desk.creation.issued_keys import RequestedKey, covered, keys_asked, match_issued_keys
 from tradetui.desk.creation.key_store import Entry, Secrets, Strongbox, Vault, VaultUnusable
 from tradetui.desk.creation.kinds import (
     KINDS,
-    Created,
-    Creates,
-    Made,
+    CreatedItem,
+    CreationKind,
+    CreationRequest,
+    CreationStatus,
     NotWritten,
-    Wanted,
     lock_key,
     title_of,
     titles_of,
     what_to_do,
 )
-from tradetui.desk.creation.unsaved_keys import Unkept
+from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.reversal.pretrade_checks import LOCKED
@@ -42,10 +42,10 @@ from tradetui.wire.reply import Reply
 
 MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
 """Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
-AUTHORITIES: Final[Mapping[Creates, str]] = {
-    Creates.SUBACCOUNTS: "chow",
-    Creates.BROKER_SUBACCOUNT: "chow",
-    Creates.COPY_KEY: "ttow",
+AUTHORITIES: Final[Mapping[CreationKind, str]] = {
+    CreationKind.SUBACCOUNTS: "chow",
+    CreationKind.BROKER_SUBACCOUNT: "chow",
+    CreationKind.COPY_KEY: "ttow",
 }
 """What the exchange calls the permission that each needs, where it tells a key's (GET /api/v2/spot/account/info)."""
 GRACE_S: Final = 2.0
@@ -80,9 +80,9 @@ class Creation:
         self._trouble = "whose account this is is not known yet"
         self._copies: bool | None = None
         self._account_info: AccountInfo | None = None
-        self._busy: set[Creates] = set()
+        self._busy: set[CreationKind] = set()
         self._running: set[asyncio.Task[Any]] = set()
-        self._unkept: dict[str, Unkept] = {}
+        self._unkept: dict[str, UnsavedKeys] = {}
 
     @property
     def uid(self) -> str:
@@ -134,16 +134,16 @@ class Creation:
         """Whether something was told that is in memory only; the end of the session may lose it."""
         return bool(self._unkept)
 
-    def offers(self, kind: Creates) -> bool:
+    def offers(self, kind: CreationKind) -> bool:
         """Whether the account may have this at all, as far as is known."""
         account_kind = self._settings.account_kind
         if not self._permitted(kind):
             return False
-        if kind is Creates.COPY_KEY:
+        if kind is CreationKind.COPY_KEY:
             return self._copies is not False and account_kind in (None, "copy_trader")
-        return kind is not Creates.BROKER_SUBACCOUNT or account_kind in (None, "broker")
+        return kind is not CreationKind.BROKER_SUBACCOUNT or account_kind in (None, "broker")
 
-    def _permitted(self, kind: Creates) -> bool:
+    def _permitted(self, kind: CreationKind) -> bool:
         return self._account_info is None or not self._account_info.lacks_all(AUTHORITIES[kind])
 
     @property
@@ -151,7 +151,7 @@ class Creation:
         """Whether trading is locked: nothing can be created either."""
         return self._intents.locked
 
-    def why_not(self, kind: Creates) -> tuple[str, ...]:
+    def why_not(self, kind: CreationKind) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents, reasons = self._intents, []
         if intents.locked:
@@ -169,11 +169,11 @@ class Creation:
         if not self._permitted(kind):
             reasons.append("The key has not the permission; the exchange's site gives it.")
         elif not self.offers(kind):
-            wanted = "copy trader" if kind is Creates.COPY_KEY else "broker"
+            wanted = "copy trader" if kind is CreationKind.COPY_KEY else "broker"
             reasons.append(f"This account is no {wanted}, as the exchange or the profile says.")
         return tuple(reasons)
 
-    async def unsettled(self, kind: Creates) -> Created | None:
+    async def unsettled(self, kind: CreationKind) -> CreationStatus | None:
         """The creation of this kind that is not settled, with what to do about it; None where all are."""
         open_intents = [each for each in await self._intents.not_settled() if each.kind == kind]
         if not open_intents:
@@ -183,11 +183,11 @@ class Creation:
         if intent.id in self._unkept:
             return await self.keep(intent.id)
         words = f"{told.get('title', kind)}: {told.get('why', f'it is {intent.state}')}"
-        return Created(intent.id, kind, intent.state, words, str(told.get("next", "")))
+        return CreationStatus(intent.id, kind, intent.state, words, str(told.get("next", "")))
 
     # Sending
 
-    async def create(self, request: Wanted) -> Created:
+    async def create(self, request: CreationRequest) -> CreationStatus:
         """Write the intent and the passphrases, send once, and keep what is told.
 
         Raises:
@@ -205,13 +205,13 @@ class Creation:
         task.add_done_callback(lambda done: self._done(kind, done))
         return await asyncio.shield(task)
 
-    def _done(self, kind: Creates, task: asyncio.Task[Created]) -> None:
+    def _done(self, kind: CreationKind, task: asyncio.Task[CreationStatus]) -> None:
         self._busy.discard(kind)
         self._running.discard(task)
         if not task.cancelled():
             task.exception()
 
-    async def _create(self, kind: Creates, request: Wanted) -> Created:
+    async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
         asked = () if isinstance(request, CreateSubaccountRequest) else keys_asked(request)
         intent = await self._begin(kind, request)
         try:
@@ -233,7 +233,7 @@ class Creation:
             return await self._refused(intent, kind, names, asked, problem)
         return await self._answered(intent, kind, request, asked, names, reply)
 
-    async def _begin(self, kind: Creates, request: Wanted) -> str:
+    async def _begin(self, kind: CreationKind, request: CreationRequest) -> str:
         intent = self._intents.new_id()
         try:
             told = {"title": title_of(request), "request": request.told()}
@@ -242,7 +242,7 @@ class Creation:
             raise Withheld((f"An earlier creation of this kind is not settled ({problem}).",)) from None
         return intent
 
-    async def _reserve(self, intent: str, kind: Creates, asked: Sequence[Asked]) -> list[str]:
+    async def _reserve(self, intent: str, kind: CreationKind, asked: Sequence[RequestedKey]) -> list[str]:
         vault, names = self._ready_vault(), list[str]()
         try:
             for each in asked:
@@ -261,7 +261,7 @@ class Creation:
 
         return before_send
 
-    async def _send(self, request: Wanted, before_send: BeforeSend) -> Reply[Any]:
+    async def _send(self, request: CreationRequest, before_send: BeforeSend) -> Reply[Any]:
         client = self._client
         if isinstance(request, CreateBatchRequest):
             return await client.subaccounts.create_batch(request, before_send=before_send)
@@ -271,50 +271,57 @@ class Creation:
 
     # What came of it
 
-    async def _in_doubt(self, intent: str, kind: Creates, request: Wanted, why: str) -> Created:
+    async def _in_doubt(self, intent: str, kind: CreationKind, request: CreationRequest, why: str) -> CreationStatus:
         remedy = what_to_do(kind, title_of(request))
         await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
-        rows = tuple(Made(title, "not known: it may have been created", None) for title in titles_of(request))
-        return Created(intent, kind, State.UNKNOWN, why, remedy, rows)
+        rows = tuple(CreatedItem(title, "not known: it may have been created", None) for title in titles_of(request))
+        return CreationStatus(intent, kind, State.UNKNOWN, why, remedy, rows)
 
     async def _refused(
-        self, intent: str, kind: Creates, names: Sequence[str], asked: Sequence[Asked], problem: ExchangeError
-    ) -> Created:
-        explained = refusal_explained(problem.message) if kind is Creates.COPY_KEY else None
+        self,
+        intent: str,
+        kind: CreationKind,
+        names: Sequence[str],
+        asked: Sequence[RequestedKey],
+        problem: ExchangeError,
+    ) -> CreationStatus:
+        explained = refusal_explained(problem.message) if kind is CreationKind.COPY_KEY else None
         # What is explained stands under it by itself.
         said = _clean(problem.sentence if explained else str(problem), asked)
         told = {"code": problem.code, "message": _clean(problem.message, asked)}
         await self._intents.note(intent, State.REJECTED, {**told, **({"next": explained} if explained else {})})
         await self._discard(names)
-        return Created(intent, kind, State.REJECTED, said, explained or "")
+        return CreationStatus(intent, kind, State.REJECTED, said, explained or "")
 
     async def _answered(
         self,
         intent: str,
-        kind: Creates,
-        request: Wanted,
-        asked: Sequence[Asked],
+        kind: CreationKind,
+        request: CreationRequest,
+        asked: Sequence[RequestedKey],
         names: Sequence[str],
         reply: Reply[Any],
-    ) -> Created:
+    ) -> CreationStatus:
         if isinstance(request, CreateSubaccountRequest):
             return await self._broker_created(intent, request, reply.rows)
-        told, others = told_of(asked, reply.rows, reply.lost)
+        told, others = match_issued_keys(asked, reply.rows, reply.lost)
         shown = [covered(row.received) for row in (*reply.rows, *reply.lost)]
-        self._unkept[intent] = Unkept(kind, asked, names, told, others, shown)
+        self._unkept[intent] = UnsavedKeys(kind, asked, names, told, others, shown)
         return await self.keep(intent)
 
-    async def _broker_created(self, intent: str, request: CreateSubaccountRequest, rows: Sequence[object]) -> Created:
-        kind = Creates.BROKER_SUBACCOUNT
+    async def _broker_created(
+        self, intent: str, request: CreateSubaccountRequest, rows: Sequence[object]
+    ) -> CreationStatus:
+        kind = CreationKind.BROKER_SUBACCOUNT
         row = rows[0]
         assert isinstance(row, BrokerSubaccount)
         words = f"created: uid {row.sub_uid}, {row.status or 'status not told'}"
         await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
         await self._intents.note(intent, State.SETTLED, {"outcome": words})
-        made = Made(row.subaccount_name or request.subaccount_name, words, True)
-        return Created(intent, kind, State.SETTLED, "The sub-account was created.", rows=(made,))
+        made = CreatedItem(row.subaccount_name or request.subaccount_name, words, True)
+        return CreationStatus(intent, kind, State.SETTLED, "The sub-account was created.", rows=(made,))
 
-    async def keep(self, intent: str) -> Created:
+    async def keep(self, intent: str) -> CreationStatus:
         """Put what was told on disk, or try so again; raises Withheld where nothing waits for it."""
         unkept = self._unkept.get(intent)
         if unkept is None:
@@ -327,18 +334,18 @@ class Creation:
             remedy = (
                 "Do not quit. It is held in memory and not shown before it is on disk; try again when that is mended."
             )
-            rows = tuple(Made(each.title, "created, not kept yet", None) for each in unkept.asked)
-            return Created(intent, unkept.kind, State.ACKNOWLEDGED, words, remedy, rows, kept=False)
+            rows = tuple(CreatedItem(each.title, "created, not kept yet", None) for each in unkept.asked)
+            return CreationStatus(intent, unkept.kind, State.ACKNOWLEDGED, words, remedy, rows, kept=False)
         self._unkept.pop(intent, None)
         await self._acknowledge(intent, unkept, {"kept": self.where})
         return await self._kept(intent, unkept)
 
-    async def _acknowledge(self, intent: str, unkept: Unkept, told: Mapping[str, Any]) -> None:
+    async def _acknowledge(self, intent: str, unkept: UnsavedKeys, told: Mapping[str, Any]) -> None:
         if not unkept.acknowledged:
             unkept.acknowledged = True
             await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unkept.reply, **told})
 
-    async def _kept(self, intent: str, unkept: Unkept) -> Created:
+    async def _kept(self, intent: str, unkept: UnsavedKeys) -> CreationStatus:
         rows, missing = unkept.rows(), ", ".join(unkept.missing)
         done = sum(row.good is True for row in rows)
         words = f"{done} of {len(unkept.asked)} created with a key, kept in {self.where}."
@@ -346,15 +353,15 @@ class Creation:
             remedy = what_to_do(unkept.kind, missing)
             why = f"{words} The reply does not speak of {missing}."
             await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
-            return Created(intent, unkept.kind, State.UNKNOWN, why, remedy, rows)
+            return CreationStatus(intent, unkept.kind, State.UNKNOWN, why, remedy, rows)
         told = {"outcome": words, "rows": [f"{row.title}: {row.words}" for row in rows]}
         await self._intents.note(intent, State.SETTLED, told)
-        return Created(intent, unkept.kind, State.SETTLED, words, rows=rows)
+        return CreationStatus(intent, unkept.kind, State.SETTLED, words, rows=rows)
 
     @staticmethod
     def made(intent: Intent) -> bool:
         """Whether an intent of the journal is a creation."""
-        return intent.kind in tuple(Creates)
+        return intent.kind in tuple(CreationKind)
 
     async def release(self, intent: str, why: str) -> None:
         """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
@@ -397,7 +404,7 @@ class Creation:
                     await self._take_up_one(await self._intents.left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
-        kind, told = Creates(intent.kind), intent.told
+        kind, told = CreationKind(intent.kind), intent.told
         if intent.state is State.INTENDED:
             await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
             await self._discard([each.name for each in await self.entries() if each.intent == intent.id])
@@ -411,7 +418,7 @@ class Creation:
             await self._intents.step(intent.id, State.ACKNOWLEDGED, {"kept": self.where})
             await self._intents.step(intent.id, State.SETTLED, {"outcome": outcome})
             return
-        if intent.state is State.ACKNOWLEDGED and (kind is Creates.BROKER_SUBACCOUNT or found == set(names)):
+        if intent.state is State.ACKNOWLEDGED and (kind is CreationKind.BROKER_SUBACCOUNT or found == set(names)):
             await self._intents.step(intent.id, State.SETTLED, {"outcome": "created; the program ended then"})
             return
         why = "the program ended before what the exchange answered was on disk"
@@ -434,7 +441,7 @@ class Creation:
                 await self._disk.run(self._vault.discard, name)
 
 
-def _clean(text: str, asked: Sequence[Asked]) -> str:
+def _clean(text: str, asked: Sequence[RequestedKey]) -> str:
     """The text without the passphrases chosen, should the exchange repeat one."""
     for each in asked:
         text = text.replace(each.passphrase.get_secret_value(), "***")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tradetui.desk.creation.kinds import Creates, Wanted
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
@@ -23,10 +23,10 @@ _TITLES: Final[Mapping[str, str]] = {
     "permList": "Permissions",
     "ipList": "IP addresses",
 }
-_ROW: Final[Mapping[Creates, type[Request]]] = {
-    Creates.SUBACCOUNTS: VirtualSubaccountRequest,
-    Creates.BROKER_SUBACCOUNT: CreateSubaccountRequest,
-    Creates.COPY_KEY: CreateCopyKeyRequest,
+_ROW: Final[Mapping[CreationKind, type[Request]]] = {
+    CreationKind.SUBACCOUNTS: VirtualSubaccountRequest,
+    CreationKind.BROKER_SUBACCOUNT: CreateSubaccountRequest,
+    CreationKind.COPY_KEY: CreateCopyKeyRequest,
 }
 _ORDER: Final = ("subAccountName", "subaccountName", "passphrase", "label", "permList", "ipList")
 
@@ -47,17 +47,17 @@ class FormField:
 class CheckedForm:
     """What was typed: the request once nothing is wrong or missing, and what is, row by row and by field."""
 
-    request: Wanted | None
+    request: CreationRequest | None
     problems: tuple[Mapping[str, str], ...]
     missing: tuple[tuple[str, ...], ...]
 
 
-def rows_of(kind: Creates) -> int:
+def rows_of(kind: CreationKind) -> int:
     """How many rows the form has: as many as one request may create."""
-    return MOST_PER_REQUEST if kind is Creates.SUBACCOUNTS else 1
+    return MOST_PER_REQUEST if kind is CreationKind.SUBACCOUNTS else 1
 
 
-def fields_of(kind: Creates) -> tuple[FormField, ...]:
+def fields_of(kind: CreationKind) -> tuple[FormField, ...]:
     """The fields of a row, as the request has them."""
     parameters = sorted(_ROW[kind].parameters(), key=lambda each: _ORDER.index(each.name))
     return tuple(_field(each) for each in parameters)
@@ -70,7 +70,7 @@ def _field(parameter: Parameter) -> FormField:
     )
 
 
-def checked(kind: Creates, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
+def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
     """Hold what was typed to the rules of the request; a row with nothing in it is none."""
     problems: list[dict[str, str]] = []
     missing: list[tuple[str, ...]] = []
@@ -80,7 +80,7 @@ def checked(kind: Creates, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
         problems.append({})
         given = {name: text for name, text in row.items() if text.strip()}
         lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
-        missing.append(lacking if given or kind is not Creates.SUBACCOUNTS else ())
+        missing.append(lacking if given or kind is not CreationKind.SUBACCOUNTS else ())
         if given:
             values.append(_read(_ROW[kind], given, problems[place]))
             places.append(place)
@@ -103,12 +103,12 @@ def _read(row: type[Request], given: Mapping[str, str], problems: dict[str, str]
 
 
 def _together(
-    kind: Creates, values: Sequence[Mapping[str, Any]], places: Sequence[int], problems: Sequence[dict[str, str]]
-) -> Wanted | None:
+    kind: CreationKind, values: Sequence[Mapping[str, Any]], places: Sequence[int], problems: Sequence[dict[str, str]]
+) -> CreationRequest | None:
     try:
-        if kind is Creates.SUBACCOUNTS:
+        if kind is CreationKind.SUBACCOUNTS:
             return CreateBatchRequest(accounts=tuple(values))
-        if kind is Creates.BROKER_SUBACCOUNT:
+        if kind is CreationKind.BROKER_SUBACCOUNT:
             return CreateSubaccountRequest(**values[0])
         return CreateCopyKeyRequest(**values[0])
     except InvalidRequest as problem:

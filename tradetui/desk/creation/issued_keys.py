@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tradetui.desk.creation.key_store import Told
+from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount, VirtualSubaccountRequest
 from tradetui.wire.reply import LostRow
@@ -19,7 +19,7 @@ _ENDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedKey:
     """A key that is asked for: what it is called, and the passphrase chosen for it."""
 
     title: str
@@ -27,20 +27,20 @@ class Asked:
     label: str = ""
 
 
-def keys_asked(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[Asked, ...]:
+def keys_asked(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[RequestedKey, ...]:
     """The keys that a request asks for."""
     if isinstance(request, CreateCopyKeyRequest):
-        return (Asked(COPY_TITLE, request.passphrase),)
+        return (RequestedKey(COPY_TITLE, request.passphrase),)
     return tuple(_asked(account) for account in request.accounts)
 
 
-def _asked(account: VirtualSubaccountRequest) -> Asked:
-    return Asked(account.sub_account_name, account.passphrase, account.label)
+def _asked(account: VirtualSubaccountRequest) -> RequestedKey:
+    return RequestedKey(account.sub_account_name, account.passphrase, account.label)
 
 
-def told_of(
-    asked: Sequence[Asked], rows: Sequence[object], lost: Sequence[LostRow]
-) -> tuple[list[Told | None], list[Told]]:
+def match_issued_keys(
+    asked: Sequence[RequestedKey], rows: Sequence[object], lost: Sequence[LostRow]
+) -> tuple[list[IssuedKey | None], list[IssuedKey]]:
     """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
 
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
@@ -71,15 +71,15 @@ def _only(found: list[int], free: set[int]) -> int | None:
     return found[0]
 
 
-def _with(told: Told, passphrase: SecretStr) -> Told:
-    return Told(told.api_key, told.secret, passphrase, told.uid, told.label, told.permissions, told.addresses)
+def _with(told: IssuedKey, passphrase: SecretStr) -> IssuedKey:
+    return IssuedKey(told.api_key, told.secret, passphrase, told.uid, told.label, told.permissions, told.addresses)
 
 
-def _told(row: object) -> Told:
+def _told(row: object) -> IssuedKey:
     if isinstance(row, CopyApiKey):
-        return Told(row.apikey, row.secret, None, permissions=row.permissions)
+        return IssuedKey(row.apikey, row.secret, None, permissions=row.permissions)
     assert isinstance(row, VirtualSubaccount)
-    return Told(
+    return IssuedKey(
         row.sub_account_api_key or "",
         row.secret_key or _secret_in(row.received),
         None,
@@ -90,10 +90,10 @@ def _told(row: object) -> Told:
     )
 
 
-def _saved(received: object) -> Told:
+def _saved(received: object) -> IssuedKey:
     """What can be saved of a row that could not be read: the secret in it is told once."""
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
-    return Told(
+    return IssuedKey(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),
         _secret_in(row),
         None,

@@ -51,7 +51,7 @@ class Strongbox(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class IssuedKey:
     """What the exchange told of a key. A secret it did not tell is None, and so is the passphrase if it is in doubt."""
 
     api_key: str
@@ -126,7 +126,7 @@ class Vault:
         self._write(name, public, {"passphrase": passphrase.get_secret_value()})
         return name
 
-    def give(self, name: str, told: Told) -> None:
+    def give(self, name: str, told: IssuedKey) -> None:
         """Keep what the exchange told of a key whose name was reserved; synced when this returns."""
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, _COMPLETE)}
         public.update(told=True, uid=told.uid, label=told.label)

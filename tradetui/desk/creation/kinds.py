@@ -8,16 +8,16 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from tradetui.desk.creation.issued_keys import keys_asked
-from tradetui.desk.creation.key_store import Told
+from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.desk.intents.journal import State
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest
 
-Wanted: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
+CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
 
 
-class Creates(StrEnum):
+class CreationKind(StrEnum):
     """What can be created; the values are the journal's kinds."""
 
     SUBACCOUNTS = "create-subaccounts"
@@ -25,15 +25,15 @@ class Creates(StrEnum):
     COPY_KEY = "create-copy-key"
 
 
-KINDS: Final[Mapping[type, Creates]] = {
-    CreateBatchRequest: Creates.SUBACCOUNTS,
-    CreateSubaccountRequest: Creates.BROKER_SUBACCOUNT,
-    CreateCopyKeyRequest: Creates.COPY_KEY,
+KINDS: Final[Mapping[type, CreationKind]] = {
+    CreateBatchRequest: CreationKind.SUBACCOUNTS,
+    CreateSubaccountRequest: CreationKind.BROKER_SUBACCOUNT,
+    CreateCopyKeyRequest: CreationKind.COPY_KEY,
 }
-ENDPOINTS: Final[Mapping[Creates, str]] = {
-    Creates.SUBACCOUNTS: "subaccounts.create_batch",
-    Creates.BROKER_SUBACCOUNT: "broker.create_subaccount",
-    Creates.COPY_KEY: "copytrading.create_api_key",
+ENDPOINTS: Final[Mapping[CreationKind, str]] = {
+    CreationKind.SUBACCOUNTS: "subaccounts.create_batch",
+    CreationKind.BROKER_SUBACCOUNT: "broker.create_subaccount",
+    CreationKind.COPY_KEY: "copytrading.create_api_key",
 }
 """By the catalogue's names."""
 
@@ -43,7 +43,7 @@ class NotWritten(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedItem:
     """What became of one of the things asked for; `entry` is its name in the vault, `good` None while in doubt."""
 
     title: str
@@ -53,27 +53,27 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class CreationStatus:
     """Where a creation stands: its state, what that means, what to do next, and a row for each thing asked for.
 
     `kept` is whether everything that was told is on disk; while it is not, it is in memory and can be kept again.
     """
 
     intent: str
-    kind: Creates
+    kind: CreationKind
     state: State
     words: str
     next: str = ""
-    rows: tuple[Made, ...] = ()
+    rows: tuple[CreatedItem, ...] = ()
     kept: bool = True
 
 
-def lock_key(kind: Creates) -> str:
+def lock_key(kind: CreationKind) -> str:
     """What one open intent locks: one creation of a kind at a time."""
     return str(kind)
 
 
-def title_of(request: Wanted) -> str:
+def title_of(request: CreationRequest) -> str:
     """A request in a few words."""
     if isinstance(request, CreateBatchRequest):
         return f"create sub-accounts with keys: {', '.join(titles_of(request))}"
@@ -82,21 +82,21 @@ def title_of(request: Wanted) -> str:
     return "create the copy-trading key"
 
 
-def titles_of(request: Wanted) -> tuple[str, ...]:
+def titles_of(request: CreationRequest) -> tuple[str, ...]:
     """The names of what a request asks for."""
     if isinstance(request, CreateSubaccountRequest):
         return (request.subaccount_name,)
     return tuple(each.title for each in keys_asked(request))
 
 
-def what_to_do(kind: Creates, title: str) -> str:
+def what_to_do(kind: CreationKind, title: str) -> str:
     """What is in doubt after a lost reply, where to look, and what to do there."""
-    if kind is Creates.BROKER_SUBACCOUNT:
+    if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
             "The sub-account may exist. Look among the broker's sub-accounts on the exchange's site; whatever is "
             "there, release this afterwards. It is never sent again by itself."
         )
-    if kind is Creates.COPY_KEY:
+    if kind is CreationKind.COPY_KEY:
         return (
             "A copy-trading key may exist that was never seen, and its secret cannot be read again. Look under API "
             "management on the exchange's site, delete the key if it is there, then release this."
@@ -108,14 +108,14 @@ def what_to_do(kind: Creates, title: str) -> str:
     )
 
 
-def made_row(title: str, told: Told | None, name: str) -> Made:
+def made_row(title: str, told: IssuedKey | None, name: str) -> CreatedItem:
     """What became of a key asked for, of which this was told and kept under this name."""
     if told is None:
-        return Made(title, "not in the reply: it may have been created", None)
+        return CreatedItem(title, "not in the reply: it may have been created", None)
     uid = f": uid {told.uid}" if told.uid else ""
     if not told.api_key or told.secret is None:
         missing = "API key" if not told.api_key else "secret"
-        return Made(
+        return CreatedItem(
             title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
         )
-    return Made(title, f"created{uid}, key kept as {name}", True, name)
+    return CreatedItem(title, f"created{uid}, key kept as {name}", True, name)

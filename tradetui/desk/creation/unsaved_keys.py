@@ -8,23 +8,23 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tradetui.desk.creation.issued_keys import Asked
-from tradetui.desk.creation.key_store import Told, Vault
-from tradetui.desk.creation.kinds import Creates, Made, made_row
+from tradetui.desk.creation.issued_keys import RequestedKey
+from tradetui.desk.creation.key_store import IssuedKey, Vault
+from tradetui.desk.creation.kinds import CreatedItem, CreationKind, made_row
 
 
 @dataclass(slots=True)
-class Unkept:
+class UnsavedKeys:
     """The keys of one reply: `told` in the order they were `asked` for, under reserved `names`, and `others`.
 
     `reply` is what came, with its secrets covered; `acknowledged` whether the journal has it.
     """
 
-    kind: Creates
-    asked: Sequence[Asked]
+    kind: CreationKind
+    asked: Sequence[RequestedKey]
     names: Sequence[str]
-    told: Sequence[Told | None]
-    others: Sequence[Told]
+    told: Sequence[IssuedKey | None]
+    others: Sequence[IssuedKey]
     reply: Any
     acknowledged: bool = False
     other_names: list[str] = field(default_factory=list)
@@ -44,10 +44,10 @@ class Unkept:
         """What was asked for and is not in the reply."""
         return [each.title for each, told in zip(self.asked, self.told, strict=True) if told is None]
 
-    def rows(self) -> tuple[Made, ...]:
+    def rows(self) -> tuple[CreatedItem, ...]:
         """What became of each, once it is kept."""
         made = [
             made_row(each.title, told, name) for each, told, name in zip(self.asked, self.told, self.names, strict=True)
         ]
         unclear = "created, but it cannot be told which of those asked for it is"
-        return (*made, *(Made("?", unclear, None, name) for name in self.other_names))
+        return (*made, *(CreatedItem("?", unclear, None, name) for name in self.other_names))

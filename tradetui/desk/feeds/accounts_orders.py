@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tradetui.desk.feeds.feed import Reading
-from tradetui.desk.feeds.multi_product import Part, Parts
-from tradetui.desk.tables.product_row import Tagged, newest_first
+from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
+from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus
@@ -23,18 +23,18 @@ class AccountsReader:
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
         self._client = client
-        self._parts = Parts(product_types)
+        self._parts = ProductReads(product_types)
 
-    def key(self, row: Tagged) -> str:
+    def key(self, row: ProductRow) -> str:
         return row.key
 
     async def read(self) -> Reading:
         error = await self._parts.read(self._read)
         return self._parts.reading(self._parts.rows, error)
 
-    async def _read(self, product_type: ProductType) -> Part:
+    async def _read(self, product_type: ProductType) -> ProductRead:
         reply = await self._client.read(endpoint("futures.accounts"), AccountListRequest(product_type=product_type))
-        part = Part([Tagged(product_type, row) for row in reply.rows])
+        part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
         part.count(reply)
         return part
 
@@ -47,26 +47,26 @@ class OrdersReader:
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
         self._client = client
-        self._parts = Parts(product_types)
+        self._parts = ProductReads(product_types)
 
-    def key(self, row: Tagged) -> str:
+    def key(self, row: ProductRow) -> str:
         return row.key
 
     async def read(self) -> Reading:
         error = await self._parts.read(self._read)
         return self._parts.reading(newest_first(self._parts.rows), error)
 
-    async def _read(self, product_type: ProductType) -> Part:
-        part = Part()
-        found: dict[str, Tagged] = {}
+    async def _read(self, product_type: ProductType) -> ProductRead:
+        part = ProductRead()
+        found: dict[str, ProductRow] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(endpoint("futures.pending_orders"), request):
                 part.count(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
-                found.update((row.key, row) for row in (Tagged(product_type, each) for each in reply.rows))
+                found.update((row.key, row) for row in (ProductRow(product_type, each) for each in reply.rows))
         part.rows = list(found.values())
         return part
 
 
-__all__ = ["AccountsReader", "OrdersReader", "Tagged"]
+__all__ = ["AccountsReader", "OrdersReader", "ProductRow"]

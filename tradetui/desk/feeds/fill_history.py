@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tradetui.desk.archive.database import Archive, Hole, Kind
-from tradetui.desk.archive.write_buffer import Shelf
+from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.multi_product import LostRows, refuse_unreadable
-from tradetui.desk.tables.product_row import Tagged, newest_first, time_of
+from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.storage.disk_thread import Disk
@@ -53,16 +53,16 @@ class FillHistory:
         self._client = client
         self._page_size = page
         self._disk = disk
-        self._shelf = Shelf(Kind.FILL, disk)
-        self._rows: dict[str, Tagged] = {}
-        self._newest: Tagged | None = None
+        self._shelf = WriteBuffer(Kind.FILL, disk)
+        self._rows: dict[str, ProductRow] = {}
+        self._newest: ProductRow | None = None
         self._holes_kept: list[Hole] = []
         self._bounded = True
         self._dropped = False
         self._turn = asyncio.Lock()
 
     @property
-    def rows(self) -> Iterable[Tagged]:
+    def rows(self) -> Iterable[ProductRow]:
         """The newest fills, in no order."""
         return self._rows.values()
 
@@ -155,7 +155,7 @@ class FillHistory:
         known_at = time_of(known.record) if known is not None else None
         until = None if known_at is None else _ms(known_at - OVERLAP)
         request = self._request(until)
-        came: list[Tagged] = []
+        came: list[ProductRow] = []
         cursor: str | None = None
         server_ms: int | None = None
         for _ in range(PAGES_AT_ONCE if known is not None else 1):
@@ -197,10 +197,10 @@ class FillHistory:
         # Only what is new has to be sent and read; where nothing is new that is next to nothing.
         return FuturesFillsRequest(product_type=self.product_type, start_time=until)
 
-    def _tagged(self, reply: Reply[FuturesFill]) -> list[Tagged]:
-        return [self._rows.get(row.key) or row for row in (Tagged(self.product_type, each) for each in reply.rows)]
+    def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow]:
+        return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, each) for each in reply.rows)]
 
-    async def _keep(self, rows: Sequence[Tagged], hole: Hole | None = None) -> None:
+    async def _keep(self, rows: Sequence[ProductRow], hole: Hole | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
         if hole is not None:
             self.holes.insert(0, hole)
@@ -214,7 +214,7 @@ class FillHistory:
             await self._shelf.put(fresh)
         self._remember(rows)
 
-    def _remember(self, rows: Iterable[Tagged]) -> None:
+    def _remember(self, rows: Iterable[ProductRow]) -> None:
         self._rows.update((row.key, row) for row in rows)
         if not self._rows:
             return
@@ -224,7 +224,7 @@ class FillHistory:
         self._newest = max(self._rows.values(), key=lambda row: row.place)
 
 
-def _reaches(rows: Sequence[Tagged], until: int | None) -> bool:
+def _reaches(rows: Sequence[ProductRow], until: int | None) -> bool:
     return until is not None and any(_ms(time_of(row.record)) < until for row in rows)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.fill_history import KEPT, FillHistory
-from tradetui.desk.feeds.multi_product import Part, Parts
-from tradetui.desk.tables.product_row import Tagged, newest_first, time_of
+from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
+from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.product_types import ProductType
@@ -19,9 +19,9 @@ class FillsReader:
     def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
         self._histories = histories
         self._clock = clock
-        self._parts = Parts(tuple(histories))
+        self._parts = ProductReads(tuple(histories))
 
-    def key(self, row: Tagged) -> str:
+    def key(self, row: ProductRow) -> str:
         return row.key
 
     async def read(self) -> Reading:
@@ -40,10 +40,10 @@ class FillsReader:
             for history in self._histories.values():
                 history.let_go(time_of(rows[-1].record))
         for product_type, history in self._histories.items():
-            self._parts.last[product_type] = Part(lost=len(history.lost), server_ms=history.server_ms)
+            self._parts.last[product_type] = ProductRead(lost=len(history.lost), server_ms=history.server_ms)
         troubles = [history.trouble for history in self._histories.values() if history.trouble]
         return self._parts.reading(rows, error, troubles[0] if troubles else note)
 
-    async def _read(self, product_type: ProductType) -> Part:
+    async def _read(self, product_type: ProductType) -> ProductRead:
         await self._histories[product_type].read_newest(self._clock.monotonic())
-        return Part()
+        return ProductRead()

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Part:
+class ProductRead:
     """What one product type last brought; `server_ms` is the exchange's time of the oldest reply in it."""
 
     rows: Sequence[Any] = ()
@@ -37,16 +37,16 @@ def refuse_unreadable(reply: Reply[Any]) -> None:
         raise UnreadableReply(f"none of the {len(reply.lost)} rows that came", remedy="`tradetui doctor` tells more.")
 
 
-class Parts:
+class ProductReads:
     """The last good part of every product type."""
 
     def __init__(self, product_types: Sequence[ProductType]) -> None:
         self.product_types = tuple(product_types)
-        self.last: dict[ProductType, Part] = {}
+        self.last: dict[ProductType, ProductRead] = {}
 
-    async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, Part]]) -> ExchangeError | None:
+    async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, ProductRead]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
-        results = await side_by_side([read_one(each) for each in self.product_types])
+        results = await gather_reads([read_one(each) for each in self.product_types])
         errors: list[ExchangeError] = []
         for product_type, result in zip(self.product_types, results, strict=True):
             if isinstance(result, ExchangeError):
@@ -71,7 +71,7 @@ class Parts:
         return [row for each in self.product_types if each in self.last for row in self.last[each].rows]
 
 
-async def side_by_side(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+async def gather_reads(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
     """Run reads at the same time; gives the result or the exception of each, in order.
 
     Once one is told that there were too many calls, those still waiting for a permit are given up: going on would

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.fill_history import FillHistory
-from tradetui.desk.feeds.multi_product import Part, Parts
+from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.snapshot import StillReading
 from tradetui.desk.tables.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
@@ -47,7 +47,7 @@ class PositionsReader:
         self._disk = disk or InlineDisk()
         self._own = histories is None
         self._histories = histories or {each: FillHistory(client, each, self._disk) for each in product_types}
-        self._parts = Parts(product_types)
+        self._parts = ProductReads(product_types)
         self._sums: dict[ProductType, _Sums] = {}
         self.source: Literal["reported", "fills"] | None = None
 
@@ -72,18 +72,18 @@ class PositionsReader:
             _ordered(self._parts.rows), error, "summed from fills; marks are the last fill's price"
         )
 
-    async def _reported(self, product_type: ProductType) -> Part:
+    async def _reported(self, product_type: ProductType) -> ProductRead:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
         reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
-        part = Part(
+        part = ProductRead(
             [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
         )
         part.count(reply)
         return part
 
-    async def _from_fills(self, product_type: ProductType) -> Part:
+    async def _from_fills(self, product_type: ProductType) -> ProductRead:
         history = self._histories[product_type]
         history.follow()
         now = self._clock.monotonic()
@@ -96,7 +96,7 @@ class PositionsReader:
         if history.holes:
             raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
         sums = await self._sum_up(history)
-        return Part(list(sums.positions()), len(history.lost), history.server_ms)
+        return ProductRead(list(sums.positions()), len(history.lost), history.server_ms)
 
     async def _sum_up(self, history: FillHistory) -> _Sums:
         product_type = history.product_type

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tradetui.desk.archive.database import Archive, Kind
-from tradetui.desk.archive.write_buffer import Shelf
+from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.feed import Reading
-from tradetui.desk.feeds.multi_product import LostRows, side_by_side
-from tradetui.desk.tables.product_row import Tagged, newest_first
+from tradetui.desk.feeds.multi_product import LostRows, gather_reads
+from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk
@@ -59,22 +59,22 @@ class TriggersReader:
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
         self._disk = disk
-        self._shelf = Shelf(Kind.TRIGGER, disk)
+        self._shelf = WriteBuffer(Kind.TRIGGER, disk)
         self._product_types = tuple(product_types)
         self._strands = [_Strand(each, plan_type) for each in product_types for plan_type in PANEL_PLANS]
-        self._rows: dict[str, Tagged] = {}
-        self._waiting: dict[tuple[ProductType, str], tuple[Tagged, ...]] = {}
+        self._rows: dict[str, ProductRow] = {}
+        self._waiting: dict[tuple[ProductType, str], tuple[ProductRow, ...]] = {}
         self._ended: deque[_Ended] = deque(maxlen=200)
         self._lost = LostRows()
         self._server_ms: int | None = None
         self._turn = 0
         self.live_known = False
 
-    def key(self, row: Tagged) -> str:
+    def key(self, row: ProductRow) -> str:
         return row.key
 
     @property
-    def live(self) -> tuple[Tagged, ...] | None:
+    def live(self) -> tuple[ProductRow, ...] | None:
         """The trigger orders that still wait, or None where the exchange does not tell them."""
         if not self.live_known:
             return None
@@ -92,7 +92,7 @@ class TriggersReader:
         self._turn += 1
         self._server_ms = None
         strands = [self._read_strand(place, strand) for place, strand in enumerate(self._strands)]
-        results = await side_by_side([self._read_live(), *strands])
+        results = await gather_reads([self._read_live(), *strands])
         errors = [result for result in results if isinstance(result, BaseException)]
         for error in errors:
             if not isinstance(error, ExchangeError):
@@ -133,9 +133,9 @@ class TriggersReader:
 
     async def _read_waiting(self, strand: _Strand) -> None:
         request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
-        found: list[Tagged] = []
+        found: list[ProductRow] = []
         async for reply in self._client.pages(endpoint("futures.live_triggers"), request):
-            found += (Tagged(strand.product_type, row) for row in reply.rows)
+            found += (ProductRow(strand.product_type, row) for row in reply.rows)
         place = (strand.product_type, str(strand.plan_type))
         still = {row.key for row in found}
         for row in self._waiting.get(place, ()):
@@ -164,7 +164,7 @@ class TriggersReader:
         self._lost.add(reply.lost)
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
-        rows = [Tagged(strand.product_type, row) for row in reply.rows]
+        rows = [ProductRow(strand.product_type, row) for row in reply.rows]
         changed = [row for row in rows if self._rows.get(row.key) != row]
         if not changed:
             return

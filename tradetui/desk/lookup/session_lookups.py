@@ -10,7 +10,7 @@ from tradetui.desk.lookup.kinds import LISTINGS
 from tradetui.desk.lookup.lookup import Listing
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
-from tradetui.exchange.rate_limit.limiter import Lane
+from tradetui.exchange.rate_limit.limiter import Priority
 
 if TYPE_CHECKING:
     from tradetui.desk.account.identity import AccountIdentity
@@ -30,7 +30,7 @@ class Listings:
     def __init__(
         self, client: ExchangeReader, account: Callable[[], AccountIdentity | None], account_kind: str | None
     ) -> None:
-        self._client = client.with_lane(Lane.PERSON)
+        self._client = client.with_lane(Priority.PERSON)
         self._account = account
         self._account_kind = account_kind
         self._begun: dict[str, Listing] = {}

@@ -13,10 +13,10 @@ from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.intents.journal import Intent, Journal, State
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.classification import ABSENCE_S
-from tradetui.desk.reversal.market_state import Evidence
+from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, OutcomeTracker
-from tradetui.desk.reversal.pretrade_checks import Situation, why_not
+from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, NotConfirmed, Sending, is_cancelled
@@ -66,7 +66,7 @@ class Execution:
         self._client = client
         self._settings = settings
         self._clock = clock
-        self._evidence = Evidence(client, settings, clock)
+        self._evidence = MarketState(client, settings, clock)
         self._reads = OrderReads(client, self._evidence)
         self._tracker = OutcomeTracker(self._reads, self._evidence, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
@@ -234,10 +234,10 @@ class Execution:
         await self.intents.look()
         return await self._evidence.again(shown)
 
-    def why_not(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
+    def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""
         symbol, product_type = preview.target.symbol, preview.target.product_type
-        situation = Situation(
+        situation = RiskContext(
             settings=self._settings,
             link=self._client.link,
             locked=self.intents.locked_by_hand,
@@ -245,7 +245,7 @@ class Execution:
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
         )
-        return why_not(preview, situation, typed)
+        return blocking_reasons(preview, situation, typed)
 
     # Sending
 
@@ -259,7 +259,7 @@ class Execution:
             NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
             NotSent, Rejected and its like: the exchange did not take it; nothing was done.
         """
-        if reasons := self.why_not(shown, typed):
+        if reasons := self.blocking_reasons(shown, typed):
             raise NotConfirmed(reasons, shown)
         assert shown.target.product_type is not None
         key = lock_key(shown.target.product_type, shown.target.symbol)
@@ -325,7 +325,7 @@ class Execution:
             raise NotConfirmed((why,), shown) from problem
         if changed := changes(shown, now):
             raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
-        if reasons := self.why_not(now, typed):
+        if reasons := self.blocking_reasons(now, typed):
             raise NotConfirmed(reasons, now)
         return now, before_reading
 

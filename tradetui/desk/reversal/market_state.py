@@ -16,9 +16,9 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.cost_estimates import Basis, Figure, estimates, margin_is_short
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.order_impact import Resting, resting_after
+from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
-from tradetui.trading.reversal import CannotReverse, ReversalPlan, Wish, plan_reversal
+from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures import (
     Contract,
@@ -64,7 +64,7 @@ class _Known:
     asked_at: float
 
 
-class Evidence:
+class MarketState:
     """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
 
     def __init__(self, client: ExchangeReader, settings: DeskSettings, clock: Clock) -> None:
@@ -162,7 +162,7 @@ class Evidence:
         server_ms = min(times) if all(time is not None for time in times) else None  # type: ignore[type-var]
         return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost), server_ms)
 
-    async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[Resting, ...]:
+    async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[OrderImpact, ...]:
         """The symbol's orders and live stops as they stand now, seen from what is held."""
         orders = await self.orders(plan.wish.product_type, plan.wish.symbol)
         stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
@@ -239,13 +239,13 @@ class Evidence:
         coin: str,
         mode: PositionMode,
         positions: Sequence[Position],
-    ) -> Wish:
+    ) -> ReversalParams:
         held = holdings_of(positions, product_type, symbol, mode)
         side = target.side
         if mode is PositionMode.HEDGE and side is None:
             legs = [each for each in positions if each.symbol == symbol]
             side = (Side.BUY if legs[0].is_long else Side.SELL) if len(legs) == 1 else None
-        return Wish(
+        return ReversalParams(
             product_type=product_type,
             symbol=symbol,
             margin_coin=coin,

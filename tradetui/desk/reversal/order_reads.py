@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from tradetui.desk.reversal.classification import Observation, OrderAnswer
-from tradetui.desk.reversal.market_state import Evidence, Held
+from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unknown_words, unproven_since
-from tradetui.trading.reversal import Wish
+from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known
 from tradetui.wire.error_codes import order_not_found
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
@@ -37,12 +37,12 @@ class OrderReading:
 class OrderReads:
     """Looks at one account's reversals; keeps which orders are known to be somebody else's."""
 
-    def __init__(self, client: ExchangeReader, evidence: Evidence) -> None:
+    def __init__(self, client: ExchangeReader, evidence: MarketState) -> None:
         self._client = client
         self._evidence = evidence
         self._sources: dict[str, str | None] = {}
 
-    async def order(self, wish: Wish, client_oid: str) -> OrderReading:
+    async def order(self, wish: ReversalParams, client_oid: str) -> OrderReading:
         """The order of our own clientOid.
 
         Raises:

@@ -22,14 +22,14 @@ from tradetui.desk.reversal.classification import (
     Standing,
     classify,
 )
-from tradetui.desk.reversal.market_state import Evidence
+from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.desk.reversal.sending import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
-from tradetui.trading.money import plain
+from tradetui.trading.money import exact_digits
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class _Search:
 class OutcomeTracker:
     """Follows reversals of one account, and writes what settles them into the journal."""
 
-    def __init__(self, reads: OrderReads, evidence: Evidence, intents: Intents, clock: Clock) -> None:
+    def __init__(self, reads: OrderReads, evidence: MarketState, intents: Intents, clock: Clock) -> None:
         self._reads = reads
         self._evidence = evidence
         self._intents = intents
@@ -281,8 +281,8 @@ def _more_of_ours(search: _Search, intent: Intent, classification: Classificatio
 
 
 def _how_much(classification: Classification) -> str:
-    filled = plain(classification.filled) if classification.filled is not None else "?"
-    wanted = plain(classification.wanted) if classification.wanted is not None else "?"
+    filled = exact_digits(classification.filled) if classification.filled is not None else "?"
+    wanted = exact_digits(classification.wanted) if classification.wanted is not None else "?"
     return f"{filled} of {wanted} filled"
 
 

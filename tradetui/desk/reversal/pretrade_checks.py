@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.connection_status import Link
+from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.wire.models.futures import Contract
 
 REVERSAL = "futures.reverse"
@@ -16,18 +16,18 @@ LOCKED = "Trading is locked; L unlocks it."
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class RiskContext:
     """What the guards look at beside the preview."""
 
     settings: DeskSettings
-    link: Link
+    link: ConnectionStatus
     locked: bool
     open_intent: str | None
     journal_trouble: str | None
     now: float
 
 
-def why_not(preview: Preview, situation: Situation, typed: str) -> tuple[str, ...]:
+def blocking_reasons(preview: Preview, situation: RiskContext, typed: str) -> tuple[str, ...]:
     """Every reason confirming is disabled, in sentences; empty where it may be sent."""
     settings = situation.settings
     reasons: list[str] = []
@@ -81,7 +81,7 @@ def must_type(preview: Preview, settings: DeskSettings) -> bool:
     return plan.uncertain or bool(preview.unproven) or large or unbounded
 
 
-def _budget_rules(link: Link) -> list[str]:
+def _budget_rules(link: ConnectionStatus) -> list[str]:
     usage = link.usage().get(REVERSAL)
     if usage is None or not usage.paused_s:
         return []

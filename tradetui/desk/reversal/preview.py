@@ -11,8 +11,8 @@ from typing import Any
 from tradetui.desk.settings import DeskSettings
 from tradetui.trading.cost_estimates import Figure
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import plain
-from tradetui.trading.order_impact import Resting
+from tradetui.trading.money import exact_digits
+from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, Side
@@ -50,7 +50,7 @@ class Preview:
     position: Position | None
     positions: tuple[Position, ...]
     figures: tuple[Figure, ...]
-    resting: tuple[Resting, ...]
+    resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
     stops_known: bool
     margin_short: bool | None
@@ -197,9 +197,9 @@ def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change
         ):
             if was != size:
                 reversed_leg = (fact is ChangedFact.LONG) == shown.reverses_long
-                yield Change(ChangedFact.SIZE if reversed_leg else fact, plain(was), plain(size))
+                yield Change(ChangedFact.SIZE if reversed_leg else fact, exact_digits(was), exact_digits(size))
     elif isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0:
-        yield Change(ChangedFact.SIZE, plain(abs(before.net)), plain(abs(held.net)))
+        yield Change(ChangedFact.SIZE, exact_digits(abs(before.net)), exact_digits(abs(held.net)))
     else:
         yield Change(ChangedFact.SIZE, str(before), str(held))
 

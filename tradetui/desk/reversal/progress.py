@@ -10,8 +10,8 @@ from enum import StrEnum
 from tradetui.desk.intents.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import Resting
-from tradetui.trading.reversal import ReversalPlan, Wish, plan_reversal
+from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
 
@@ -49,7 +49,7 @@ class Progress:
     wanted: Decimal | None = None
     outcome: Outcome | None = None
     came_true: str | None = None
-    resting: tuple[Resting, ...] = ()
+    resting: tuple[OrderImpact, ...] = ()
     resting_unread: str = ""
 
 
@@ -91,7 +91,7 @@ def plan_of(intent: Intent) -> ReversalPlan:
     """The plan of an intent, made again from what the journal tells of it."""
     details = intent.told
     request = details["request"]
-    wish = Wish(
+    wish = ReversalParams(
         product_type=ProductType(request["productType"]),
         symbol=request["symbol"],
         margin_coin=request["marginCoin"],

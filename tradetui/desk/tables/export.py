@@ -22,7 +22,7 @@ from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.number_format import instant
 from tradetui.desk.tables.row_source import RowSource
 from tradetui.wire.csv_text import csv_row
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
 from tradetui.wire.text.sanitize import escaped
 
@@ -184,7 +184,7 @@ def _value(column: Column, row: Any) -> Any:
 
 def _in_json(value: Any) -> Any:
     # Text keeps a number's zeros at its end through every reader of JSON.
-    return plain(value) if isinstance(value, Decimal) else value
+    return trimmed_digits(value) if isinstance(value, Decimal) else value
 
 
 def csv_cell(value: Any) -> str:
@@ -196,7 +196,7 @@ def csv_cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Decimal):
-        return plain(value)
+        return trimmed_digits(value)
     text = value if isinstance(value, str) else dump(value)
     if isinstance(value, str) and _CHANGED_BY_A_SPREADSHEET.fullmatch(text):
         return f"'{text}"

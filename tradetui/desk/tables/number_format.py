@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNKNOWN: Final = "—"
 # Roomy enough that no figure the models let through is refused; what is beyond it is shown with its exponent.
@@ -37,7 +37,7 @@ def number(
             if exact == exact.to_integral_value()
             else exact.normalize(_ROOMY)
         )
-    text = _grouped(plain(exact))
+    text = _grouped(trimmed_digits(exact))
     if not exact:
         return text.removeprefix("-")
     return f"+{text}" if signed and exact > 0 else text

@@ -15,7 +15,7 @@ _place = attrgetter("place")
 BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 
 
-class Tagged:
+class ProductRow:
     """A record with the product type it was read under, which the interface's rows do not carry."""
 
     __slots__ = ("_place", "key", "product_type", "record")
@@ -34,7 +34,7 @@ class Tagged:
         return self._place
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tagged) and self.key == other.key and self.record == other.record
+        return isinstance(other, ProductRow) and self.key == other.key and self.record == other.record
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -57,6 +57,6 @@ def id_order(id_: str) -> str:
     return f"{len(id_):04d}{id_}"
 
 
-def newest_first(rows: Iterable[Tagged]) -> list[Tagged]:
+def newest_first(rows: Iterable[ProductRow]) -> list[ProductRow]:
     """The rows, newest first."""
     return sorted(rows, key=_place, reverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.endpoints.group import Area, Reader, Time, Writer, request_of
+from tradetui.exchange.endpoints.group import EndpointGroup, Reader, Time, Writer, request_of
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountRequest, SubaccountEmail, SubaccountTransfer
 from tradetui.wire.reply import Reply
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.signed_call import BeforeSend
 
 
-class BrokerReading(Area):
+class BrokerReading(EndpointGroup):
     """What a broker's main account can read of its sub-accounts."""
 
     _name = "broker"

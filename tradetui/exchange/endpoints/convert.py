@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from tradetui.exchange.endpoints.group import Area, Time
+from tradetui.exchange.endpoints.group import EndpointGroup, Time
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.reply import Reply
 
 
-class ConvertReading(Area):
+class ConvertReading(EndpointGroup):
     """Reading of instant swaps."""
 
     _name = "convert"

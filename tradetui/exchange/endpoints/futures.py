@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tradetui.exchange.endpoints.group import Area, Reader, Time, Writer, request_of
+from tradetui.exchange.endpoints.group import EndpointGroup, Reader, Time, Writer, request_of
 from tradetui.exchange.errors import OutcomeUnknown
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus, PlanType
@@ -35,7 +35,7 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 PLAN_TYPES = (PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS)
 
 
-class FuturesReading(Area):
+class FuturesReading(EndpointGroup):
     """Reading of futures; every method raises `ExchangeError`, and `InvalidRequest` before anything is sent."""
 
     _name = "futures"

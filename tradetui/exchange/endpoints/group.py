@@ -50,7 +50,7 @@ class Writer(Protocol):
         ...
 
 
-class Area:
+class EndpointGroup:
     """A group of endpoints of one client."""
 
     _name: str

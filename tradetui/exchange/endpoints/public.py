@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tradetui.exchange.endpoints.group import Area
+from tradetui.exchange.endpoints.group import EndpointGroup
 from tradetui.wire.models.public import ServerTime
 from tradetui.wire.reply import Reply
 
 
-class PublicReading(Area):
+class PublicReading(EndpointGroup):
     """Public endpoints."""
 
     _name = "public"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from tradetui.exchange.endpoints.group import Area, Time
+from tradetui.exchange.endpoints.group import EndpointGroup, Time
 from tradetui.wire.models.spot import AccountInfo, SpotBill, SpotFill
 from tradetui.wire.reply import Reply
 
 
-class SpotReading(Area):
+class SpotReading(EndpointGroup):
     """Reading of the spot account."""
 
     _name = "spot"

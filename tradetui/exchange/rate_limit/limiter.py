@@ -28,7 +28,7 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons, permits
+from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
@@ -41,7 +41,7 @@ ADDRESS_POLL_S = 1.0
 """A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
 
 
-class Lane(StrEnum):
+class Priority(StrEnum):
     """Who waits for the answer: a feed, which will ask again anyway, or a person."""
 
     FEED = "feed"
@@ -82,7 +82,7 @@ class Budget(Protocol):
     account_kind: str | None
     """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
 
-    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
 
         `hold_s` is the longest the call may take. `RateLimited` when the exchange asked for a long pause.
@@ -101,7 +101,7 @@ class Budget(Protocol):
         """Stop; those still waiting get `NotSent`."""
 
 
-def permit(budget: Budget, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
+def permit(budget: Budget, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
     """Hold a permit for the length of a block: replied at its end, lost when it raises."""
 
     @asynccontextmanager
@@ -159,16 +159,16 @@ class LocalBudget:
             pool.allowance.limit = permits(pool.endpoint, self._share, kind)
             pool.hand_out()
 
-    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         pool = self._pools.get(endpoint.name)
         if pool is None:
             limit = permits(endpoint, self._share, self._account_kind)
-            pool = _Pool(endpoint, Allowance(limit, random=self._random), self._clock, self._address)
+            pool = _Pool(endpoint, Quota(limit, random=self._random), self._clock, self._address)
             self._pools[endpoint.name] = pool
         return await pool.acquire(lane, hold_s)
 
-    def permit(self, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
+    def permit(self, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
         """Hold a permit for the length of a block."""
         return permit(self, endpoint, lane)
 
@@ -205,7 +205,7 @@ class _Waiter:
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
-    def __init__(self, endpoint: Endpoint, allowance: Allowance, clock: Clock, address: _LocalAddress) -> None:
+    def __init__(self, endpoint: Endpoint, allowance: Quota, clock: Clock, address: _LocalAddress) -> None:
         self.endpoint = endpoint
         self.allowance = allowance
         self.clock = clock
@@ -213,10 +213,10 @@ class _Pool:
         self.out = 0
         self.grants = 0
         self.cooling: list[float] = []
-        self._waiting: dict[Lane, deque[_Waiter]] = {Lane.PERSON: deque(), Lane.FEED: deque()}
+        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.PERSON: deque(), Priority.FEED: deque()}
         self._timer: asyncio.TimerHandle | None = None
 
-    async def acquire(self, lane: Lane, hold_s: float) -> Permit:
+    async def acquire(self, lane: Priority, hold_s: float) -> Permit:
         now = self.clock.monotonic()
         if (pause := self.allowance.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
@@ -243,7 +243,7 @@ class _Pool:
                     waiter.future.set_exception(paused(self.endpoint, pause))
                 elif isinstance(granted := self._grant(lane, now, waiter.hold_s), _LocalPermit):
                     waiter.future.set_result(granted)
-                elif granted is not None and lane is Lane.PERSON and granted - now > PATIENCE_S:
+                elif granted is not None and lane is Priority.PERSON and granted - now > PATIENCE_S:
                     error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
                     waiter.future.set_exception(error)
                 else:
@@ -272,7 +272,7 @@ class _Pool:
                     )
                     waiter.future.set_exception(closing)
 
-    def _first(self, lane: Lane) -> _Waiter | None:
+    def _first(self, lane: Priority) -> _Waiter | None:
         queue = self._waiting[lane]
         while queue and queue[0].future.done():
             queue.popleft()
@@ -282,19 +282,19 @@ class _Pool:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:
             heappop(self.cooling)
 
-    def _room(self, lane: Lane, now: float) -> bool:
+    def _room(self, lane: Priority, now: float) -> bool:
         self._collect(now)
         if now < self.allowance.paused_until - _ROUNDING_S:
             return False
         allowed = self.allowance.allowed(now)
         free = allowed - self.out - len(self.cooling)
-        return free > (kept_for_persons(allowed) if lane is Lane.FEED else 0)
+        return free > (reserved_for_interactive(allowed) if lane is Priority.FEED else 0)
 
-    def _grant(self, lane: Lane, now: float, hold_s: float) -> _LocalPermit | float | None:
+    def _grant(self, lane: Priority, now: float, hold_s: float) -> _LocalPermit | float | None:
         """A permit, or None where the endpoint has none now, or when the address may have one again."""
         if not self._room(lane, now):
             return None
-        feed = lane is Lane.FEED
+        feed = lane is Priority.FEED
         claim = self.address.calls.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
         self.address.meter.note(claim, feed=feed, now=now)
         if claim.counts_until is None:
@@ -307,7 +307,7 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._first(Lane.PERSON) is None and self._first(Lane.FEED) is None:
+        if self._first(Priority.PERSON) is None and self._first(Priority.FEED) is None:
             return
         moments = [self.allowance.next_change(now), *self.cooling[:1]]
         if address_opens < inf:
@@ -386,7 +386,7 @@ class NoBudget:
     account_kind: str | None = None
     _permit = _NoPermit()
 
-    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
         """Give a permit at once."""
         return self._permit
 

@@ -24,7 +24,7 @@ from tradetui.exchange.rate_limit.address_rows import (
     AddressTerms,
     CountedCall,
 )
-from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Allowance, kept_for_persons
+from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, reserved_for_interactive
 from tradetui.storage.private_directory import make_private_directory
 
 SCHEMA_VERSION = 2
@@ -86,7 +86,7 @@ class Claim:
     address: AddressClaim | None = None
 
 
-class Ledger:
+class PermitStore:
     """One connection to the file.
 
     What finds it held by another process raises sqlite3.OperationalError ("locked") at once and has done nothing;
@@ -225,12 +225,12 @@ class Ledger:
                 self._addresses.unused(counted)
 
     def _when(
-        self, rows: list[tuple[int, int, str]], allowance: Allowance, allowed: int, *, feed: bool, now: float
+        self, rows: list[tuple[int, int, str]], allowance: Quota, allowed: int, *, feed: bool, now: float
     ) -> tuple[float | None, float]:
         """When a use may begin, or else when to look again; `rows` end latest first."""
         if now < allowance.paused_until:
             return None, allowance.paused_until
-        room = allowed - (kept_for_persons(allowed) if feed else 0)
+        room = allowed - (reserved_for_interactive(allowed) if feed else 0)
         if len(rows) < room:
             return now, now
         ends, known, owner = rows[room - 1]
@@ -270,20 +270,20 @@ class Ledger:
     def _end(self, use: int, at: float) -> None:
         self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))
 
-    def _pool(self, key: str, limit: int) -> tuple[Allowance, int]:
+    def _pool(self, key: str, limit: int) -> tuple[Quota, int]:
         row = self._base.execute(
             "select withheld, paused_until, halved_at, restore_at, grants from pools where key = ?", (key,)
         ).fetchone()
         if row is None:
-            return Allowance(limit, random=self._random), 0
+            return Quota(limit, random=self._random), 0
         withheld, paused_until, halved_at, restore_at, grants = row
         restore = inf if restore_at is None else restore_at / NS
         return (
-            Allowance(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random),
+            Quota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random),
             grants,
         )
 
-    def _keep(self, key: str, allowance: Allowance, grants: int) -> None:
+    def _keep(self, key: str, allowance: Quota, grants: int) -> None:
         halved = round(max(allowance.halved_at, -1.0) * NS)
         restore = None if allowance.restore_at == inf else round(allowance.restore_at * NS)
         self._base.execute(

@@ -36,13 +36,13 @@ def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
     return max(1, int(documented_limit(endpoint, account_kind) * share + 1e-9))
 
 
-def kept_for_persons(allowed: int) -> int:
+def reserved_for_interactive(allowed: int) -> int:
     """How many of the allowed permits feeds leave to reads a person waits for; pending orders take two calls."""
     return min(2, allowed // 2)
 
 
 @dataclass(slots=True)
-class Allowance:
+class Quota:
     """One endpoint's permits; all times are monotonic seconds."""
 
     limit: int

@@ -35,14 +35,14 @@ from tradetui.exchange.rate_limit.address_rows import AddressTerms, CountedCall
 from tradetui.exchange.rate_limit.limiter import (
     ADDRESS_POLL_S,
     PATIENCE_S,
-    Lane,
     LocalBudget,
     Permit,
+    Priority,
     Usage,
     paused,
     permit,
 )
-from tradetui.exchange.rate_limit.permit_store import Claim, Ledger, LedgerTooNew, passes
+from tradetui.exchange.rate_limit.permit_store import Claim, LedgerTooNew, PermitStore, passes
 from tradetui.exchange.rate_limit.quota import permits
 from tradetui.storage.boot import boot_id
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
@@ -95,14 +95,14 @@ class SharedBudget:
         self._inline = inline
         self._thread: ThreadPoolExecutor | None = None
         self._waiting_for_others = 0
-        self._ledger: Ledger | None = None
+        self._ledger: PermitStore | None = None
         self._lives: ProcessLives | None = None
         self._opening: asyncio.Future[None] | None = None
         self._local: LocalBudget | None = None
         self._pools: dict[str, _SharedPool] = {}
         self._closed = False
 
-    async def acquire(self, endpoint: Endpoint, lane: Lane, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
             raise NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")
@@ -116,7 +116,7 @@ class SharedBudget:
             pool = self._pools[endpoint.name] = _SharedPool(self, endpoint)
         return await pool.acquire(lane, hold_s)
 
-    def permit(self, endpoint: Endpoint, lane: Lane) -> AbstractAsyncContextManager[Permit]:
+    def permit(self, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
         """Hold a permit for the length of a block."""
         return permit(self, endpoint, lane)
 
@@ -154,16 +154,16 @@ class SharedBudget:
         whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self.account
         return f"{whose}|{endpoint.name}", permits(endpoint, self._share, self.account_kind)
 
-    def address_terms(self, endpoint: Endpoint, lane: Lane) -> AddressTerms:
+    def address_terms(self, endpoint: Endpoint, lane: Priority) -> AddressTerms:
         """Under which address a call is counted, and as what."""
-        return AddressTerms(self._host, self.address_quota, lane is Lane.FEED, endpoint.writes)
+        return AddressTerms(self._host, self.address_quota, lane is Priority.FEED, endpoint.writes)
 
     @property
     def clock(self) -> Clock:
         """The clock all processes share."""
         return self._clock
 
-    def ledger(self) -> Ledger:
+    def ledger(self) -> PermitStore:
         """The open file."""
         assert self._ledger is not None
         return self._ledger
@@ -233,17 +233,17 @@ class SharedBudget:
         except (OSError, sqlite3.Error) as failure:
             self.give_up(failure)
 
-    def _open_file(self, nonce: str, random: Random) -> Ledger:
+    def _open_file(self, nonce: str, random: Random) -> PermitStore:
         self._lives = lives = ProcessLives(self._directory / ALIVE_DIR, nonce)
         owner = lives.owner or f"{os.getpid()}:{nonce}"
         return _open_or_replace(
             self._directory / FILE_NAME,
-            partial(Ledger, owner=owner, boot=boot_id(), random=random, has_ended=lives.has_ended),
+            partial(PermitStore, owner=owner, boot=boot_id(), random=random, has_ended=lives.has_ended),
             random,
         )
 
 
-def _open_or_replace(path: Path, ledger: Callable[[Path], Ledger], random: Random) -> Ledger:
+def _open_or_replace(path: Path, ledger: Callable[[Path], PermitStore], random: Random) -> PermitStore:
     try:
         return _opened(path, ledger, random)
     except sqlite3.OperationalError:
@@ -255,7 +255,7 @@ def _open_or_replace(path: Path, ledger: Callable[[Path], Ledger], random: Rando
         return ledger(path)
 
 
-def _opened(path: Path, ledger: Callable[[Path], Ledger], random: Random) -> Ledger:
+def _opened(path: Path, ledger: Callable[[Path], PermitStore], random: Random) -> PermitStore:
     """Open it, again where others are just opening it too: SQLite does not wait while a new file gets its log."""
     give_up_at = time.monotonic() + OPENING_S
     while True:
@@ -281,12 +281,12 @@ class _SharedPool:
     def __init__(self, budget: SharedBudget, endpoint: Endpoint) -> None:
         self.budget = budget
         self.endpoint = endpoint
-        self._waiting: dict[Lane, deque[_Waiter]] = {Lane.PERSON: deque(), Lane.FEED: deque()}
+        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.PERSON: deque(), Priority.FEED: deque()}
         self._pump: asyncio.Task[None] | None = None
         self._nudge = asyncio.Event()
         self._seen: Claim | None = None
 
-    async def acquire(self, lane: Lane, hold_s: float) -> Permit:
+    async def acquire(self, lane: Priority, hold_s: float) -> Permit:
         waiter = _Waiter(hold_s)
         self._waiting[lane].append(waiter)
         self._nudge.set()
@@ -379,7 +379,7 @@ class _SharedPool:
             except asyncio.CancelledError:
                 taken.unused()
                 raise
-            if lane is Lane.FEED and clock.monotonic() < claim.begins:
+            if lane is Priority.FEED and clock.monotonic() < claim.begins:
                 taken.unused()  # a person came, who goes first
             elif (next_one := self._pop(lane)) is None:
                 taken.unused()
@@ -395,16 +395,16 @@ class _SharedPool:
                     task = asyncio.ensure_future(local.acquire(self.endpoint, lane, hold_s=waiter.hold_s))
                     task.add_done_callback(partial(_pass_on, waiter.future))
 
-    async def _sleep_until_turn(self, moment: float, lane: Lane) -> None:
+    async def _sleep_until_turn(self, moment: float, lane: Priority) -> None:
         """Wait for a permit that is taken already; a feed's wait ends early when a person comes."""
         clock = self.budget.clock
-        if lane is Lane.PERSON:
+        if lane is Priority.PERSON:
             if (delay := moment - clock.monotonic()) > 0:
                 await asyncio.sleep(delay)
             return
         while clock.monotonic() < moment:
             self._nudge.clear()
-            if (first := self._first()) is None or first[0] is Lane.PERSON:
+            if (first := self._first()) is None or first[0] is Priority.PERSON:
                 return
             await self._sleep_until(moment)
 
@@ -414,7 +414,7 @@ class _SharedPool:
             async with asyncio.timeout(max(delay, 0.001)):
                 await self._nudge.wait()
 
-    def _first(self) -> tuple[Lane, _Waiter] | None:
+    def _first(self) -> tuple[Priority, _Waiter] | None:
         for lane, queue in self._waiting.items():
             while queue and queue[0].future.done():
                 queue.popleft()
@@ -422,7 +422,7 @@ class _SharedPool:
                 return lane, queue[0]
         return None
 
-    def _pop(self, lane: Lane) -> _Waiter | None:
+    def _pop(self, lane: Priority) -> _Waiter | None:
         queue = self._waiting[lane]
         while queue:
             waiter = queue.popleft()
@@ -430,7 +430,7 @@ class _SharedPool:
                 return waiter
         return None
 
-    def _fail_first(self, lane: Lane, error: Exception) -> None:
+    def _fail_first(self, lane: Priority, error: Exception) -> None:
         if (waiter := self._pop(lane)) is not None:
             waiter.future.set_exception(error)
 
@@ -511,5 +511,5 @@ class _SharedPermit:
         was, self._open = self._open, False
         return was
 
-    def _ledger_now(self) -> tuple[Ledger, float]:
+    def _ledger_now(self) -> tuple[PermitStore, float]:
         return self._pool.budget.ledger(), self._pool.budget.clock.monotonic()

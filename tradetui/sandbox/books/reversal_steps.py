@@ -16,7 +16,7 @@ MODE_MISMATCH = "The order type for unilateral position must also be the unilate
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReversalSteps:
     """A reversal as requested; size None where it was omitted."""
 
     spec: ContractSpec
@@ -36,7 +36,7 @@ class Steps:
     opens: str
 
 
-def decide(account: FuturesAccount, wanted: Wanted, *, honours_one_way_size: bool) -> Steps:
+def decide(account: FuturesAccount, wanted: ReversalSteps, *, honours_one_way_size: bool) -> Steps:
     """The steps of a request, by the interface's rules; raises Refusal."""
     symbol = wanted.spec.symbol
     if account.mode == HEDGE:
@@ -60,7 +60,7 @@ def decide(account: FuturesAccount, wanted: Wanted, *, honours_one_way_size: boo
 
 def perform(
     account: FuturesAccount,
-    wanted: Wanted,
+    wanted: ReversalSteps,
     steps: Steps,
     new_order: Callable[[str, str, Decimal, str], Order],
     fill: Callable[[Order, Decimal], None],

@@ -12,7 +12,7 @@ from typing import Any, Final
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.endpoints.request_body import parameters, required
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey, made_key
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 
@@ -36,7 +36,7 @@ _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
 _VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
-def create_copy_key(world: World, key: SandboxKey, given: Any) -> Any:
+def create_copy_key(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
     values = parameters(given)
     required(values, "passphrase")
@@ -64,7 +64,7 @@ class _Virtual:
     words: tuple[str, ...]
 
 
-def create_virtual_subaccounts(world: World, key: SandboxKey, given: Any) -> Any:
+def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
     if not isinstance(given, list) or not given:
         raise Refusal("40017", "Parameter verification failed body")
@@ -116,7 +116,7 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _created(world: World, owner: Account, wanted: _Virtual) -> dict[str, Any]:
+def _created(world: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str, Any]:
     uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
     chance = random.Random(f"{world.seed}/{uid}")
     account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
@@ -134,7 +134,7 @@ def _created(world: World, owner: Account, wanted: _Virtual) -> dict[str, Any]:
     }
 
 
-def create_broker_subaccount(world: World, key: SandboxKey, given: Any) -> Any:
+def create_broker_subaccount(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 8: a sub-account of a broker; raises Refusal."""
     values = parameters(given)
     required(values, "subaccountName")
@@ -166,7 +166,7 @@ def _check_passphrase(passphrase: str) -> None:
 
 
 def _new_key(
-    world: World,
+    world: ExchangeState,
     name: str,
     account: Account,
     passphrase: str,

@@ -12,7 +12,7 @@ from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
 from tradetui.sandbox.endpoints.paging import page_before, page_size
 from tradetui.sandbox.endpoints.rules import RULES, Rules, checked
 from tradetui.sandbox.endpoints.time_ranges import span_of
-from tradetui.sandbox.exchange_state import Row, World
+from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
 
@@ -47,7 +47,7 @@ _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "fut
 class Asked:
     """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
 
-    world: World
+    world: ExchangeState
     key: SandboxKey | None
     name: str
     values: Mapping[str, str]
@@ -59,7 +59,9 @@ class Asked:
         return self.key.uid
 
 
-def read(world: World, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool) -> Any:
+def read(
+    world: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
+) -> Any:
     """The payload of a read; raises Refusal."""
     asked = Asked(world, key, name, checked(name, given, live=live), now_ms)
     return _page(asked, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](asked)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
-from tradetui.sandbox.books.reversal_steps import Wanted
+from tradetui.sandbox.books.reversal_steps import ReversalSteps
 from tradetui.sandbox.endpoints.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
 from tradetui.sandbox.endpoints.request_body import parameters, parsed, required, word
 from tradetui.sandbox.endpoints.rules import PRODUCT_TYPES
-from tradetui.sandbox.exchange_state import World
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.gateway.faults import Faults
 from tradetui.sandbox.gateway.number_parsing import positive_amount
@@ -21,7 +21,7 @@ __all__ = ["COPY_KEY_EXISTS", "OLD_COPY_MODEL", "write"]
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
 
-def write(world: World, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
+def write(world: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
     """The payload of a write; raises Refusal."""
     given = parsed(body)
     if name == "futures.reverse":
@@ -29,7 +29,7 @@ def write(world: World, key: SandboxKey, name: str, body: bytes, faults: Faults)
     return _CREATIONS[name](world, key, given)
 
 
-def _reverse(world: World, key: SandboxKey, given: Any, faults: Faults) -> Any:
+def _reverse(world: ExchangeState, key: SandboxKey, given: Any, faults: Faults) -> Any:
     values = parameters(given)
     required(values, "symbol", "marginCoin", "productType")
     product_type = values["productType"].upper()
@@ -47,11 +47,11 @@ def _reverse(world: World, key: SandboxKey, given: Any, faults: Faults) -> Any:
     size = positive_amount(values["size"]) if "size" in values else None
     if "size" in values and size is None:
         raise Refusal("40020", "Parameter size error")
-    wanted = Wanted(spec, side, trade_side, size, client_oid)
+    wanted = ReversalSteps(spec, side, trade_side, size, client_oid)
     return world.reverse(key.uid, product_type, wanted, faults.of_reversal())
 
 
-_CREATIONS: Final[Mapping[str, Callable[[World, SandboxKey, Any], Any]]] = {
+_CREATIONS: Final[Mapping[str, Callable[[ExchangeState, SandboxKey, Any], Any]]] = {
     "copytrading.create_api_key": create_copy_key,
     "subaccounts.create_batch": create_virtual_subaccounts,
     "broker.create_subaccount": create_broker_subaccount,

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 
 
 class TextDialog(ModalScreen[bool]):
@@ -30,9 +30,9 @@ class TextDialog(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(self._heading)
-            box.border_subtitle = plain("Enter does it · Esc back")
-            yield Static(plain(self._question), markup=False)
+            box.border_title = sanitized(self._heading)
+            box.border_subtitle = sanitized("Enter does it · Esc back")
+            yield Static(sanitized(self._question), markup=False)
             line = Input(self._text, max_length=200)
             line.cursor_blink = False
             yield line
@@ -43,7 +43,7 @@ class TextDialog(ModalScreen[bool]):
         try:
             said = await self._work(event.value.strip())
         except Exception as problem:
-            self.query_one(".reason", Static).update(plain(problem))
+            self.query_one(".reason", Static).update(sanitized(problem))
             return
-        tell(self.app, said, seconds=12)
+        notify(self.app, said, seconds=12)
         self.dismiss(True)

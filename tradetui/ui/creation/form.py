@@ -15,13 +15,13 @@ from textual.widgets import Button, Input, Static
 
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.form import CheckedForm, FormField, checked, fields_of, rows_of
-from tradetui.desk.creation.kinds import Created, Creates
+from tradetui.desk.creation.kinds import CreationKind, CreationStatus
 from tradetui.desk.intents.journal import State
 from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
 from tradetui.ui.creation.result import ResultDialog
 from tradetui.ui.creation.review import ReviewDialog
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 LONGEST_TEXT = 1_400
@@ -40,7 +40,7 @@ class CreationForm(ModalScreen[None]):
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "Input"
 
-    def __init__(self, creation: Creation, kind: Creates) -> None:
+    def __init__(self, creation: Creation, kind: CreationKind) -> None:
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._kind = kind
@@ -51,11 +51,11 @@ class CreationForm(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Titles, then a line of boxes and a line for what is wrong with them, for each row."""
         with Vertical() as box:
-            box.border_title = plain(TITLES[self._kind])
-            box.border_subtitle = plain("Tab next · F2 shows passphrases · Enter reviews · Esc back")
+            box.border_title = sanitized(TITLES[self._kind])
+            box.border_subtitle = sanitized("Tab next · F2 shows passphrases · Enter reviews · Esc back")
             with Horizontal(classes="row titles"):
                 for field in self._fields:
-                    yield Static(plain(field.title), classes=f"cell {field.name}", markup=False)
+                    yield Static(sanitized(field.title), classes=f"cell {field.name}", markup=False)
             with VerticalScroll(can_focus=False):
                 for row in range(self._rows):
                     with Horizontal(classes="row"):
@@ -103,7 +103,7 @@ class CreationForm(ModalScreen[None]):
             line.update(words)
             line.display = bool(words.plain)
         self.query_one("#review", Button).disabled = result.request is None
-        self.query_one("#about", Static).update(plain("\n".join(self._about())))
+        self.query_one("#about", Static).update(sanitized("\n".join(self._about())))
 
     def desk_changed(self) -> None:
         """The lock may be another one."""
@@ -152,7 +152,7 @@ class CreationForm(ModalScreen[None]):
         if request is not None:
             self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)
 
-    def _reviewed(self, created: Created | None) -> None:
+    def _reviewed(self, created: CreationStatus | None) -> None:
         """Once something was sent the form has done its work: what became of it takes its place.
 
         Where it was refused the form stays behind what is said, to be mended.
@@ -164,7 +164,7 @@ class CreationForm(ModalScreen[None]):
         else:
             self.app.call_later(self._show, created)
 
-    def _show(self, created: Created) -> None:
+    def _show(self, created: CreationStatus) -> None:
         self.app.switch_screen(ResultDialog(self._creation, created, fresh=True))
 
     @on(Button.Pressed, "#cancel")

@@ -17,10 +17,10 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
-from tradetui.desk.creation.kinds import Creates
+from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.ui.creation.ask_line import TextDialog
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12
@@ -59,9 +59,11 @@ class GivenKeys(Vertical):
         self._shown: Secrets | None = None
 
     def compose(self) -> ComposeResult:
-        yield OptionList(*(plain(self._words(entry)) for entry in self._entries), markup=False)
+        yield OptionList(*(sanitized(self._words(entry)) for entry in self._entries), markup=False)
         yield Static("", id="card", markup=False)
-        yield Static(plain(KEYS if self._creation.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
+        yield Static(
+            sanitized(KEYS if self._creation.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False
+        )
 
     def on_mount(self) -> None:
         self._list.highlighted = 0 if self._entries else None
@@ -92,13 +94,15 @@ class GivenKeys(Vertical):
     def _draw(self) -> None:
         entry = self.entry
         if entry is None:
-            self.query_one("#card", Static).update(plain("No key was given out to tradetui for this account yet."))
+            self.query_one("#card", Static).update(sanitized("No key was given out to tradetui for this account yet."))
             return
         if entry.unreadable:
-            self.query_one("#card", Static).update(plain(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
+            self.query_one("#card", Static).update(
+                sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it.")
+            )
             return
         created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
-        kind = "copy-trading key" if entry.kind == Creates.COPY_KEY else "virtual sub-account"
+        kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
         lines += [self._line(words, self._value(entry, name), "bold") for name, words in _NAMES]
         lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
@@ -127,7 +131,7 @@ class GivenKeys(Vertical):
         try:
             return await self._creation.secrets(entry.name)
         except VaultUnusable as problem:
-            tell(self.app, str(problem), severity="error", seconds=10)
+            notify(self.app, str(problem), severity="error", seconds=10)
             return None
 
     async def action_reveal(self) -> None:
@@ -143,10 +147,10 @@ class GivenKeys(Vertical):
         words = dict(_NAMES)[name]
         value: SecretStr | None = getattr(secrets, name)
         if value is None:
-            tell(self.app, f"There is no {words} of {entry.name}.", severity="warning")
+            notify(self.app, f"There is no {words} of {entry.name}.", severity="warning")
             return
         self.app.copy_to_clipboard(value.get_secret_value())
-        tell(self.app, f"Copied the {words} of {entry.name}; the clipboard holds it now.")
+        notify(self.app, f"Copied the {words} of {entry.name}; the clipboard holds it now.")
 
     def action_make_profile(self) -> None:
         """Ask for a name and write a profile of the key under the cursor."""

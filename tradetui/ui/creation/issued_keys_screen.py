@@ -13,7 +13,7 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import VaultUnusable
 from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
 from tradetui.ui.creation.opening import BREAKPOINTS
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 
 
 class GivenKeysScreen(GivenKeysDialog):
@@ -30,7 +30,7 @@ class GivenKeysScreen(GivenKeysDialog):
         with Vertical() as box:
             box.border_title = "Keys given out"
             box.border_subtitle = "Esc closes"
-            yield Static(plain("reading …"), id="said", markup=False)
+            yield Static(sanitized("reading …"), id="said", markup=False)
 
     async def on_mount(self) -> None:
         """Read the vault."""
@@ -38,7 +38,7 @@ class GivenKeysScreen(GivenKeysDialog):
         try:
             entries = await self._creation.entries()
         except VaultUnusable as problem:
-            said.update(plain(problem))
+            said.update(sanitized(problem))
             return
         said.display = False
         await self.query_one(Vertical).mount(GivenKeys(self._creation, entries))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from tradetui.ui.sanitize import tell
+from tradetui.ui.sanitize import notify
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from tradetui.desk.creation.creation import Creation
-    from tradetui.desk.creation.kinds import Creates
+    from tradetui.desk.creation.kinds import CreationKind
 
 GIVEN_KEYS: Final = "Keys given out"
 TITLES: Final[Mapping[str, str]] = {
@@ -19,16 +19,16 @@ TITLES: Final[Mapping[str, str]] = {
     "create-broker-subaccount": "Create a broker sub-account",
     "create-copy-key": "Create the copy-trading key",
 }
-"""By the values of `Creates`."""
+"""By the values of `CreationKind`."""
 BREAKPOINTS: Final = [(0, "-short"), (44, "-roomy")]
 """Lines from which a dialog of this room has boxes and buttons with borders."""
 
 
 def choices(creation: Creation) -> list[str]:
     """What can be opened, as far as the account may have it."""
-    from tradetui.desk.creation.kinds import Creates
+    from tradetui.desk.creation.kinds import CreationKind
 
-    return [*(TITLES[kind] for kind in Creates if creation.offers(kind)), GIVEN_KEYS]
+    return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), GIVEN_KEYS]
 
 
 def open_choice(app: App[Any], creation: Creation) -> None:
@@ -46,18 +46,18 @@ def open_choice(app: App[Any], creation: Creation) -> None:
 
 def open_named(app: App[Any], creation: Creation, name: str) -> None:
     """Open one of the choices."""
-    from tradetui.desk.creation.kinds import Creates
+    from tradetui.desk.creation.kinds import CreationKind
 
     if name == GIVEN_KEYS:
         from tradetui.ui.creation.issued_keys_screen import GivenKeysScreen
 
         app.push_screen(GivenKeysScreen(creation))
         return
-    kind = next(kind for kind in Creates if TITLES[kind] == name)
+    kind = next(kind for kind in CreationKind if TITLES[kind] == name)
     app.run_worker(_open(app, creation, kind), group="creating", exit_on_error=False)
 
 
-async def _open(app: App[Any], creation: Creation, kind: Creates) -> None:
+async def _open(app: App[Any], creation: Creation, kind: CreationKind) -> None:
     """The form; where an earlier creation of the kind is not settled, that one, since it stands in the way."""
     from tradetui.desk.intents.intents import Withheld
     from tradetui.ui.creation.form import CreationForm
@@ -66,7 +66,7 @@ async def _open(app: App[Any], creation: Creation, kind: Creates) -> None:
     try:
         found = await creation.unsettled(kind)
     except Withheld as refused:
-        tell(app, " ".join(refused.reasons), severity="warning", seconds=8)
+        notify(app, " ".join(refused.reasons), severity="warning", seconds=8)
         return
     if found is None:
         app.push_screen(CreationForm(creation, kind))

@@ -16,13 +16,13 @@ from textual.widgets import Button, OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import Entry, VaultUnusable
-from tradetui.desk.creation.kinds import Created
+from tradetui.desk.creation.kinds import CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
 from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
 from tradetui.ui.journal.release_dialog import ReleaseDialog
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 READING_S = 1.0
@@ -45,7 +45,7 @@ class ResultDialog(GivenKeysDialog):
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
 
-    def __init__(self, creation: Creation, created: Created, *, fresh: bool = False) -> None:
+    def __init__(self, creation: Creation, created: CreationStatus, *, fresh: bool = False) -> None:
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._created = created
@@ -53,7 +53,7 @@ class ResultDialog(GivenKeysDialog):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(TITLES[self._created.kind])
+            box.border_title = sanitized(TITLES[self._created.kind])
             back = self._fresh and self._created.state is State.REJECTED
             box.border_subtitle = "Esc: back to the form" if back else "Esc closes"
             with VerticalScroll(can_focus=False):
@@ -109,7 +109,7 @@ class ResultDialog(GivenKeysDialog):
         created = self._created
         head, style = _HEADS.get(created.state, (f"It is {created.state}", "bold $warn"))
         yield Content.styled(head, style)
-        yield plain(created.words)
+        yield sanitized(created.words)
         if created.next:
             yield Content("")
             yield Content.styled(scrub(created.next), "$warn")
@@ -152,7 +152,7 @@ class ResultDialog(GivenKeysDialog):
             await self._creation.release(self._created.intent, why)
         except Exception as problem:
             # Another process may have released it meanwhile.
-            tell(self.app, f"Not released: {problem}", severity="warning", seconds=8)
+            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
             return
-        tell(self.app, "Released; the journal says so.")
+        notify(self.app, "Released; the journal says so.")
         self.dismiss()

@@ -16,12 +16,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.kinds import ENDPOINTS, KINDS, Created, Wanted, titles_of
+from tradetui.desk.creation.kinds import ENDPOINTS, KINDS, CreationRequest, CreationStatus, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.reversal.preview import ARMS_S
 from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.text.sanitize import scrub
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tradetui.ui.app import TradeApp
 
 
-class ReviewDialog(ModalScreen[Created | None]):
+class ReviewDialog(ModalScreen[CreationStatus | None]):
     """Returns what became of it, None where nothing was sent.
 
     Back has the focus and Enter presses it; Tab then Enter sends.
@@ -46,7 +46,7 @@ class ReviewDialog(ModalScreen[Created | None]):
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#cancel"
 
-    def __init__(self, creation: Creation, request: Wanted) -> None:
+    def __init__(self, creation: Creation, request: CreationRequest) -> None:
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._request = request
@@ -60,9 +60,9 @@ class ReviewDialog(ModalScreen[Created | None]):
         style = "live" if str(settings.environment) == "LIVE" else "calm"
         account = f"{settings.environment} · {settings.name} · {self._creation.uid or settings.uid or 'uid not known'}"
         with Vertical() as box:
-            box.border_title = plain(TITLES[self._kind])
-            box.border_subtitle = plain("Tab, Enter sends · Esc back to the form")
-            yield Static(plain(account), classes=style, markup=False)
+            box.border_title = sanitized(TITLES[self._kind])
+            box.border_subtitle = sanitized("Tab, Enter sends · Esc back to the form")
+            yield Static(sanitized(account), classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
             yield Static("", id="reason", classes="reason", markup=False)
@@ -79,7 +79,7 @@ class ReviewDialog(ModalScreen[Created | None]):
         yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
         yield Content("")
         yield Content.styled(f"{what.method} {what.path}", "bold")
-        yield from map(plain, _json_lines(self._request.told()))
+        yield from map(sanitized, _json_lines(self._request.told()))
         yield Content("")
         yield Content.styled(
             "It cannot be taken back from here, and is never sent a second time. What the exchange tells once is kept "
@@ -106,7 +106,7 @@ class ReviewDialog(ModalScreen[Created | None]):
             self.query_one("#cancel").focus()
         button.disabled = not enabled
         reasons = tuple(map(self._trade_app.with_own_keys, reasons))
-        self.query_one("#reason", Static).update(plain("\n".join(filter(None, (words, *reasons)))))
+        self.query_one("#reason", Static).update(sanitized("\n".join(filter(None, (words, *reasons)))))
 
     @property
     def _trade_app(self) -> TradeApp:
@@ -146,7 +146,7 @@ class ReviewDialog(ModalScreen[Created | None]):
             self._sending = True
             self.query_one("#confirm", Button).disabled = True
             self.query_one("#cancel", Button).disabled = True
-            self.query_one("#reason", Static).update(plain("sending … what becomes of it is shown here"))
+            self.query_one("#reason", Static).update(sanitized("sending … what becomes of it is shown here"))
             self.query_one(Vertical).border_subtitle = ""
             # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
             self.app.run_worker(self._send(), group="creating", exit_on_error=False)

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 
 
 class ChoiceDialog(ModalScreen[int | None]):
@@ -32,8 +32,8 @@ class ChoiceDialog(ModalScreen[int | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(self._heading)
-            yield OptionList(*(plain(option) for option in self._options), markup=False)
+            box.border_title = sanitized(self._heading)
+            yield OptionList(*(sanitized(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).highlighted = self._chosen

@@ -15,7 +15,7 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
@@ -54,9 +54,9 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(f"Columns of {self._heading.lower()}")
+            box.border_title = sanitized(f"Columns of {self._heading.lower()}")
             yield OptionList(*(self._words(name) for name in self._order), markup=False)
-            yield Static(plain(KEYS), classes="keys", markup=False)
+            yield Static(sanitized(KEYS), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self._list.highlighted = 0

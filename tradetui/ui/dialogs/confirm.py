@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 
 
 class ConfirmDialog(ModalScreen[bool]):
@@ -29,8 +29,8 @@ class ConfirmDialog(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(self._heading)
-            yield Static(plain(self._question), markup=False)
+            box.border_title = sanitized(self._heading)
+            yield Static(sanitized(self._question), markup=False)
             with Horizontal(classes="buttons"):
                 yield DeliberateButton("Cancel", id="cancel")
                 yield DeliberateButton(self._action, id="confirm", variant="error")
@@ -40,7 +40,7 @@ class ConfirmDialog(ModalScreen[bool]):
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        tell(self.app, TOO_SOON, severity="warning")
+        notify(self.app, TOO_SOON, severity="warning")
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -14,7 +14,7 @@ from tradetui.desk.tables.columns import Column, Tone
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
 from tradetui.ui.dialogs.detail_fields import EXTRA, UNREADABLE, Field, fields_of
 from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.time_zones import MachineZone
 
@@ -62,7 +62,7 @@ class DetailScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the row as it was chosen."""
         self._entitle()
-        self.query_one(Vertical).border_subtitle = plain("y copy value · Y copy line · T UTC/local · Esc back")
+        self.query_one(Vertical).border_subtitle = sanitized("y copy value · Y copy line · T UTC/local · Esc back")
         self._fill()
         self.table.move_column(1)
         self.table.focus()
@@ -88,7 +88,7 @@ class DetailScreen(ModalScreen[None]):
 
     def _entitle(self) -> None:
         gone = " · gone from the panel, as last seen" if self._gone else ""
-        self.query_one(Vertical).border_title = plain(f"{self._heading}: every field{gone}")
+        self.query_one(Vertical).border_title = sanitized(f"{self._heading}: every field{gone}")
 
     def _fill(self) -> None:
         fields = self.fields

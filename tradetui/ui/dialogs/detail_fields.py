@@ -76,9 +76,9 @@ def _read(value: object, zone: tzinfo) -> str:
         local = value.astimezone(zone)
         return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {zone_label(zone)}"
     if isinstance(value, Decimal):
-        from tradetui.wire.text.decimal_text import plain
+        from tradetui.wire.text.decimal_text import trimmed_digits
 
-        return plain(value)
+        return trimmed_digits(value)
     if isinstance(value, tuple | list):
         return "; ".join(_read(each, zone) for each in value) or UNKNOWN
     if isinstance(value, Mapping):

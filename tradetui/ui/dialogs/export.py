@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from tradetui.desk.tables.export import Format, RowsMissing
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 
 Save = Callable[[Path, Format, bool], int]
 
@@ -38,8 +38,8 @@ class ExportDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(f"Export {self._what}")
-            yield Static(plain(f"A file in {Path.cwd()}, or a path of its own; .csv or .json."), markup=False)
+            box.border_title = sanitized(f"Export {self._what}")
+            yield Static(sanitized(f"A file in {Path.cwd()}, or a path of its own; .csv or .json."), markup=False)
             yield Input(self._proposed, id="path")
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
@@ -47,7 +47,7 @@ class ExportDialog(ModalScreen[str | None]):
                 yield Button("Write", id="confirm", variant="primary")
 
     def _tell(self, words: str) -> None:
-        self.query_one("#reason", Static).update(plain(words))
+        self.query_one("#reason", Static).update(sanitized(words))
 
     @on(Input.Changed)
     def _changed(self) -> None:

@@ -16,7 +16,7 @@ from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
@@ -41,7 +41,7 @@ class HistoryScreen(TableScreen):
         super().__init__(settings)
         self._name_of_table = table
         self._table = RecordTable(COLUMNS[table], id=f"table-{table}")
-        self._words = Static(plain("reading …"), classes="words", markup=False)
+        self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._rows: ArchiveRows | None = None
         self._painting = False
 
@@ -105,10 +105,12 @@ class HistoryScreen(TableScreen):
         """Bring the title, the words where there is no row, and the hints up to date."""
         box, shown = self.query_one("#records"), self._table.shown
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
-        box.border_title = plain(f"{self.subject} {shown:,}{pattern}")
-        box.border_subtitle = plain(ORDER)
+        box.border_title = sanitized(f"{self.subject} {shown:,}{pattern}")
+        box.border_subtitle = sanitized(ORDER)
         box.set_class(not shown, "-empty")
-        self._words.update(plain("No symbol matches.\nEsc clears the filter." if pattern else "Nothing was seen yet."))
+        self._words.update(
+            sanitized("No symbol matches.\nEsc clears the filter." if pattern else "Nothing was seen yet.")
+        )
         note = f"times in {zone_label(self.zone)}"
         if self.query("#filter"):
             self.query_one(Hints).show(FILTER_HINTS, note)

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from tradetui.ui.reversal.lines import line
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.json_text import dump
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class IntentDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain(f"Intent {self._intent.id}")
-            box.border_subtitle = plain("↑ ↓ scroll · Esc back")
+            box.border_title = sanitized(f"Intent {self._intent.id}")
+            box.border_subtitle = sanitized("↑ ↓ scroll · Esc back")
             with VerticalScroll():
                 yield Static(Content("\n").join(intent_lines(self._intent, self._zone)), markup=False)
 

@@ -15,7 +15,7 @@ from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
@@ -39,7 +39,7 @@ class JournalScreen(TableScreen):
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
         self._table = RecordTable(JOURNAL, id="table-journal")
-        self._words = Static(plain("reading …"), classes="words", markup=False)
+        self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._intents: tuple[Intent, ...] = ()
         self._generation = 0
         self._trouble = ""
@@ -47,7 +47,7 @@ class JournalScreen(TableScreen):
     def compose(self) -> ComposeResult:
         """The intents, and the keys."""
         with Container(id="records", classes="panel -empty") as box:
-            box.border_title = plain("Journal")
+            box.border_title = sanitized("Journal")
             yield self._table
             with Container(classes="nothing"):
                 yield self._words
@@ -95,10 +95,10 @@ class JournalScreen(TableScreen):
         box = self.query_one("#records")
         shown, count = self._table.shown, len(self._intents)
         narrowed = f" {shown}/{count}" if shown != count else f" {count}"
-        box.border_title = plain(f"Journal{narrowed if count else ''}")
+        box.border_title = sanitized(f"Journal{narrowed if count else ''}")
         box.set_class(not shown, "-empty")
-        box.border_subtitle = plain(self._trouble)
-        self._words.update(plain(self._trouble or (f"None of {count} intents matches." if count else EMPTY)))
+        box.border_subtitle = sanitized(self._trouble)
+        self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else EMPTY)))
         note = f"times in {zone_label(self.zone)}"
         if self.query("#filter"):
             self.query_one(Hints).show(FILTER_HINTS, note)
@@ -153,7 +153,7 @@ class JournalScreen(TableScreen):
             return
         if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):
             # Before a reason is typed for nothing.
-            tell(self.app, reason, severity="warning")
+            notify(self.app, reason, severity="warning")
             return
         from tradetui.ui.journal.release_dialog import CAUTION, ReleaseDialog
 
@@ -181,7 +181,7 @@ class JournalScreen(TableScreen):
                 await desk.execution.release(intent.id, why)
         except Exception as problem:
             # Another process may have settled or released it meanwhile; the list says what is so now.
-            tell(self.app, f"Not released: {problem}", severity="warning", seconds=8)
+            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
         else:
-            tell(self.app, "Released; the journal says so.")
+            notify(self.app, "Released; the journal says so.")
         await self._look()

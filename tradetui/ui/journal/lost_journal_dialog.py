@@ -15,7 +15,7 @@ from textual.widgets import Button, Input, Static
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 WORD: Final = "ACCEPT LOSS"
@@ -40,12 +40,14 @@ class LostJournalDialog(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         loss = self._intents.loss
         with Vertical() as box:
-            box.border_title = plain("The journal is lost or damaged")
+            box.border_title = sanitized("The journal is lost or damaged")
             if loss is not None:
-                yield Static(plain(f"{loss.file}: {loss.reason}."), markup=False)
+                yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
-                yield Static(plain(f"It was not settled: {open_scopes or 'nothing that is known of'}."), markup=False)
-            yield Static(plain(CAUTION), classes="reason", markup=False)
+                yield Static(
+                    sanitized(f"It was not settled: {open_scopes or 'nothing that is known of'}."), markup=False
+                )
+            yield Static(sanitized(CAUTION), classes="reason", markup=False)
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield Static("", id="missing", classes="reason", markup=False)
             with Horizontal(classes="buttons"):
@@ -71,7 +73,7 @@ class LostJournalDialog(ModalScreen[None]):
     @on(Input.Changed)
     def _tell_missing(self) -> None:
         self.query_one("#confirm", Button).disabled = not self._typed
-        self._say(Content("") if self._typed else plain(f"Type {WORD} to go on without it; Esc leaves it locked."))
+        self._say(Content("") if self._typed else sanitized(f"Type {WORD} to go on without it; Esc leaves it locked."))
 
     def _say(self, words: Content) -> None:
         self.query_one("#missing", Static).update(words)
@@ -83,7 +85,7 @@ class LostJournalDialog(ModalScreen[None]):
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        self._say(plain(TOO_SOON))
+        self._say(sanitized(TOO_SOON))
 
     @on(Button.Pressed, "#cancel")
     def _left(self) -> None:
@@ -104,5 +106,5 @@ class LostJournalDialog(ModalScreen[None]):
         if not usable:
             self._say(Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error"))
             return
-        tell(self.app, "The loss is accepted and the journal says so. Trading is locked; L unlocks it.", seconds=10)
+        notify(self.app, "The loss is accepted and the journal says so. Trading is locked; L unlocks it.", seconds=10)
         self.dismiss()

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 
 if TYPE_CHECKING:
     from tradetui.ui.app import TradeApp
@@ -38,10 +38,10 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = plain("Release without an outcome")
-            yield Static(plain(self._heading), markup=False)
-            yield Static(plain(f"Known: {self._known}"), markup=False)
-            yield Static(plain(self._caution), classes="reason", markup=False)
+            box.border_title = sanitized("Release without an outcome")
+            yield Static(sanitized(self._heading), markup=False)
+            yield Static(sanitized(f"Known: {self._known}"), markup=False)
+            yield Static(sanitized(self._caution), classes="reason", markup=False)
             # What is typed at a button begins the reason: selected by the focus it would be replaced.
             yield Input(
                 id="why", placeholder="why, for the journal: what you saw on the exchange", select_on_focus=False
@@ -84,14 +84,14 @@ class ReleaseDialog(ModalScreen[str | None]):
         missing = self._missing()
         self.query_one("#confirm", Button).disabled = bool(missing)
         words = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
-        self.query_one("#missing", Static).update(plain(words))
+        self.query_one("#missing", Static).update(sanitized(words))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         """Never on to a button: the next Enter would press it, and what was typed would be lost."""
         missing = self._missing()
         if not missing and cast("TradeApp", self.app).key_order.in_burst:
-            self.query_one("#missing", Static).update(plain(TOO_SOON))
+            self.query_one("#missing", Static).update(sanitized(TOO_SOON))
             return
         if not missing:
             self.dismiss(self._why)
@@ -101,7 +101,7 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        self.query_one("#missing", Static).update(plain(TOO_SOON))
+        self.query_one("#missing", Static).update(sanitized(TOO_SOON))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -16,7 +16,7 @@ from textual.widgets import Button, Input, Static
 
 from tradetui.desk.lookup.query import Checked, FilterField, Query
 from tradetui.ui.lookup.sentences import stretch_words
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.ui.time_zones import zone_label
 
 AROUND_THE_FIELDS = 11
@@ -54,8 +54,8 @@ class FilterForm(ModalScreen[Query | None]):
     def compose(self) -> ComposeResult:
         """Name, box and problem of each field, what would be read, two buttons."""
         with Vertical() as box:
-            box.border_title = plain(self._heading)
-            box.border_subtitle = plain("Tab next · Enter shows · Esc back")
+            box.border_title = sanitized(self._heading)
+            box.border_subtitle = sanitized("Tab next · Enter shows · Esc back")
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
                     yield from self._lines(field)
@@ -66,7 +66,7 @@ class FilterForm(ModalScreen[Query | None]):
 
     def _lines(self, field: FilterField) -> ComposeResult:
         with Horizontal(classes="field"):
-            yield Static(plain(field.name), classes="name", markup=False)
+            yield Static(sanitized(field.name), classes="name", markup=False)
             box = Input(
                 self._texts.get(field.name, ""),
                 id=f"field-{field.name}",
@@ -115,13 +115,13 @@ class FilterForm(ModalScreen[Query | None]):
             # That it is needed stands in the empty box already.
             empty = field.required and not texts[name].strip()
             problem = "" if empty else result.problems.get(name, "")
-            line.update(plain(problem))
+            line.update(sanitized(problem))
             line.display = bool(problem)
             # Where there is little room, whole where one types and its first line elsewhere.
             whole = self.size.height >= ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
             line.set_class(whole, "-whole")
         self.query_one("#show", Button).disabled = result.query is None
-        self.query_one("#about", Static).update(plain("\n".join(filter(None, self._about(result)))))
+        self.query_one("#about", Static).update(sanitized("\n".join(filter(None, self._about(result)))))
 
     def _about(self, result: Checked) -> list[str]:
         focused = self.focused.id if self.focused is not None else None

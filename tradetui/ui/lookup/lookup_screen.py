@@ -23,7 +23,7 @@ from tradetui.ui.keys.registry import BINDINGS, REASONS
 from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
 from tradetui.ui.main.header import HeaderBar
 from tradetui.ui.main.layout import HEADER_ONE_LINE
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
@@ -56,7 +56,7 @@ class ListingScreen(TableScreen):
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.listing: Listing | None = None
         self._focused = self.rows_table
-        self._words = Static(plain(NOT_ASKED), classes="words", markup=False)
+        self._words = Static(sanitized(NOT_ASKED), classes="words", markup=False)
         self._end: Callable[[], None] = lambda: None
         self._painting = False
         self._zoomed = False
@@ -78,7 +78,7 @@ class ListingScreen(TableScreen):
 
     def on_mount(self) -> None:
         """Show what was loaded before, or begin; where something must be given first, ask for it."""
-        self.query_one("#totals").border_title = plain("Totals of what is loaded")
+        self.query_one("#totals").border_title = sanitized("Totals of what is loaded")
         self.show_zone()
         self._show_choice()
         # The table has no size before it is laid out, and so no screenful to be filled.
@@ -298,7 +298,7 @@ class ListingScreen(TableScreen):
         """Bring titles, counts, words and hints up to date."""
         listing = self.listing
         if listing is not None:
-            self.query_one("#asked", Static).update(plain(asked_words(listing.query, self.zone)))
+            self.query_one("#asked", Static).update(sanitized(asked_words(listing.query, self.zone)))
             self._show_progress(listing)
         self._entitle()
         self._show_words()
@@ -311,7 +311,7 @@ class ListingScreen(TableScreen):
         # The words say everything; the bar goes where there is no room for it.
         line = f"{words}{' ' * room}{bar}" if bar and room > 0 else words
         progress = self.query_one("#progress", Static)
-        progress.update(Content.styled(plain(line).plain, "$warn" if failed else "$quiet"))
+        progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))
 
     def _entitle(self) -> None:
         table, listing = self.rows_table, self.listing
@@ -323,7 +323,7 @@ class ListingScreen(TableScreen):
         caption = " ".join(filter(None, (self.key_named(self.kind.table), self.kind.title, count, pattern)))
         if caption != self._caption:
             self._caption = caption
-            self.query_one("#records").border_title = plain(caption)
+            self.query_one("#records").border_title = sanitized(caption)
 
     def _show_words(self) -> None:
         listing = self.listing
@@ -331,7 +331,9 @@ class ListingScreen(TableScreen):
         self.query_one("#records").set_class(empty, "-empty")
         if empty:
             self._words.update(
-                plain(self._nothing(listing) if listing is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks.")
+                sanitized(
+                    self._nothing(listing) if listing is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks."
+                )
             )
 
     def _nothing(self, listing: Listing) -> str:
@@ -407,7 +409,7 @@ class ListingScreen(TableScreen):
         reading = self.listing is not None and self.listing.loading
         if not self.query("#filter") and reading and self.listing is not None:
             self.listing.stop()
-            tell(self.app, "Stopped; what was read stays.", seconds=2)
+            notify(self.app, "Stopped; what was read stays.", seconds=2)
         elif await self.drop_filter():
             return
         elif self._zoomed:

@@ -19,7 +19,7 @@ from tradetui.ui.main.layout import PANELS, arrangement, has_two_lines
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import TITLES, Panel
 from tradetui.ui.main.tabs import PanelTabs, Tab
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
@@ -145,7 +145,7 @@ class FivePanels(TableScreen):
         """The desk could not be opened: say why in every panel."""
         for panel in self.panels.values():
             panel.say_failure(why)
-        tell(self.app, why, severity="error", seconds=30)
+        notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed | None) -> None:
         """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick."""
@@ -208,7 +208,7 @@ class FivePanels(TableScreen):
             self._not_kept = desk.archive_trouble
             if self._not_kept:
                 words = f"What is read is not kept beyond this session: {self._not_kept}"
-                tell(self.app, words, severity="warning", seconds=60)
+                notify(self.app, words, severity="warning", seconds=60)
 
     def _show_refusal(self, health: Health) -> None:
         """Say once, whole and above the panels, that the exchange refuses the account."""
@@ -218,7 +218,7 @@ class FivePanels(TableScreen):
         if sentences != self._refusal:
             self._refusal = sentences
             notice = self.query_one("#refused", Static)
-            notice.update(plain(sentences))
+            notice.update(sanitized(sentences))
             notice.display = bool(sentences)
 
     def alerted(self, alert: Alert) -> None:
@@ -236,9 +236,9 @@ class FivePanels(TableScreen):
         if of_a_panel:
             return
         if kind.startswith("link"):
-            tell(self.app, alert.sentence, severity="warning" if kind == "link lost" else "information")
+            notify(self.app, alert.sentence, severity="warning" if kind == "link lost" else "information")
         else:
-            tell(self.app, alert.sentence, severity="error", seconds=600)
+            notify(self.app, alert.sentence, severity="error", seconds=600)
 
     def _show_tabs(self) -> None:
         tabs = self.query_one(PanelTabs)

@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.main.row_actions import RowActions
-from tradetui.ui.sanitize import tell
+from tradetui.ui.sanitize import notify
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
@@ -45,7 +45,7 @@ class MainScreen(RowActions):
         if self.focused_panel == "positions" and (gone := self._vanished) is not None:
             leg = "LONG" if gone.is_long else "SHORT"
             words = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
-            tell(self.app, words, severity="warning", seconds=10)
+            notify(self.app, words, severity="warning", seconds=10)
             return
         execution, read_anew = self.desk.execution, self.desk.poll_now
         record = self.table.cursor_record if self.focused_panel == "positions" else None

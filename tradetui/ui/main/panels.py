@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.default_columns import default_columns
-from tradetui.ui.sanitize import plain
+from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Panel(Container):
             trouble = READING
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
-            self.border_subtitle = plain(trouble)
+            self.border_subtitle = sanitized(trouble)
         self.set_class(aged or snapshot.error is not None, "-trouble")
         self._show_words(replace(snapshot, rows=rows.rows))
 
@@ -135,7 +135,7 @@ class Panel(Container):
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
         parts = [f"{self._number} {self.title}", count, *narrowed, f"· {state}" if state else ""]
-        caption = plain(" ".join(filter(None, parts))).plain
+        caption = sanitized(" ".join(filter(None, parts))).plain
         # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:
             return
@@ -168,10 +168,10 @@ class Panel(Container):
             return
         self._shown_words = words
         if self._words is None:
-            self._words = Static(plain(words), classes="words", markup=False)
+            self._words = Static(sanitized(words), classes="words", markup=False)
             self.mount(Container(self._words, classes="nothing"))
         else:
-            self._words.update(plain(words))
+            self._words.update(sanitized(words))
             self._words.display = bool(words)
 
 

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from tradetui.ui.main.five_panels import FivePanels
 from tradetui.ui.main.layout import PANELS
 from tradetui.ui.main.panels import TITLES
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
@@ -83,7 +83,7 @@ class RowActions(FivePanels):
             return
         types = [None, *map(str, self.desk.settings.product_types)]
         self.show_product(types[(types.index(self.product) + 1) % len(types)])
-        tell(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
+        notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
 
     def show_product(self, product: str | None) -> None:
         """Show the rows of one product type, or of all."""
@@ -97,7 +97,7 @@ class RowActions(FivePanels):
         """Read this panel again at once."""
         if self.able("poll_now") and self.desk is not None:
             self.desk.poll_now(self.focused_panel)
-            tell(self.app, f"Reading {TITLES[self.focused_panel].lower()} …", seconds=1.5)
+            notify(self.app, f"Reading {TITLES[self.focused_panel].lower()} …", seconds=1.5)
 
     def action_pause(self) -> None:
         """Let the rows stand still to be read, or move on."""
@@ -106,7 +106,7 @@ class RowActions(FivePanels):
             return
         self.paused = True
         banner = self.query_one("#banner", Static)
-        banner.update(plain(PAUSED))
+        banner.update(sanitized(PAUSED))
         banner.display = True
         self._show_hints()
 

@@ -20,7 +20,7 @@ from textual.widgets import Button, Input, Static
 from tradetui.ui.dialogs.deliberate_button import DeliberateButton
 from tradetui.ui.reversal.lines import left_words, outcome_lines, preview_lines, route_lines, unknown_words
 from tradetui.ui.reversal.unread import Unread
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.enums import Side
 from tradetui.wire.text.sanitize import scrub
 
@@ -90,10 +90,10 @@ class ReversalDialog(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
         with Vertical() as box:
-            box.border_title = plain(f"Reverse {self._subject}")
-            yield Static(plain(self._account), id="account", classes=style, markup=False)
+            box.border_title = sanitized(f"Reverse {self._subject}")
+            yield Static(sanitized(self._account), id="account", classes=style, markup=False)
             with VerticalScroll(can_focus=False):
-                yield Static(plain("reading positions, orders and prices …"), id="body", markup=False)
+                yield Static(sanitized("reading positions, orders and prices …"), id="body", markup=False)
             size_words = "size: the whole position; type a number and Enter for a part of it"
             # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
             yield Input(id="size", placeholder=size_words, select_on_focus=False, disabled=True)
@@ -245,8 +245,8 @@ class ReversalDialog(ModalScreen[None]):
         self._preview, self._reading = preview, ""
         self._unread.looked_at = self._unread.looked_at or preview
         self._target = preview.target
-        self.query_one(Vertical).border_title = plain(f"Reverse {self._subject}")
-        self.query_one("#account", Static).update(plain(self._account))
+        self.query_one(Vertical).border_title = sanitized(f"Reverse {self._subject}")
+        self.query_one("#account", Static).update(sanitized(self._account))
         lines = [*preview_lines(preview, self._unread.changed(preview)), *route_lines(self._execution.settings)]
         self.query_one("#body", Static).update(Content("\n").join(lines))
         self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
@@ -257,8 +257,8 @@ class ReversalDialog(ModalScreen[None]):
     def _name_button(self, title: str) -> None:
         """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
         room = self._scroll.size.width - BESIDE_TITLE
-        button, words = self.query_one("#confirm", Button), plain(title).plain
-        button.label = words if len(words) <= room else plain(f"Reverse {self._subject}").plain
+        button, words = self.query_one("#confirm", Button), sanitized(title).plain
+        button.label = words if len(words) <= room else sanitized(f"Reverse {self._subject}").plain
         button.styles.width = max(16, len(str(button.label)) + 4)
 
     def _arm(self) -> None:
@@ -305,7 +305,7 @@ class ReversalDialog(ModalScreen[None]):
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
         words = "\n".join(map(self._trade_app.with_own_keys, reasons)) or (self._note if armed else "arming …")
-        self._update("#reason", plain(words))
+        self._update("#reason", sanitized(words))
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
@@ -316,7 +316,7 @@ class ReversalDialog(ModalScreen[None]):
         if problem := self._size_problem():
             return (problem,)
         typed = self.query_one("#typed", Input).value
-        return (*self._execution.why_not(self._preview, typed), *self._not_seen())
+        return (*self._execution.blocking_reasons(self._preview, typed), *self._not_seen())
 
     def _update(self, name: str, words: Content) -> None:
         line = self.query_one(name, Static)
@@ -390,7 +390,7 @@ class ReversalDialog(ModalScreen[None]):
     def action_cancel(self) -> None:
         """Leave. What is on its way to the exchange goes on behind it, and that is said."""
         if self._phase is Phase.SENDING and self._preview is not None and self._preview.plan is not None:
-            tell(
+            notify(
                 self.app,
                 f"{self._preview.plan.title}: this is not taken back. It goes on behind, {self._target.symbol} stays "
                 "locked until it is known what became of it, and that is told here; J shows it.",
@@ -418,7 +418,7 @@ class ReversalDialog(ModalScreen[None]):
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
         self._phase = Phase.SENDING
-        self._update("#reason", plain("It is read again and sent …"))
+        self._update("#reason", sanitized("It is read again and sent …"))
         self.query_one("#confirm", Button).disabled = True
         self._unread.looked_at = self._preview
         self.query_one("#cancel", Button).disabled = True
@@ -458,7 +458,7 @@ class ReversalDialog(ModalScreen[None]):
         """Show it again instead of sending it; focus, scroll and typing are as they were."""
         why = " ".join(refused.reasons)
         if not self.is_attached:
-            tell(self.app, f"Reverse {shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
+            notify(self.app, f"Reverse {shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
             return
         self._unread.not_sent, self._note = why, ""
         self._phase = Phase.READING
@@ -505,7 +505,7 @@ class ReversalDialog(ModalScreen[None]):
         if not self.is_attached:
             title = shown.plan.title if shown.plan is not None else shown.subject
             words = f"{title}: {progress.words}" if progress is not None else f"{title}: {body.plain}"
-            tell(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
+            notify(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
             return
         self._phase = Phase.OVER
         self.query_one("#body", Static).update(body)

@@ -10,8 +10,8 @@ from textual.content import Content
 
 from tradetui.desk.tables.columns import UNKNOWN, number
 from tradetui.trading.holdings import Legs, Net
-from tradetui.trading.money import plain as plain_size
-from tradetui.ui.sanitize import plain
+from tradetui.trading.money import exact_digits
+from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress
     from tradetui.desk.settings import DeskSettings
     from tradetui.trading.holdings import Holdings
-    from tradetui.trading.order_impact import Resting
+    from tradetui.trading.order_impact import OrderImpact
     from tradetui.trading.reversal import ReversalPlan
 
 LABEL, LONGEST = 18, 8
@@ -41,7 +41,7 @@ def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[
     marks = _Marks(changed)
     if plan is not None:
         yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
-        yield plain(_action(plan))
+        yield sanitized(_action(plan))
         yield Content("")
         yield from _leg_lines(plan, marks)
         if plan.uncertain:
@@ -99,12 +99,12 @@ class _Marks:
 def _action(plan: ReversalPlan) -> str:
     """The two market orders in a sentence."""
     result = plan.results[0]
-    closed, size = plain_size(result.closed), plain_size(plan.held_size)
+    closed, size = exact_digits(result.closed), exact_digits(plan.held_size)
     if plan.uncertain:
         return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
     close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
     part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
-    opened = plain_size(result.opened)
+    opened = exact_digits(result.opened)
     return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
 
 
@@ -120,7 +120,7 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
             for leg, size, then in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
                 reversed_leg = leg == plan.leg
                 fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
-                words = _sizes(plain_size(size), then - size, plain_size(then))
+                words = _sizes(exact_digits(size), then - size, exact_digits(then))
                 yield marks.on(
                     line(
                         f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
@@ -155,7 +155,7 @@ def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
             yield line("locked", f"{number(position.locked)} held by close orders")
 
 
-def resting_lines(resting: Iterable[Resting], marks: _Marks | None = None) -> Iterable[Content]:
+def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -> Iterable[Content]:
     """The symbol's orders and live stops, those that now go the wrong way in the colour of a warning."""
     from tradetui.desk.reversal.preview import ChangedFact
 

@@ -29,7 +29,7 @@ from tradetui.desk.tables.columns import UTC_ZONE, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, TableLines
-from tradetui.ui.table.sort_filter import Narrowing
+from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -85,7 +85,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, columns: Sequence[Column], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
         super().__init__(id=id)
         self._cells = Cells(columns, zone)
-        self._narrowing = Narrowing(columns, zone)
+        self._narrowing = SortFilter(columns, zone)
         self._source: RowSource = NO_ROWS
         self._view: RowSource = NO_ROWS
         self._cursor = 0

@@ -13,7 +13,7 @@ TEXTS_KEPT: Final = 20_000
 TEXTS_OF_ROWS_GONE: Final = 500
 
 
-class Narrowing:
+class SortFilter:
     """What was chosen, applied to one source after another.
 
     The text of a row that a filter looks at is kept for as long as the row stays the same, so that a filter costs

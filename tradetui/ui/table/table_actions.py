@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.columns import Column
 from tradetui.ui.preferences import TableChoice, chosen_columns
-from tradetui.ui.sanitize import tell
+from tradetui.ui.sanitize import notify
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.export import Format
@@ -35,7 +35,7 @@ def export_table(app: TradeApp, table: RecordTable, name: str, title: str) -> No
 
     def told(words: str | None) -> None:
         if words is not None:
-            tell(app, f"{words}.", seconds=8)
+            notify(app, f"{words}.", seconds=8)
 
     app.push_screen(ExportDialog(title, default_name(name, account, now, Format.CSV), save), told)
 

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from tradetui.desk.tables.columns import COLUMNS, Column
 from tradetui.ui.keys.footer import Hint
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
-from tradetui.ui.sanitize import plain, tell
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns, export_table
 from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
@@ -87,7 +87,7 @@ class TableScreen(Screen[None]):
         """Whether a binding can do something now; says why where it cannot."""
         reason = self.why_not(binding)
         if reason is not None:
-            tell(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
+            notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is None
 
     # Keys as they are shown
@@ -187,7 +187,7 @@ class TableScreen(Screen[None]):
             self.query_one("#filter", Input).focus()
             return
         box = Input(self.table.pattern, id="filter", placeholder="text or regular expression; ! first inverts it")
-        box.border_title = plain(f"filter {self.subject.lower()}")
+        box.border_title = sanitized(f"filter {self.subject.lower()}")
         box.cursor_blink = False
         self.mount(box, before="#hints")
         box.focus()
@@ -227,7 +227,7 @@ class TableScreen(Screen[None]):
         self.zone = UTC if self.zone is not UTC else self._home_zone
         self.show_zone()
         self.refresh_states()
-        tell(self.app, f"Times are in {zone_label(self.zone)}.", seconds=2)
+        notify(self.app, f"Times are in {zone_label(self.zone)}.", seconds=2)
 
     def show_zone(self) -> None:
         """Show the times of every table in the zone."""

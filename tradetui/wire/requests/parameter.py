@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import SecretStr
 
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 
 
 class InvalidRequest(Exception):
@@ -35,7 +35,7 @@ def _shown(value: object) -> str:
     if isinstance(value, SecretStr):
         return "***"
     if isinstance(value, Decimal):
-        return plain(value)
+        return trimmed_digits(value)
     text = str(value)
     if not text.strip():
         return "nothing"
@@ -166,7 +166,7 @@ class Amount(Parameter):
         return amount
 
     def written(self, value: Decimal) -> str:
-        return plain(value)
+        return trimmed_digits(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Final
 _LONGEST: Final = 100
 
 
-def plain(number: Decimal) -> str:
+def trimmed_digits(number: Decimal) -> str:
     """The number in digits without an exponent, trailing zeros kept: `plain(Decimal(text)) == text` for plain text."""
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or abs(exponent) > _LONGEST:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, words
-from tradetui.wire.text.decimal_text import plain
+from tradetui.wire.text.decimal_text import trimmed_digits
 
 UTC_ZONE: Final[tzinfo] = UTC
 UNREADABLE_MARK: Final = "?"
@@ -72,7 +72,7 @@ class Column:
         if value is None or value == "":
             return UNKNOWN
         if isinstance(value, Decimal):
-            return plain(value)
+            return trimmed_digits(value)
         if isinstance(value, datetime):
             return instant(value, zone)
         if isinstance(value, str | int):
