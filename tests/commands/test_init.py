@@ -92,7 +92,7 @@ def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsy
     assert main(["init", "--config", str(config)]) == DONE
     messages = capsys.readouterr().err
     assert "refuses" not in messages and "not tried" not in messages
-    assert "classic mode, no copy trader" in messages
+    assert "classic mode, no copy trader" in messages and "sub-account of" not in messages
     assert "futures orders: read and write; futures positions: read" in messages
     assert "WARNING" not in messages
     assert "works from everywhere" in messages
@@ -100,10 +100,10 @@ def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsy
 
 
 def test_a_key_that_may_withdraw_is_warned_of_and_its_addresses_are_named() -> None:
-    row = {"userId": "12", "parentId": 7, "traderType": "trader", "ips": "10.0.0.1,10.0.0.2"}
+    row = {"userId": "12", "parentId": 4100000001, "traderType": "trader", "ips": "10.0.0.1,10.0.0.2"}
     info = AccountInfo.from_row({**row, "authorities": ["coor", "wwow"]})
     account, permissions, warning, addresses = account_sentences(info)
-    assert account == "Account: user ID 12, a sub-account of 7, classic mode, a copy trader."
+    assert account == "Account: user ID 12, a sub-account of 4100000001, classic mode, a copy trader."
     assert permissions == "Permissions: futures orders: read; withdrawals: read and write."
     assert warning.startswith("WARNING: this key may withdraw")
     assert addresses == "Addresses: the key works from 10.0.0.1, 10.0.0.2 only."

@@ -10,6 +10,8 @@ from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, Permis
 from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.models.spot import AccountInfo
 
+# The documentation's own example has the parent 1, which is nobody's: such a number says that there is none.
+_SHORTEST_UID = 5
 _ANY_ADDRESS = frozenset({"0.0.0.0", "0.0.0.0/0", "::", "::/0"})
 
 
@@ -41,7 +43,8 @@ async def check_key(client: ExchangeReader, product_type: str) -> KeyCheck:
 def account_sentences(info: AccountInfo) -> tuple[str, ...]:
     """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
     kinds = {True: "a copy trader", False: "no copy trader", None: "a copy trader or not, the exchange does not say"}
-    owner = f", a sub-account of {info.parent_id}" if (info.parent_id or "0") not in ("0", info.user_id) else ""
+    parent = info.parent_id or ""
+    owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
     permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not tell them"
     sentences = [
         f"Account: user ID {info.user_id}{owner}, classic mode, {kinds[info.is_copy_trader]}.",
