@@ -87,6 +87,14 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
     assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1
 
 
+def test_the_proxy_that_it_was_given_is_the_profiles(
+    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point()
+    assert main(["init", "--config", str(config), "--proxy", "socks5://127.0.0.1:1080"]) == DONE
+    assert load({}, Flags(config=config)).profile.proxy.get_secret_value() == "socks5://127.0.0.1:1080"
+
+
 def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     point()
     assert main(["init", "--config", str(config)]) == DONE

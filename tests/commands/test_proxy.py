@@ -139,3 +139,18 @@ def test_a_proxy_that_cannot_be_used_ends_every_command_with_the_remedy(
     told = capsys.readouterr()
     assert "proxy" in told.err and remedy in told.err
     assert "canary" not in told.err + told.out
+
+
+@pytest.mark.parametrize("command", ["doctor", "show accounts", "monitor", ""])
+def test_what_is_wrong_with_the_environments_route_ends_every_command(
+    point: Point, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    point(TRADETUI_BASE_URL="https://exchange.invalid", all_proxy="socks4://trader:canary@127.0.0.1:1")
+    assert main(command.split()) == USAGE
+    errors = capsys.readouterr().err
+    assert "all_proxy" in errors and "--proxy" in errors and "canary" not in errors
+    monkeypatch.delenv("all_proxy")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
+    assert main(command.split()) == USAGE
+    errors = capsys.readouterr().err
+    assert "SSL_CERT_FILE" in errors and "absent.pem" in errors and "unset the variable" in errors

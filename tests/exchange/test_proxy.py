@@ -14,17 +14,25 @@ import pytest
 
 from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
-from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, Raw, envelope, http, raw_server
-from tradetui.exchange import ExchangeReader, Priority, Unreachable
+from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, START_MS, Raw, envelope, http, raw_server
+from tests.exchange.test_first_byte import REVERSAL
+from tradetui.exchange import (
+    ExchangeClient,
+    ExchangeReader,
+    InvalidProxy,
+    LoopClock,
+    NotSent,
+    Priority,
+    Proxy,
+    Unreachable,
+    parse_proxy,
+)
 from tradetui.exchange.errors import Hop
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.proxy import (
-    InvalidProxy,
-    Proxy,
     is_excepted,
-    parse_proxy,
     proxy_of_environment,
 )
 from tradetui.exchange.transport.transport import (
@@ -248,6 +256,31 @@ async def test_what_breaks_after_the_first_byte_may_have_arrived(scheme: str, tm
             failure = await post(HttpTransport(origin, timeouts=PATIENT, tls=tls, proxy=proxy))
     assert isinstance(failure, TransportError)
     assert (failure.kind, failure.sent, server.count) == (TransportErrorKind.BROKEN, True, 1)
+
+
+@pytest.mark.parametrize("fault", [Fault.HANG, Fault.CLOSE, Fault.ANSWER_502])
+async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_is_free(fault: Fault) -> None:
+    clock = LoopClock(START_MS)
+    moments: list[int] = []
+
+    async def before_send(stamp_ms: int) -> None:
+        moments.append(stamp_ms)
+
+    async with running_proxy("http") as port, relay(port, fault) as between:
+        client = ExchangeClient(
+            CREDENTIALS,
+            f"https://{EXCHANGE}",
+            clock=clock,
+            budget=LocalBudget(clock=clock),
+            timeouts=HASTY,
+            proxy=parse_proxy(f"http://127.0.0.1:{between.port}"),
+        )
+        async with client:
+            with pytest.raises(NotSent, match=f"the proxy http://127.0.0.1:{between.port}") as failure:
+                await client.futures.reverse(REVERSAL, before_send=before_send)
+            assert "proxy" in str(failure.value.remedy)
+            assert client.link.usage()["futures.reverse"].used == 0
+    assert moments == []
 
 
 async def test_each_hop_is_named_by_the_error_that_a_caller_gets(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tradetui.commands.console import needs_terminal
 from tradetui.commands.data_directory import load_privately
 from tradetui.commands.exit_codes import USAGE
 from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
+from tradetui.profiles.route import route_of
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -31,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
         read_only=args.read_only or args.command == "monitor",
     )
     loaded = load_privately(os.environ, flags)
+    route_of(loaded)  # what is wrong with it is said here and not behind the screen
     if not needs_terminal():
         return USAGE
     from tradetui.commands import screen_state

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         UnreadableReply,
     )
     from tradetui.exchange.rate_limit.limiter import Priority
+    from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
 
 __all__ = [
     "AuthenticationFailed",
@@ -33,17 +34,20 @@ __all__ = [
     "ExchangeClient",
     "ExchangeError",
     "ExchangeReader",
+    "InvalidProxy",
     "LoopClock",
     "NotSent",
     "OutcomeUnknown",
     "PermissionRefused",
     "Priority",
+    "Proxy",
     "RateLimited",
     "Rejected",
     "SystemClock",
     "UnifiedAccount",
     "Unreachable",
     "UnreadableReply",
+    "parse_proxy",
 ]
 
 _HOMES = {
@@ -51,8 +55,11 @@ _HOMES = {
     "ExchangeClient": "client",
     "ExchangeReader": "client",
     "Priority": "rate_limit.limiter",
+    "InvalidProxy": "transport.proxy",
     "LoopClock": "clock",
+    "Proxy": "transport.proxy",
     "SystemClock": "clock",
+    "parse_proxy": "transport.proxy",
 }
 
 
