@@ -13,11 +13,11 @@ from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import live
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Tell each life; 1 where one broke a promise."""
-    shrink = "--smaller" in words
+    shrink = "--smaller" in arguments
     broken = False
-    for seed in (int(word) for word in words if word != "--smaller"):
+    for seed in (int(argument) for argument in arguments if argument != "--smaller"):
         verdict = live(plan_of(seed))
         if shrink and verdict.broken:
             verdict = live(smaller(verdict.plan, verdict.broken[0][:3]))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import json
 import logging
 import shutil
-import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Coroutine
@@ -20,6 +18,7 @@ from typing import Any
 import looptime
 
 from tests.whole.lives.clocks import BootClock
+from tests.whole.lives.journal_watch import JournalWatch, damage_journal, inode_of
 from tests.whole.lives.network import Network
 from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Plan, StrangerTrade
 from tests.whole.lives.process import RUNTIME_DIR, Process, connections_by_process, task_factory
@@ -147,7 +146,7 @@ class Life:
         self.verdict.posts = len(self.network.posts)
         self.verdict.hits += self.network.hits
         for trail in self.promises.trails.values():
-            outcome = trail.steps[-1].told.get("outcome", "")
+            outcome = trail.steps[-1].details.get("outcome", "")
             self.verdict.outcomes[f"{trail.state} {outcome}".strip()] += 1
 
     async def _end(self) -> None:
@@ -391,8 +390,8 @@ class Life:
             if journal.inode != inode_of(file):
                 self._find_journals(process)
                 journal = self._journals[file]
-            for intent, state, told in journal.new_steps():
-                step = Step(asyncio.get_running_loop().time(), state, told, process.number)
+            for intent, state, details in journal.new_steps():
+                step = Step(asyncio.get_running_loop().time(), state, details, process.number)
                 self.promises.written(intent, step)
                 process.wrote(state)
 
@@ -419,79 +418,3 @@ class Life:
                 self._journals[file] = self._outside.copy().run(JournalWatch, file, journal.newest)
             if has_events:
                 self.promises.damaged(data_dir)
-
-
-class JournalWatch:
-    """Reads the steps that are new in a journal's file, on a connection of its own."""
-
-    def __init__(self, file: Path, newest: int = 0) -> None:
-        self.inode = inode_of(file)
-        self._written_in = (file, file.with_name(f"{file.name}-wal"))
-        self._seen: tuple[tuple[int, int, int], ...] = ()
-        self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-        self.newest = newest
-
-    def was_written(self) -> bool:
-        """Whether the file is another one than when this was asked last."""
-        now = tuple(_content_of(file) for file in self._written_in)
-        changed, self._seen = now != self._seen, now
-        return changed
-
-    @property
-    def has_events(self) -> bool:
-        """Whether any step was seen in it."""
-        return self.newest > 0
-
-    def new_steps(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Intent, state and what is told of each new step."""
-        try:
-            rows = self._connection.execute(
-                "SELECT number, intent, state, told FROM event WHERE number > ? AND intent != '' ORDER BY number",
-                (self.newest,),
-            ).fetchall()
-        except sqlite3.OperationalError:
-            return []  # the file is being made
-        if rows:
-            self.newest = rows[-1][0]
-        return [(intent, state, json.loads(told)) for _, intent, state, told in rows]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
-
-
-def inode_of(file: Path) -> int:
-    """What tells a file from one that took its place."""
-    try:
-        return file.stat().st_ino
-    except FileNotFoundError:
-        return 0
-
-
-def _content_of(file: Path) -> tuple[int, int, int]:
-    try:
-        status = file.stat()
-    except FileNotFoundError:
-        return (0, 0, 0)
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def damage_journal(file: Path, damage: Damage, random: Random) -> None:
-    """Do to a journal what happens to files."""
-    sides = [file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")]
-    match damage:
-        case Damage.DELETED:
-            for side in sides:
-                side.unlink(missing_ok=True)
-        case Damage.EMPTIED:
-            for side in sides:
-                if side.exists():
-                    side.write_bytes(b"")
-        case Damage.FLIPPED:
-            connection = sqlite3.connect(file)
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.close()
-            content = bytearray(file.read_bytes())
-            place = content.find(b'"request"')
-            content[place + 2 if place > 0 else random.randrange(len(content))] ^= 4
-            file.write_bytes(content)

@@ -32,7 +32,7 @@ class Step:
 
     at_s: float
     state: str
-    told: dict[str, Any]
+    details: dict[str, Any]
     process: int
 
 
@@ -133,7 +133,7 @@ class Promises:
         """A step is in the journal now."""
         trail = self.trails.setdefault(intent, IntentTrail(intent))
         trail.steps.append(step)
-        shown = {name: value for name, value in step.told.items() if name not in ("request", "after", "title")}
+        shown = {name: value for name, value in step.details.items() if name not in ("request", "after", "title")}
         self.note(f"journal (process {step.process}): {intent} {step.state} {shown}")
         if step.state == "intended":
             self._judge_before(intent, step)
@@ -185,7 +185,7 @@ class Promises:
 
     def _judge_before(self, intent: str, step: Step) -> None:
         """(g) What a reversal rests on was held, and was held lately."""
-        before, symbol = step.told.get("before", {}), str(step.told.get("request", {}).get("symbol", ""))
+        before, symbol = step.details.get("before", {}), str(step.details.get("request", {}).get("symbol", ""))
         since_s = step.at_s - self._lag_s - READ_WITHIN_S
         held = self.network.books.held[symbol].between(since_s, step.at_s)
         if before not in [holding_text(holding, hedge=self.plan.hedge) for holding in held]:
@@ -218,8 +218,10 @@ class Promises:
     def _judge_settled(self, trail: IntentTrail, step: Step, post: Post | None) -> None:
         """(b) The journal's word is our order's effect as it was when written."""
         if post is None:
-            if step.told.get("outcome") not in ("unchanged", "other"):
-                self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')} though nothing of it left")
+            if step.details.get("outcome") not in ("unchanged", "other"):
+                self.breaks(
+                    "b", f"{trail.intent} is settled as {step.details.get('outcome')} though nothing of it left"
+                )
             return
         self._must_be_over(trail.intent, "the journal says settled")
         ended_at_s = post.ended_at_s if post.ended_at_s is not None else post.departed_at_s
@@ -229,9 +231,9 @@ class Promises:
         latest_ms = self.exchange.clock.highest_shown_ms(step.at_s - READ_WITHIN_S)
         if self.reversal_of(post) is None and latest_ms <= post.stamp_ms + WINDOW_MS:
             self.breaks("a", f"{trail.intent} was taken for absent while the exchange's time was within its window")
-        names = self.names_of(post, step.at_s, inferred=bool(step.told.get("inferred")))
-        if step.told.get("outcome") not in names:
-            self.breaks("b", f"{trail.intent} is settled as {step.told.get('outcome')}, and is {sorted(names)}")
+        names = self.names_of(post, step.at_s, inferred=bool(step.details.get("inferred")))
+        if step.details.get("outcome") not in names:
+            self.breaks("b", f"{trail.intent} is settled as {step.details.get('outcome')}, and is {sorted(names)}")
 
     def _must_be_over(self, intent: str, what: str) -> None:
         post = self.post_of(intent)
@@ -263,7 +265,7 @@ class Promises:
             return False
         if reversal.matching.lies:
             return True
-        return bool(step.told.get("inferred")) and self._stood_still(reversal, step.at_s)
+        return bool(step.details.get("inferred")) and self._stood_still(reversal, step.at_s)
 
     def _stood_still(self, reversal: Reversal, at_s: float) -> bool:
         if self._shows_open(reversal):
@@ -313,7 +315,7 @@ class Promises:
 
     def has_inferred(self) -> bool:
         """Whether the end of any intent was inferred, so that a later fill corrects it."""
-        return any(trail.steps[-1].told.get("inferred") for trail in self.trails.values())
+        return any(trail.steps[-1].details.get("inferred") for trail in self.trails.values())
 
     def judge_release_in_the_end(self, process_ready_since_s: float) -> None:
         """(e) What was acknowledged, or seen as open by a process that still runs, settles without the trader."""
@@ -339,8 +341,8 @@ class Promises:
             if trail.state in ("withdrawn", "rejected") and reversal is not None:
                 self.breaks("b", f"in the end the journal says {trail.state} of {trail.intent}, which was taken")
             if trail.state == "settled":
-                inferred = bool(trail.steps[-1].told.get("inferred"))
-                names, outcome = self.names_of(post, None, inferred=inferred), trail.steps[-1].told.get("outcome")
+                inferred = bool(trail.steps[-1].details.get("inferred"))
+                names, outcome = self.names_of(post, None, inferred=inferred), trail.steps[-1].details.get("outcome")
                 if outcome not in names:
                     self.breaks("b", f"in the end {trail.intent} is settled as {outcome}, and is {sorted(names)}")
 
