@@ -342,6 +342,45 @@ async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: py
         assert State.ACKNOWLEDGED not in states(on)
 
 
+@BOTH_EXTENTS
+@pytest.mark.parametrize(("status", "code"), [(429, "1001"), (400, "40774"), (400, "40014")])
+async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
+    status: int, code: str, core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        refuses_what_it_does(on, monkeypatch, status, code, lambda: by_legs.close("3"))
+        came = heard(on)
+        sent = await confirmed(on)
+        assert sent.progress.state is State.UNKNOWN and "yet there is an order" in sent.progress.words
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on)
+        by_legs.close("17")
+        by_legs.open("20")
+        await asyncio.sleep(60)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert State.REJECTED not in states(on)
+        assert on.posts == 1
+
+
+def refuses_what_it_does(
+    on: Scene, patch: pytest.MonkeyPatch, status: int, code: str, meanwhile: Callable[[], None]
+) -> None:
+    """The exchange takes the next order, goes on with it, and answers that it did not take it."""
+    right = Sandbox.answer
+
+    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        answer = right(self, request, fault)
+        if request.method == "POST":
+            meanwhile()
+            answer.status = status
+            answer.body = json.dumps({"code": code, "msg": "no", "requestTime": 0, "data": None}).encode()
+        return answer
+
+    patch.setattr(Sandbox, "answer", wrong)
+
+
 async def test_a_time_of_400_digits_is_not_a_reversal_that_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="2")

@@ -64,6 +64,11 @@ class OrderReads:
             raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
+    async def is_pending(self, wish: ReversalParams, client_oid: str) -> bool:
+        """Whether an order of our own clientOid is pending, live or partially filled; raises `ExchangeError`."""
+        orders = await self._evidence.orders(wish.product_type, wish.symbol)
+        return any(order.client_oid == client_oid for order in orders)
+
     async def observe(
         self, sent: Sent, *, order_id: str | None, waited_s: float, order_size: Decimal | None = None
     ) -> Observation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
@@ -147,17 +147,16 @@ class Sending:
         return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
 
     async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
-        """Whether the exchange shows an order of our own id though it has refused it."""
-        try:
-            async with asyncio.timeout(CALL_S / 4):
-                reading = await self._reads.order(plan.wish, client_oid)
-        except asyncio.CancelledError:
-            if is_cancelled():
-                raise
-            return False
-        except Exception:
-            return False
-        return reading.answer is OrderAnswer.SHOWN
+        """Whether the exchange shows an order of our own id though it has refused it: by that id, or as pending."""
+        wish = plan.wish
+
+        async def shown_by_id() -> bool:
+            return (await self._reads.order(wish, client_oid)).answer is OrderAnswer.SHOWN
+
+        async def shown_as_pending() -> bool:
+            return await self._reads.is_pending(wish, client_oid)
+
+        return any(await asyncio.gather(_proven(shown_by_id), _proven(shown_as_pending)))
 
     def _still_true(self, now: Preview) -> None:
         """Raise NotSent where it was given up, or where what it rests on may not be so any more."""
@@ -248,6 +247,19 @@ class Sending:
             acknowledged=reply is not None,
             order_id=reply.rows[0].order_id if reply is not None else None,
         )
+
+
+async def _proven(read: Callable[[], Awaitable[bool]]) -> bool:
+    """What a read after a refusal says; one that fails or takes too long proves nothing."""
+    try:
+        async with asyncio.timeout(CALL_S / 4):
+            return await read()
+    except asyncio.CancelledError:
+        if is_cancelled():
+            raise
+        return False
+    except Exception:
+        return False
 
 
 def is_cancelled() -> bool:
