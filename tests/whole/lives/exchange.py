@@ -18,9 +18,10 @@ from urllib.parse import parse_qsl
 
 from tests.whole.lives.books import PRICES, Books, Fill, Holding, Reversal, trade_time_ms
 from tests.whole.lives.clocks import START_MS, ExchangeClock
+from tests.whole.lives.exchange_rows import account_info, account_row, contract_rows, ticker_row
 from tests.whole.lives.plan import Matching, Plan
 
-API_KEY, SECRET, PASSPHRASE, UID = "bg_second_exchange", "second-secret", "secondpass", "7788990011"
+API_KEY, SECRET, PASSPHRASE = "bg_second_exchange", "second-secret", "secondpass"
 STAMP_OFF_MS = 30_000
 REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
 FOUND_AFTER_S = 3.0
@@ -201,23 +202,7 @@ class SecondExchange:
     # Reads
 
     def _accounts(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
-        return [
-            {
-                "marginCoin": "USDT",
-                "locked": "0",
-                "available": "9000000",
-                "crossedMaxAvailable": "9000000",
-                "isolatedMaxAvailable": "9000000",
-                "maxTransferOut": "9000000",
-                "accountEquity": "9000000",
-                "usdtEquity": "9000000",
-                "btcEquity": "150",
-                "crossedRiskRate": "0.001",
-                "unrealizedPL": "0",
-                "coupon": "0",
-                "assetMode": "single",
-            }
-        ]
+        return [account_row()]
 
     def _positions(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
         at_s = self._now_s - self.lag_s(self._plan.position_lag_s)
@@ -410,7 +395,7 @@ class SecondExchange:
 
     def _account(self, query: Mapping[str, str]) -> dict[str, Any]:
         return {
-            **self._accounts(query)[0],
+            **account_row(),
             "posMode": self._mode_word,
             "marginMode": "crossed",
             "crossedMarginLeverage": 20,
@@ -419,57 +404,13 @@ class SecondExchange:
         }
 
     def _contracts(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
-        wanted = query.get("symbol")
-        return [
-            {
-                "symbol": symbol,
-                "baseCoin": symbol.removesuffix("USDT"),
-                "quoteCoin": "USDT",
-                "makerFeeRate": "0.0002",
-                "takerFeeRate": "0.0006",
-                "minTradeNum": "0.001",
-                "sizeMultiplier": "0.001",
-                "volumePlace": "3",
-                "pricePlace": "1",
-                "priceEndStep": "1",
-                "minTradeUSDT": "5",
-                "maxMarketOrderQty": "100000",
-                "maxPositionNum": "150",
-                "symbolStatus": "normal",
-                "symbolType": "perpetual",
-            }
-            for symbol in PRICES
-            if not wanted or symbol == wanted.upper()
-        ]
+        return contract_rows(query.get("symbol"))
 
     def _ticker(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
-        symbol = query.get("symbol", "BTCUSDT").upper()
-        price = str(PRICES.get(symbol, 1))
-        return [
-            {
-                "symbol": symbol,
-                "lastPr": price,
-                "bidPr": price,
-                "askPr": price,
-                "markPrice": price,
-                "indexPrice": price,
-                "fundingRate": "0.0001",
-                "ts": str(self.clock.now_ms()),
-            }
-        ]
+        return [ticker_row(query.get("symbol", "BTCUSDT").upper(), self.clock.now_ms())]
 
     def _info(self, query: Mapping[str, str]) -> dict[str, Any]:
-        return {
-            "userId": UID,
-            "inviterId": "",
-            "ips": "",
-            "authorities": ["coor", "coow", "cpor", "cpow"],
-            "parentId": 0,
-            "traderType": "not_trader",
-            "channelCode": "",
-            "channel": "",
-            "regisTime": str(START_MS - 10_000_000),
-        }
+        return account_info()
 
     def _time(self, query: Mapping[str, str]) -> dict[str, Any]:
         return {"serverTime": str(self.clock.now_ms())}

@@ -17,7 +17,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tests.whole.lives.clocks import BootClock
-from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, UID, Request
+from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, Request
+from tests.whole.lives.exchange_rows import UID
 from tests.whole.lives.network import Network, NoResponse, Post
 from tests.whole.lives.plan import Act, Plan, ProcessPlan
 from tradetui.desk.account.identity import stand_in
