@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
+LOCKED_NOW = "Trading is locked."
 STARTED_S = 3.0
 
 
@@ -347,6 +348,9 @@ class TradeApp(App[None], inherit_bindings=False):
         def unlock(yes: bool | None) -> None:
             if yes:
                 execution.unlock()
+                for notification in tuple(self._notifications):
+                    if notification.message == LOCKED_NOW:
+                        self._unnotify(notification)
                 self.main.published(None)
 
         question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
@@ -371,7 +375,8 @@ class TradeApp(App[None], inherit_bindings=False):
         written = execution.lock()
         self.main.published(None)
         if await written:
-            notify(self, "Trading is locked.")
+            if execution.locked:
+                notify(self, LOCKED_NOW)
             return
         self.main.published(None)
         why = execution.intents.trouble or "the journal cannot be used"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -72,6 +73,15 @@ class Sent:
     call_ended_s: float | None = None
     acknowledged: bool = False
     order_id: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The plan's title with intent and time of sending, since a later one of the symbol may be called the same."""
+        if not self.stamp_ms:
+            return f"{self.plan.title} ({self.intent})"
+        return (
+            f"{self.plan.title} ({self.intent}, sent {datetime.fromtimestamp(self.stamp_ms / 1000, UTC):%H:%M:%S} UTC)"
+        )
 
 
 def sent_of(intent: Intent) -> Sent:

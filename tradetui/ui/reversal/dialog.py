@@ -78,6 +78,7 @@ class ReversalDialog(ModalScreen[None]):
         self._target = target
         self._phase = Phase.READING
         self._preview: Preview | None = None
+        self._sent: Sent | None = None
         self._unread = Unread()
         self._ready = False
         """Whether it was armed once: keys from before are dropped."""
@@ -434,7 +435,7 @@ class ReversalDialog(ModalScreen[None]):
         from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 
         try:
-            sent = await self._execution.confirm(shown, typed)
+            self._sent = sent = await self._execution.confirm(shown, typed)
             await self._follow(shown, sent)
         except NotConfirmed as refused:
             self._not_confirmed(shown, refused)
@@ -503,7 +504,7 @@ class ReversalDialog(ModalScreen[None]):
         if not good:
             self.app.bell()
         if not self.is_attached:
-            title = shown.plan.title if shown.plan is not None else shown.subject
+            title = self._sent.title if self._sent is not None else f"Reverse {shown.subject}"
             words = f"{title}: {progress.words}" if progress is not None else f"{title}: {body.plain}"
             notify(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
             return

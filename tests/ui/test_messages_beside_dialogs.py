@@ -1,0 +1,88 @@
+"""Messages leave every line of a dialog readable, name the reversal they are about, and go when they are untrue."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.widgets import Button
+
+from tests.ui.reversal_stage import opened, said, words
+from tests.ui.virtual import Stage
+from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.sanitize import notify
+from tradetui.ui.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+OLDER = "An alarm of seven lines. " * 12
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        notify(stage.app, OLDER, severity="error", seconds=600)
+        dialog = await opened(stage, pilot)
+        notify(stage.app, "The newest message.", severity="error", seconds=600)
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        rows = screen_text(stage.app).splitlines()
+        assert any("The newest message." in row for row in rows)
+        for name in ("#account", "#size", "#reason", "#cancel", "#confirm"):
+            region = dialog.query_one(name).region
+            assert region.height >= 1
+            for x, y in ((region.x, region.y), (region.right - 1, region.bottom - 1)):
+                widget, _ = dialog.get_widget_at(x, y)
+                assert widget is dialog.query_one(name), f"{name} is covered by {widget}"
+
+
+async def test_a_message_covers_nothing_of_a_question() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        notify(stage.app, OLDER, severity="error", seconds=600)
+        await pilot.press("L")
+        await asyncio.sleep(0.5)
+        await pilot.press("L")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ConfirmDialog)
+        for button in dialog.query(Button):
+            widget, _ = dialog.get_widget_at(button.region.right - 1, button.region.y)
+            assert widget is button
+
+
+async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("L")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert said(stage) == "Trading is locked."
+        await pilot.press("L", "tab", "enter")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        assert "Trading is locked." not in words(stage)
+
+
+async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        await pilot.press("escape")
+        await asyncio.sleep(60)
+        await pilot.pause()
+        assert dialog._sent is not None
+        ends = [
+            notification.message
+            for notification in stage.app._notifications
+            if dialog._sent.intent in notification.message
+        ]
+        assert len(ends) >= 1
+        assert ", sent 12:00:" in ends[-1]
