@@ -202,7 +202,9 @@ async def test_an_order_that_stays_partly_filled_is_never_settled(
         by_legs.close("3")
         await asyncio.sleep(600)
         assert came[-1].state is State.UNKNOWN
-        assert any(progress.stage is Stage.SO_FAR and "3 of 20 filled" in progress.words for progress in came)
+        assert any(
+            progress.stage is Stage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.words for progress in came
+        )
         assert all(progress.outcome is None for progress in came)
         with pytest.raises(Withheld, match="still live at the exchange"):
             await on.execution.release(sent.intent, "looked")
@@ -226,7 +228,10 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         by_legs = ByLegs(on, monkeypatch)
         came = heard(on)
         await confirmed(on, LONG if mode == "hedge" else Target(SYMBOL, USDT))
-        by_legs.close("20")
+        by_legs.close("17")
+        await asyncio.sleep(5)
+        assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].words
+        by_legs.close("3")
         await asyncio.sleep(15)
         assert on.execution.unsettled() and came[-1].stage is Stage.SO_FAR
         by_legs.open("20")
@@ -292,6 +297,36 @@ async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypa
         assert came[-1].outcome is Outcome.OTHER
         (intent,) = on.journal.newest()
         assert intent.told["effect"] == {"long": "0", "short": "20"}
+
+
+@pytest.mark.parametrize(
+    ("filled", "so_far"), [("3", "closed 3 of 3, opened 3 of 3"), ("1", "closed 1 of 3, opened 1 of 3")]
+)
+async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        right = Order.detail
+        monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "partially_filled"})
+        came = heard(on)
+        await confirmed(on, PART)
+        by_legs.close(filled)
+        by_legs.open(filled)
+        assert by_legs.closing is not None
+        by_legs.book.fills[-1]["orderId"] = by_legs.closing.order_id  # one order carries both legs
+        await asyncio.sleep(20)
+        assert f"so far, {so_far}; the order is still live" in came[-1].words
+
+
+async def test_with_a_size_in_one_way_mode_it_is_one_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene("one-way") as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on, Target(SYMBOL, USDT, size=Decimal(3)))
+        by_legs.close("2")
+        await asyncio.sleep(5)
+        assert "so far, traded 2 of 6 or 40" in came[-1].words
 
 
 # Whatever goes wrong after the first byte

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from tradetui.desk.reversal.outcome import Outcome, name_outcome
+from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
 from tradetui.trading.fill_effects import holdings_after
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
@@ -89,9 +89,10 @@ class Classification:
     """What a look amounts to.
 
     `effect` is what would be held by our own order alone, None where fills cannot be told apart; `filled` of `wanted`
-    is how far the order is, in the base coin. `inferred`: only what was traded says that the order was taken.
-    `explained`: what is held is what was held before and all the fills that were read. `evidence` is everything known
-    of our own order; while it stays the same, nothing of ours has changed.
+    is how far the order is, in the base coin. `closed` and `opened` are what our order has closed of the leg and opened
+    on the other side, in the base coin, None where it cannot be told. `inferred`: only what was traded says that the
+    order was taken. `explained`: what is held is what was held before and all the fills that were read. `evidence` is
+    everything known of our own order; while it stays the same, nothing of ours has changed.
     """
 
     standing: Standing
@@ -99,6 +100,8 @@ class Classification:
     effect: Holdings | None
     filled: Decimal | None
     wanted: Decimal | None
+    closed: Decimal | None
+    opened: Decimal | None
     inferred: bool
     explained: bool
     evidence: tuple[object, ...]
@@ -129,6 +132,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
     burst = burst_among(seen.other_fills)
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
+    filled = _filled(seen, own_volume)
+    closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
     inferred = False
     taken = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
     if not taken and seen.answer is OrderAnswer.NOT_TOLD and not burst and traded_as_planned(plan, seen.other_fills):
@@ -143,8 +148,10 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         standing=standing,
         outcome=outcome,
         effect=effect,
-        filled=_filled(seen, own_volume),
+        filled=filled,
         wanted=_wanted(seen),
+        closed=closed,
+        opened=None if opening.ambiguous else opened,
         inferred=inferred or unnamed,
         explained=explained,
         evidence=(
@@ -233,6 +240,19 @@ def _filled(seen: Observation, own_volume: Decimal) -> Decimal | None:
         return max(seen.order.base_volume or ZERO, own_volume)
     told = [row.base_volume for row in seen.pending if row.base_volume is not None]
     return max(sum(told, ZERO), own_volume) if told or own_volume else None
+
+
+def _closed_and_opened(
+    plan: ReversalPlan, ours: Sequence[FuturesFill], filled: Decimal | None, own_volume: Decimal
+) -> tuple[Decimal | None, Decimal | None]:
+    """What our fills have closed and opened; what the order alone says it has filled closes first, then opens."""
+    held = holdings_after(plan.before, ours)
+    if held is None or (filled is None and not ours):
+        return None, None
+    closed, opened = moves(plan, held)
+    not_in_fills = max(ZERO, (filled or ZERO) - own_volume)
+    closes = min(not_in_fills, max(ZERO, max(result.closed for result in plan.results) - closed))
+    return closed + closes, opened + not_in_fills - closes
 
 
 def _wanted(seen: Observation) -> Decimal | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
@@ -30,6 +30,7 @@ from tradetui.desk.reversal.sending import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.money import exact_digits
+from tradetui.trading.reversal import ReversalPlan
 
 _log = logging.getLogger(__name__)
 
@@ -165,7 +166,7 @@ class OutcomeTracker:
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
             return await self._settle(search, seen, classification, publish)
         else:
-            publish(_so_far(search.state, seen, classification))
+            publish(_so_far(search.state, sent.plan, seen, classification))
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
@@ -177,7 +178,7 @@ class OutcomeTracker:
 
     def _remember_pending(self, sent: Sent, classification: Classification) -> None:
         if classification.standing is Standing.PENDING:
-            self._pending[sent.intent] = _how_much(classification)
+            self._pending[sent.intent] = _how_much(sent.plan, classification)
         else:
             self._pending.pop(sent.intent, None)
 
@@ -237,7 +238,7 @@ class OutcomeTracker:
         """Lock it again where an order went on filling after it was settled, and search on for its end."""
         if not _more_of_ours(search, intent, classification):
             return
-        words = f"it was settled, and its order went on filling: {_how_much(classification)}"
+        words = f"it was settled, and its order went on filling: {_how_much(search.sent.plan, classification)}"
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": words}):
             return
         await self._intents.look()
@@ -280,19 +281,33 @@ def _more_of_ours(search: _Search, intent: Intent, classification: Classificatio
     return False
 
 
-def _how_much(classification: Classification) -> str:
-    filled = exact_digits(classification.filled) if classification.filled is not None else "?"
-    wanted = exact_digits(classification.wanted) if classification.wanted is not None else "?"
-    return f"{filled} of {wanted} filled"
+def _how_much(plan: ReversalPlan, classification: Classification) -> str:
+    """What was closed and what was opened so far, each of what was planned: `closed 3 of 3, opened 0 of 3`.
+
+    Where it is open what is closed and what opened, as in one-way mode with a size, both are one amount.
+    """
+    closed, opened = classification.closed, classification.opened
+    if plan.uncertain:
+        traded = closed + opened if closed is not None and opened is not None else None
+        return f"traded {_amount_of(traded, (result.traded for result in plan.results))}"
+    (result,) = plan.results
+    return f"closed {_amount_of(closed, (result.closed,))}, opened {_amount_of(opened, (result.opened,))}"
 
 
-def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
+def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
+    so_far = exact_digits(amount) if amount is not None else "?"
+    return f"{so_far} of {' or '.join(map(exact_digits, planned))}"
+
+
+def _so_far(state: State, plan: ReversalPlan, seen: Observation, classification: Classification) -> Progress:
     stage = Stage.SO_FAR
     match classification.standing:
         case Standing.PENDING:
-            words = f"so far, {_how_much(classification)}; the order is still live"
+            words = f"so far, {_how_much(plan, classification)}; the order is still live"
         case Standing.LAGGING:
-            words = f"so far, {_how_much(classification)}; the order has filled, and what is held does not show it"
+            words = (
+                f"so far, {_how_much(plan, classification)}; the order has filled, and what is held does not show it"
+            )
         case Standing.UNSEEN | Standing.ABSENT:
             stage, words = Stage.LOOKING, "looking: nothing of the order is seen yet"
         case _:
