@@ -538,3 +538,25 @@ async def test_a_refusal_of_the_side_names_the_setting(monkeypatch: pytest.Monke
         assert "one_way_side" in str(refused.value)
         assert on.held() == Net(Decimal(2))
         assert states(on)[-1] is State.REJECTED
+
+
+@pytest.mark.parametrize("change", [{"data": None}, {"data": {"orderId": "9", "clientOid": "somebody-else"}}])
+async def test_what_was_seen_once_of_an_order_is_not_forgotten(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        replies_with(on, monkeypatch, lambda body: body.update(change))
+        came = heard(on)
+        sent = await confirmed(on)
+        assert sent.progress.state is State.UNKNOWN
+        await asyncio.sleep(3)
+        assert "the order is still live" in came[-1].words
+        by_legs.close("20")
+        await asyncio.sleep(3)
+        assert all("nothing of the order is seen" not in progress.words for progress in came)
+        by_legs.open("20")
+        await asyncio.sleep(6)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == Legs(Decimal(0), Decimal(20))
