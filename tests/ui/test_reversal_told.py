@@ -13,6 +13,10 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
 from tests.ui.virtual import Stage
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.departure import Departure
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.preview import Preview
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog
 
@@ -277,15 +281,57 @@ async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.M
         assert not isinstance(stage.app.screen, ReversalDialog)
 
 
-async def test_what_was_left_and_then_not_sent_is_told() -> None:
+# It can be taken back until it leaves
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.5, 1.5])
+async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch, after_s: float) -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        hold_more(stage, dialog, "short", "0.2")
-        stage.sandbox.faults.next("delay", endpoint="futures.positions", times=1)
+        execution = stage.desk.execution
+        assert execution is not None and dialog._preview is not None and dialog._preview.plan is not None
+        read_again = execution._read_again
+
+        async def reads_slowly(shown: Preview) -> Preview:
+            await asyncio.sleep(1.6)
+            return await read_again(shown)
+
+        monkeypatch.setattr(execution, "_read_again", reads_slowly)
         await confirm(pilot, dialog)
+        await asyncio.sleep(after_s)
+        assert "Esc takes it back until it has left" in words(stage)
         await pilot.press("escape")
-        await asyncio.sleep(8)
         await pilot.pause()
-        assert "NOT SENT" in words(stage)
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert said(stage) == f"{dialog._preview.plan.title}: NOT SENT. Taken back."
+        await asyncio.sleep(6)
+        await pilot.pause()
         assert posts(stage) == 0
+        assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [said(stage)]
+        (intent,) = await execution.intents.newest()
+        assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
+        assert "it was taken back" in str(intent.events[-1].told)
+        assert not execution.unsettled()
+
+
+async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        leaves, breaks_off = asyncio.Event(), asyncio.Event()
+
+        async def leaves_and_breaks_off(_: Preview, __: str, departure: Departure) -> Any:
+            departure.depart()
+            leaves.set()
+            await breaks_off.wait()
+            raise NotConfirmed(("The connection was refused.",))
+
+        monkeypatch.setattr(stage.desk.execution, "confirm", leaves_and_breaks_off)
+        await confirm(pilot, dialog)
+        await leaves.wait()
+        await pilot.press("escape")
+        assert "this is not taken back" in said(stage)
+        breaks_off.set()
+        await asyncio.sleep(1)
+        assert said(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.transport.in_process import InProcessTransport
@@ -40,11 +42,11 @@ def connecting(patch: pytest.MonkeyPatch, connect: Callable[[], Awaitable[object
     patch.setattr(InProcessTransport, "send", send)
 
 
-async def refused(on: Scene) -> str:
+async def refused(on: Scene, departure: Departure | None = None) -> str:
     """Confirm a reversal that is not sent; why."""
     preview = await on.execution.preview(LONG)
     with pytest.raises(NotConfirmed) as refusal:
-        await on.execution.confirm(preview, preview.subject)
+        await on.execution.confirm(preview, preview.subject, departure)
     assert on.posts == 0
     (intent,) = on.journal.newest()
     assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
@@ -68,6 +70,50 @@ async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.M
 
         connecting(monkeypatch, lock)
         assert "trading was locked before it was sent" in await refused(on)
+
+
+async def test_taken_back_while_connecting_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        departure = Departure()
+
+        async def take_back() -> None:
+            assert departure.withdraw("it was taken back"), "nothing has left"
+
+        connecting(monkeypatch, take_back)
+        assert "it was taken back" in await refused(on, departure)
+
+
+async def test_taken_back_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        departure, intents = Departure(), on.execution.intents
+        about_to_send = intents.about_to_send
+
+        async def taken_back_meanwhile(intent: str, details: Mapping[str, Any]) -> None:
+            await about_to_send(intent, details)
+            assert departure.withdraw("it was taken back"), "nothing has left"
+
+        monkeypatch.setattr(intents, "about_to_send", taken_back_meanwhile)
+        preview = await on.execution.preview(LONG)
+        with pytest.raises(NotConfirmed, match="it was taken back"):
+            await on.execution.confirm(preview, preview.subject, departure)
+        assert on.posts == 0
+        (intent,) = on.journal.newest()
+        assert [event.state for event in intent.events] == [State.INTENDED, State.SENT, State.WITHDRAWN]
+        assert not on.execution.unsettled()
+
+
+async def test_what_has_left_cannot_be_taken_back() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        departure = Departure()
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject, departure)
+        assert not departure.withdraw("it was taken back")
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.state is State.SETTLED
+        assert on.posts == 1
 
 
 async def test_no_connection_is_said_as_not_sent_and_leaves_the_symbol_free(monkeypatch: pytest.MonkeyPatch) -> None:

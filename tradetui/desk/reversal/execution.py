@@ -13,6 +13,7 @@ from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.intents.journal import Intent, Journal, State
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.classification import ABSENCE_S
+from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, OutcomeTracker
@@ -249,8 +250,10 @@ class Execution:
 
     # Sending
 
-    async def confirm(self, shown: Preview, typed: str = "") -> Sent:
+    async def confirm(self, shown: Preview, typed: str = "", departure: Departure | None = None) -> Sent:
         """Read again, compare, write the intent, send once, and begin to follow it.
+
+        `departure` withdraws it until its first byte leaves.
 
         It runs in a task of its own: should whoever waits here be cancelled, what has not left does not leave, and
         what has left is followed all the same.
@@ -261,13 +264,27 @@ class Execution:
         """
         if reasons := self.blocking_reasons(shown, typed):
             raise NotConfirmed(reasons, shown)
+        departure = departure or Departure()
+        if departure.withdrawn:
+            raise NotConfirmed(("It was taken back.",), shown)
         assert shown.target.product_type is not None
         key = lock_key(shown.target.product_type, shown.target.symbol)
-        if any(sending.lock_key == key for sending in self._sendings.values()):
-            raise NotConfirmed(("This reversal is being sent already.",), shown)
+        for sending in self._sendings.values():
+            if sending.lock_key == key and sending.departure.withdrawn:
+                raise NotConfirmed(("The one taken back has not ended yet: confirm again in a moment.",), shown)
+            if sending.lock_key == key:
+                raise NotConfirmed(("This reversal is being sent already.",), shown)
         intent = self.intents.new_id()
         sending = Sending(
-            self._client, self._reads, self.intents, self._clock, intent, key, lambda: self._asleep_ms(), self._beside
+            self._client,
+            self._reads,
+            self.intents,
+            self._clock,
+            intent,
+            key,
+            lambda: self._asleep_ms(),
+            self._beside,
+            departure,
         )
         self._sendings[intent] = sending
         task = self._beside(self._confirm(sending, shown, typed))
@@ -280,7 +297,7 @@ class Execution:
             sending.abandon()
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            if not (sending.departed or task.done()):
+            if not (sending.departure.departed or task.done()):
                 raise NotConfirmed(("Waiting for it was broken off before it was sent.",), shown) from problem
             if isinstance(problem, TimeoutError) and not task.done():
                 task.cancel()

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import AlreadyOpen, Overtaken, State, WrongStep
 from tradetui.desk.reversal.classification import OrderAnswer
+from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
@@ -41,7 +42,7 @@ class NotConfirmed(Withheld):
 
 
 class Sending:
-    """One attempt. `departed` says that the first byte may have left; before that `abandon` keeps it here."""
+    """One attempt, which its `departure` keeps here where it is withdrawn before the first byte."""
 
     def __init__(
         self,
@@ -53,12 +54,12 @@ class Sending:
         lock_key: str,
         asleep_ms: Callable[[], float],
         beside: Callable[[Coroutine[Any, Any, None]], object],
+        departure: Departure,
     ) -> None:
         """`asleep_ms` is how far wall time is ahead of monotonic time; `beside` runs what nobody waits for."""
         self.intent = intent
         self.lock_key = lock_key
-        self.departed = False
-        self._abandoned = False
+        self.departure = departure
         self._client = client
         self._reads = reads
         self._intents = intents
@@ -71,7 +72,7 @@ class Sending:
 
     def abandon(self) -> None:
         """Keep it from leaving, where it has not left."""
-        self._abandoned = True
+        self.departure.withdraw("it was given up before it was sent")
 
     async def send(self, now: Preview, before_reading: int) -> Sent:
         """Write the intent and send it once.
@@ -92,9 +93,10 @@ class Sending:
             self._still_true(now)
             await self._intents.about_to_send(intent, {"stamp_ms": stamp_ms})
             self._still_true(now)  # the disk may have kept it waiting
-            self.departed = True
+            self.departure.depart()
 
         try:
+            self._still_true(now)
             async with asyncio.timeout(CALL_S):
                 reply = await self._client.futures.reverse(plan.request, before_send=before_send)
         except BaseException as problem:
@@ -107,7 +109,7 @@ class Sending:
     async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan, intent: str) -> Sent:
         """What an exception means: nothing left, a readable refusal, or nobody knows."""
         cancelled = isinstance(problem, asyncio.CancelledError) and is_cancelled()
-        if not self.departed or isinstance(problem, NotSent):
+        if not self.departure.departed or isinstance(problem, NotSent):
             self.abandon()
             why = _in_words(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
             await self._write(intent, State.WITHDRAWN, {"why": why})
@@ -138,7 +140,7 @@ class Sending:
         """
         self.abandon()
         why = _in_words(problem)
-        left = self.departed and self._now is not None and self._now.plan is not None
+        left = self.departure.departed and self._now is not None and self._now.plan is not None
         state = State.UNKNOWN if left else State.WITHDRAWN
         self._beside(self._write_behind(self.intent, state, {"why": why}))
         if not left:
@@ -159,9 +161,8 @@ class Sending:
         return any(await asyncio.gather(_proven(shown_by_id), _proven(shown_as_pending)))
 
     def _still_true(self, now: Preview) -> None:
-        """Raise NotSent where it was given up, or where what it rests on may not be so any more."""
-        if self._abandoned:
-            raise NotSent("it was given up before it was sent")
+        """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
+        self.departure.check()
         slept_s = max(0.0, self._asleep_ms() - self._asleep_before_ms) / 1000
         age = self._clock.monotonic() - now.asked_at + slept_s
         if age > SENDING_S:

@@ -25,6 +25,7 @@ from tradetui.wire.enums import Side
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
+    from tradetui.desk.reversal.departure import Departure
     from tradetui.desk.reversal.execution import Execution, NotConfirmed
     from tradetui.desk.reversal.preview import Preview, Target
     from tradetui.desk.reversal.progress import Progress, Sent
@@ -41,7 +42,7 @@ ROOMY_HEIGHT = 56
 
 
 class Phase(Enum):
-    """How far the dialog is. Nothing can be confirmed but in ARMED; from SENDING on nothing can be taken back."""
+    """How far the dialog is. Nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
 
     READING = auto()
     ARMED = auto()
@@ -87,6 +88,10 @@ class ReversalDialog(ModalScreen[None]):
         self._reading = ""
         """What reading is doing, or why it failed; empty once it is done."""
         self._focus_before: str | None = None
+        self._departure: Departure | None = None
+        """What withdraws the attempt that was confirmed last."""
+        self._taken_back = False
+        """Whether Esc withdrew it in time; that was said then."""
 
     def compose(self) -> ComposeResult:
         style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
@@ -389,15 +394,20 @@ class ReversalDialog(ModalScreen[None]):
     # Choosing
 
     def action_cancel(self) -> None:
-        """Leave. What is on its way to the exchange goes on behind it, and that is said."""
-        if self._phase is Phase.SENDING and self._preview is not None and self._preview.plan is not None:
-            notify(
-                self.app,
-                f"{self._preview.plan.title}: this is not taken back. It goes on behind, {self._target.symbol} stays "
-                "locked until it is known what became of it, and that is told here; J shows it.",
-                severity="warning",
-                seconds=30,
-            )
+        """Leave. What has not left for the exchange is taken back; what has left goes on behind. Either is said."""
+        if self._phase is Phase.SENDING and self._preview is not None and self._departure is not None:
+            title = self._preview.plan.title if self._preview.plan is not None else f"Reverse {self._subject}"
+            self._taken_back = self._departure.withdraw("it was taken back")
+            if self._taken_back:
+                notify(self.app, f"{title}: NOT SENT. Taken back.", severity="warning", seconds=10)
+            else:
+                notify(
+                    self.app,
+                    f"{title}: this is not taken back. It goes on behind, {self._target.symbol} stays "
+                    "locked until it is known what became of it, and that is told here; J shows it.",
+                    severity="warning",
+                    seconds=30,
+                )
         self._phase = Phase.OVER
         self.dismiss(None)
 
@@ -414,12 +424,14 @@ class ReversalDialog(ModalScreen[None]):
             self.action_cancel()
 
     def _confirm(self) -> None:
+        from tradetui.desk.reversal.departure import Departure
+
         if self._phase is not Phase.ARMED or self._preview is None or self._reasons():
             return
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
         self._phase = Phase.SENDING
-        self._update("#reason", sanitized("It is read again and sent …"))
+        self._update("#reason", sanitized("It is read again and sent … Esc takes it back until it has left."))
         self.query_one("#confirm", Button).disabled = True
         self._unread.looked_at = self._preview
         self.query_one("#cancel", Button).disabled = True
@@ -427,19 +439,24 @@ class ReversalDialog(ModalScreen[None]):
             self.query_one(name, Input).disabled = True
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
         typed = self.query_one("#typed", Input).value
-        self.app.run_worker(self._send(self._preview, typed), group="sending", exit_on_error=False)
+        self._departure = Departure()
+        attempt = self._send(self._preview, typed, self._departure)
+        self.app.run_worker(attempt, group="sending", exit_on_error=False)
 
-    async def _send(self, shown: Preview, typed: str) -> None:
+    async def _send(self, shown: Preview, typed: str, departure: Departure) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
         from tradetui.desk.reversal.execution import NotConfirmed
         from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 
         try:
-            self._sent = sent = await self._execution.confirm(shown, typed)
+            self._sent = sent = await self._execution.confirm(shown, typed, departure)
             await self._follow(shown, sent)
         except NotConfirmed as refused:
-            self._not_confirmed(shown, refused)
+            if not self._taken_back:
+                self._not_confirmed(shown, refused)
         except Exception as problem:
+            if self._taken_back:
+                return
             refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
             if refused_or_not_sent and not self._is_open(shown):
                 self._ended(shown, Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
