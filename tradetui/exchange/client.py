@@ -192,14 +192,14 @@ class ExchangeReader:
     ) -> paging.PageWalk:
         """The same pages one at a time, to be gone on with after an error or a cancellation."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
-        asked = request if request is not None else what.request()
+        first_request = request if request is not None else what.request()
         return paging.walk(
             self.read,
             what,
-            asked,
+            first_request,
             now_ms=self.server_clock.now_ms,
-            start_ms=_milliseconds(what, "startTime", start_time, asked),
-            end_ms=_milliseconds(what, "endTime", end_time, asked),
+            start_ms=_milliseconds(what, "startTime", start_time, first_request),
+            end_ms=_milliseconds(what, "endTime", end_time, first_request),
             all_spans=all_spans,
         )
 

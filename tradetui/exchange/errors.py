@@ -41,10 +41,10 @@ class ExchangeError(Exception):
     @property
     def sentence(self) -> str:
         """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
-        said = scrub(self.message.strip().rstrip(".")) or "no reason given"
+        message = scrub(self.message.strip().rstrip(".")) or "no reason given"
         where = f"{self.endpoint}: " if self.endpoint else ""
         code = f" (code {self.code})" if self.code else ""
-        return f"{where}{self.reason}: {said}{code}."
+        return f"{where}{self.reason}: {message}{code}."
 
     def __str__(self) -> str:
         """The sentence and the remedy."""

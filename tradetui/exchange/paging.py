@@ -57,11 +57,11 @@ class PageWalk:
 
     async def next(self) -> Reply[Any] | None:
         """The following page with the rows that did not come before, None at the end; raises `ExchangeError`."""
-        while (asked := self._request) is not None:
+        while (request := self._request) is not None:
             first = self._pages_of_piece == 0
-            reply = await self._read(self._endpoint, asked)
+            reply = await self._read(self._endpoint, request)
             fresh = self._without_known(reply)
-            self._go_on(asked, reply, fresh)
+            self._go_on(request, reply, fresh)
             if first or fresh.count:
                 return fresh
         return None
@@ -73,32 +73,32 @@ class PageWalk:
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
-    def _go_on(self, asked: Request, reply: Reply[Any], fresh: Reply[Any]) -> None:
+    def _go_on(self, request: Request, reply: Reply[Any], fresh: Reply[Any]) -> None:
         self._pages_of_piece += 1
         self._piece_was_empty = self._piece_was_empty and not fresh.count
-        cursor = self._way_on(asked, reply, fresh)
+        cursor = self._way_on(request, reply, fresh)
         if cursor is not None:
-            self._request = asked.changed(id_less_than=cursor)
+            self._request = request.changed(id_less_than=cursor)
         elif self._until_empty and self._piece_was_empty:
             self._request = None
         else:
             self._begin_piece()
 
-    def _way_on(self, asked: Request, reply: Reply[Any], fresh: Reply[Any]) -> str | None:
+    def _way_on(self, request: Request, reply: Reply[Any], fresh: Reply[Any]) -> str | None:
         """The id the next page of this piece begins below, None where this was its last."""
         rule, cursor = self._endpoint.page, reply.cursor
         if rule is None or cursor is None or not reply.count:
             return None
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
             return None
-        full = min(getattr(asked, "limit", None) or rule.default, rule.maximum)
+        full = min(getattr(request, "limit", None) or rule.default, rule.maximum)
         if self._endpoint.law is RowLaw.WHOLE and reply.count < full:
             return None
-        return None if self._goes_round(asked, cursor) else cursor
+        return None if self._goes_round(request, cursor) else cursor
 
-    def _goes_round(self, asked: Request, cursor: str) -> bool:
+    def _goes_round(self, request: Request, cursor: str) -> bool:
         """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
-        if cursor in (self._landmark, str(getattr(asked, "id_less_than", None))):
+        if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
             return True
         self._cursors_seen += 1
         if self._cursors_seen & (self._cursors_seen - 1) == 0:

@@ -158,28 +158,28 @@ def _refusal(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> Exch
 def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
     known = meaning(envelope.code, envelope.msg)
     status = answer.status
-    said: dict[str, Any] = {
+    error_fields: dict[str, Any] = {
         "code": envelope.code,
         "endpoint": endpoint.name,
         "http_status": status,
         "remedy": known.remedy,
     }
     if endpoint_missing(envelope.code, status):
-        return EndpointMissing(envelope.msg, **said)
+        return EndpointMissing(envelope.msg, **error_fields)
     if envelope.code == UNIFIED_ACCOUNT:
-        return UnifiedAccount(envelope.msg, **said)
+        return UnifiedAccount(envelope.msg, **error_fields)
     match known.kind:
         case ErrorKind.AUTHENTICATION:
-            return AuthenticationFailed(envelope.msg, **said)
+            return AuthenticationFailed(envelope.msg, **error_fields)
         case ErrorKind.PERMISSION:
-            return PermissionRefused(envelope.msg, **said)
+            return PermissionRefused(envelope.msg, **error_fields)
         case ErrorKind.RATE_LIMIT:
             return _limited(endpoint, answer, envelope.msg, envelope.code)
         case ErrorKind.BUSY:
-            return Busy(envelope.msg, **said)
+            return Busy(envelope.msg, **error_fields)
     if status is not None and status >= 500:
-        return Busy(envelope.msg, **said)
-    return Rejected(envelope.msg, **said)
+        return Busy(envelope.msg, **error_fields)
+    return Rejected(envelope.msg, **error_fields)
 
 
 def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | None) -> RateLimited:
@@ -195,24 +195,24 @@ def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | N
 
 def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     status = answer.status or 0
-    said: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
+    error_fields: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
     if answer.limited:
         return _limited(endpoint, answer, answer.unreadable, None)
     if status >= 500:
         return Busy(
             f"HTTP status {status}, {answer.unreadable}",
             remedy="A running session goes on reading; a command is to be given again.",
-            **said,
+            **error_fields,
         )
     if status == 404:
-        return EndpointMissing(answer.unreadable, remedy="Check base_url.", **said)
+        return EndpointMissing(answer.unreadable, remedy="Check base_url.", **error_fields)
     if 300 <= status < 400:
         return UnreadableReply(
-            "it points to another address, and redirects are not followed", remedy="Check base_url.", **said
+            "it points to another address, and redirects are not followed", remedy="Check base_url.", **error_fields
         )
     remedy = "Check base_url, and whether a proxy or a login page stands in between."
     detail = answer.unreadable if status == 200 else f"HTTP status {status}, {answer.unreadable}"
-    return UnreadableReply(detail, remedy=remedy, **said)
+    return UnreadableReply(detail, remedy=remedy, **error_fields)
 
 
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:

@@ -285,28 +285,28 @@ def _explained(
     top = path[0] if path else ""
     key = ".".join(path)
     if top in overlay:
-        place = overlay[top][1]
+        location = overlay[top][1]
     elif source:
-        place = _place(source.file, line_of(source.text, [*source.prefix, *path]))
+        location = _place(source.file, line_of(source.text, [*source.prefix, *path]))
     else:
-        place = "environment"
+        location = "environment"
     if kind == "extra_forbidden":
         known = _known_keys(path)
         return ConfigurationError(
             "unknown key" + _suggestion(path[-1], known),
-            place=place,
+            place=location,
             key=key,
             remedy=f"Known keys: {', '.join(known)}.",
         )
     if kind == "missing":
         return ConfigurationError(
             "is required",
-            place=place,
+            place=location,
             key=key,
             remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
         )
     rule = message.removeprefix("Value error, ")
-    return ConfigurationError(rule[:1].lower() + rule[1:], place=place, key=key, remedy=_remedy(top, path))
+    return ConfigurationError(rule[:1].lower() + rule[1:], place=location, key=key, remedy=_remedy(top, path))
 
 
 def _remedy(top: str, path: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
         return None, ""
     if setting == PROXY_OF_ENVIRONMENT:
         try:
-            found = proxy_of_environment(parse_base_url(loaded.profile.base_url), loaded.environ)
+            proxy_and_variable = proxy_of_environment(parse_base_url(loaded.profile.base_url), loaded.environ)
         except InvalidProxy as problem:
             raise ConfigurationError(
                 str(problem),
@@ -78,7 +78,7 @@ def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
                 key="proxy",
                 remedy='Correct the variable, or set proxy = "none" or another one (--proxy).',
             ) from None
-        return found or (None, "")
+        return proxy_and_variable or (None, "")
     proxy = parse_proxy(setting)
     if proxy.password is not None and loaded.file is not None:
         refuse_wider_than_owner(loaded.file)

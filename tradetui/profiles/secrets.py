@@ -38,31 +38,31 @@ def fetch(loaded: LoadedProfile) -> KeyMaterial:
     """
     source = loaded.profile.credentials
     if source.source == "environment":
-        values, place = _from_environment(loaded.environ, source.prefix), "environment"
+        values, location = _from_environment(loaded.environ, source.prefix), "environment"
     elif source.source == "command":
-        values, place = _from_command(source.command), f"command {source.command[0]}"
+        values, location = _from_command(source.command), f"command {source.command[0]}"
     elif source.source == "keyring":
-        values, place = _from_keyring(source.service, loaded.name), f"keyring {source.service}"
+        values, location = _from_keyring(source.service, loaded.name), f"keyring {source.service}"
     else:
         file = (source.path or Path()).expanduser()
-        values, place = _from_file(file), str(file)
+        values, location = _from_file(file), str(file)
     missing = [name for name in FIELDS if not values.get(name)]
     if missing:
         raise ConfigurationError(
             f"lacks {', '.join(missing)}",
-            place=place,
+            place=location,
             key="credentials",
             remedy="All three of api_key, secret and passphrase are needed.",
         )
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
         raise ConfigurationError(
-            "key and passphrase must be plain ASCII", place=place, key="credentials", remedy="Copy them again."
+            "key and passphrase must be plain ASCII", place=location, key="credentials", remedy="Copy them again."
         )
     for name in FIELDS:
         if not values[name].isprintable():
             raise ConfigurationError(
                 f"{name} holds a line break or another control character",
-                place=place,
+                place=location,
                 key="credentials",
                 remedy="Copy it again, without what stands around it.",
             )
@@ -104,34 +104,36 @@ def _from_environment(environ: Mapping[str, str], prefix: str) -> dict[str, str]
 
 
 def _from_command(command: tuple[str, ...]) -> dict[str, str]:
-    place = f"command {command[0]}"
+    location = f"command {command[0]}"
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS, check=False
         )
     except FileNotFoundError:
         raise ConfigurationError(
-            "no such program", place=place, key="credentials.command", remedy="Check its name and PATH."
+            "no such program", place=location, key="credentials.command", remedy="Check its name and PATH."
         ) from None
     except subprocess.TimeoutExpired:
         raise ConfigurationError(
-            f"gave no answer within {COMMAND_SECONDS} s", place=place, key="credentials.command"
+            f"gave no answer within {COMMAND_SECONDS} s", place=location, key="credentials.command"
         ) from None
     except OSError as problem:
-        raise ConfigurationError(f"cannot be run: {problem.strerror}", place=place, key="credentials.command") from None
+        raise ConfigurationError(
+            f"cannot be run: {problem.strerror}", place=location, key="credentials.command"
+        ) from None
     if done.returncode != 0:
         raise ConfigurationError(
             f"ended with code {done.returncode}",
-            place=place,
+            place=location,
             key="credentials.command",
             remedy="Run it by hand to see why.",
         )
     try:
         text = done.stdout.decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise ConfigurationError("printed no UTF-8 text", place=place, key="credentials.command") from None
+        raise ConfigurationError("printed no UTF-8 text", place=location, key="credentials.command") from None
     if text.startswith("{"):
-        return _from_json(text, place)
+        return _from_json(text, location)
     return dict(zip(FIELDS, (line.strip() for line in text.splitlines()), strict=False))
 
 
@@ -147,14 +149,14 @@ def _from_keyring(service: str, name: str) -> dict[str, str]:
     return _from_json(text, f"keyring {service}")
 
 
-def _from_json(text: str, place: str) -> dict[str, str]:
+def _from_json(text: str, location: str) -> dict[str, str]:
     try:
         values = json.loads(text)
     except ValueError:
         values = None
     if not isinstance(values, dict):
         raise ConfigurationError(
-            "must give a JSON object with api_key, secret and passphrase", place=place, key="credentials"
+            "must give a JSON object with api_key, secret and passphrase", place=location, key="credentials"
         )
     return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
 

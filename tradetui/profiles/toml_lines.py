@@ -16,13 +16,13 @@ def line_of(text: str, path: Sequence[str]) -> int | None:
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _TABLE.match(line):
             table = _split(header["name"])
-            found = table
+            key_path = table
         elif key := _KEY.match(line):
-            found = [*table, *_split(key["name"])]
+            key_path = [*table, *_split(key["name"])]
         else:
             continue
-        depth = len(found)
-        if list(path[:depth]) == found and (best is None or depth > best[0]):
+        depth = len(key_path)
+        if list(path[:depth]) == key_path and (best is None or depth > best[0]):
             best = (depth, number)
     return best[1] if best else None
 

@@ -84,10 +84,12 @@ def _assignment(name: str, value: Any) -> str:
     return tomli_w.dumps({name: value}).rstrip()
 
 
-def check_name(name: str, place: str) -> None:
+def check_name(name: str, location: str) -> None:
     """Refuse what cannot be a profile's name, which is its file's too; raises ConfigurationError."""
     if not _NAME.fullmatch(name):
-        raise ConfigurationError("must be 1 to 32 letters, digits, - or _", place=place, remedy="Choose another name.")
+        raise ConfigurationError(
+            "must be 1 to 32 letters, digits, - or _", place=location, remedy="Choose another name."
+        )
 
 
 def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None:

@@ -123,8 +123,8 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
-    found: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
-    return found == "ok"
+    check_result: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
+    return check_result == "ok"
 
 
 def is_damage(problem: Exception) -> bool:

@@ -46,7 +46,7 @@ class Basis:
 
 def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
     """Traded amount, notional, fees, realised profit, and margin needed against available."""
-    result = max(plan.results, key=lambda each: each.traded)
+    result = max(plan.results, key=lambda projected: projected.traded)
     price, position = basis.price, basis.position
     inverse = plan.wish.product_type.is_coin_margined
     quote = "quote coin"

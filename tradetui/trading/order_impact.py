@@ -45,21 +45,23 @@ def resting_after(
 
 def _order(plan: ReversalPlan, nets: Sequence[Decimal], order: PendingOrder) -> OrderImpact:
     price = exact_digits(order.price) if order.price is not None else "market"
-    words = f"{order.side} {order.trade_side or ''} {exact_digits(order.size)} at {price}".replace("  ", " ")
-    return _resting(plan, nets, order.order_id, words, order.side, order.trade_side, order.reduce_only)
+    description = f"{order.side} {order.trade_side or ''} {exact_digits(order.size)} at {price}".replace("  ", " ")
+    return _resting(plan, nets, order.order_id, description, order.side, order.trade_side, order.reduce_only)
 
 
 def _stop(plan: ReversalPlan, nets: Sequence[Decimal], stop: TriggerOrder) -> OrderImpact:
     at = exact_digits(stop.trigger_price) if stop.trigger_price is not None else "its trigger"
-    words = f"{stop.plan_type or 'trigger'} {stop.side or ''} {stop.trade_side or ''} when {at}".replace("  ", " ")
-    return _resting(plan, nets, stop.order_id, words, stop.side, stop.trade_side, None)
+    description = f"{stop.plan_type or 'trigger'} {stop.side or ''} {stop.trade_side or ''} when {at}".replace(
+        "  ", " "
+    )
+    return _resting(plan, nets, stop.order_id, description, stop.side, stop.trade_side, None)
 
 
 def _resting(
     plan: ReversalPlan,
     nets: Sequence[Decimal],
     order_id: str,
-    words: str,
+    description: str,
     side: str | None,
     trade_side: str | None,
     reduce_only: str | None,
@@ -81,12 +83,12 @@ def _resting(
         or (hedge and trade_side is not None and kind is None)
         or (side_matters and known(Side, side) is None)
     ):
-        return OrderImpact(order_id, words, True, NOT_KNOWN)
+        return OrderImpact(order_id, description, True, NOT_KNOWN)
     if hedge:
         wrong = kind is TradeSide.OPEN and buys == plan.reverses_long
-        return OrderImpact(order_id, words, wrong, WRONG if wrong else "stays")
+        return OrderImpact(order_id, description, wrong, WRONG if wrong else "stays")
     effects = list(dict.fromkeys(_effect(plan, net, buys=buys, reduces=reduces) for net in nets))
-    return OrderImpact(order_id, words, WRONG in effects, " or ".join(effects) or "stays")
+    return OrderImpact(order_id, description, WRONG in effects, " or ".join(effects) or "stays")
 
 
 def _effect(plan: ReversalPlan, net: Decimal, *, buys: bool, reduces: bool) -> str:

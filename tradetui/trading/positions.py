@@ -212,7 +212,7 @@ class PositionBook:
 
     def extend(self, fills: Iterable[FuturesFill]) -> None:
         """Take many fills in, sorted here by time and id."""
-        for fill in sorted(fills, key=lambda each: (each.c_time, _order(each.trade_id))):
+        for fill in sorted(fills, key=lambda fill: (fill.c_time, _order(fill.trade_id))):
             self.add(fill)
 
     @property
@@ -331,12 +331,12 @@ def mode_of(
     one level say nothing, and neither does a level with a word that nobody knows.
     """
     fills = [newest_fill] if newest_fill is not None else []
-    for origin, words in (
+    for origin, mode_words in (
         ("the positions", [_mode_word(position) for position in positions]),
         ("the pending orders", [order.pos_mode for order in orders]),
         ("the newest fill", [fill.pos_mode for fill in fills]),
     ):
-        modes = {word: known(PositionMode, word) for word in words if word}
+        modes = {word: known(PositionMode, word) for word in mode_words if word}
         for word, mode in modes.items():
             if mode is None:
                 return None, f"{origin} name the mode {word!r}, which is not known"

@@ -179,12 +179,12 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
         client_oid=client_oid,
     )
     request.check(wish.mode)
-    words = (
+    sentence = (
         f"{name} {exact_digits(leg)} becomes {exact_digits(leg - part)}, "
         f"{other} {exact_digits(existing)} becomes {exact_digits(existing + part)}"
     )
     return ReversalPlan(
-        wish, request, wish.held, (ProjectedPosition(after, part, part, words),), (*assumptions, *_MARKET)
+        wish, request, wish.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
     )
 
 

@@ -59,5 +59,5 @@ class BrokerWriting(BrokerReading):
         self, request: CreateSubaccountRequest | None = None, *, before_send: BeforeSend | None = None, **fields: Any
     ) -> Reply[BrokerSubaccount]:
         """Create a sub-account (endpoint 8). Sent at most once; see `futures.reverse` for what it raises."""
-        asked = request_of(CreateSubaccountRequest, request, fields)
-        return await self._write(endpoint("broker.create_subaccount"), asked, before_send=before_send)
+        request_body = request_of(CreateSubaccountRequest, request, fields)
+        return await self._write(endpoint("broker.create_subaccount"), request_body, before_send=before_send)

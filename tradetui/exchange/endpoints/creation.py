@@ -28,8 +28,10 @@ class SubaccountCreation:
         before_send: BeforeSend | None = None,
     ) -> Reply[VirtualSubaccount]:
         """Create up to five virtual sub-accounts with a key each (endpoint 2). Sent at most once."""
-        asked = accounts if isinstance(accounts, CreateBatchRequest) else CreateBatchRequest(accounts=tuple(accounts))
-        return await self._write(endpoint("subaccounts.create_batch"), asked, before_send=before_send)
+        request_body = (
+            accounts if isinstance(accounts, CreateBatchRequest) else CreateBatchRequest(accounts=tuple(accounts))
+        )
+        return await self._write(endpoint("subaccounts.create_batch"), request_body, before_send=before_send)
 
 
 class CopyKeyCreation:
@@ -42,5 +44,5 @@ class CopyKeyCreation:
         self, request: CreateCopyKeyRequest | None = None, *, before_send: BeforeSend | None = None, **fields: Any
     ) -> Reply[CopyApiKey]:
         """Create the copy-trading key (endpoint 1), once per user. Sent at most once."""
-        asked = request_of(CreateCopyKeyRequest, request, fields)
-        return await self._write(endpoint("copytrading.create_api_key"), asked, before_send=before_send)
+        request_body = request_of(CreateCopyKeyRequest, request, fields)
+        return await self._write(endpoint("copytrading.create_api_key"), request_body, before_send=before_send)

@@ -80,15 +80,15 @@ class FuturesReading(EndpointGroup):
         Reads every page of both states without naming times, so that an order older than any window is found. The
         untouched ones are read first: an order filled in part in between is then in both, and the later reading holds.
         """
-        found: dict[str, PendingOrder] = {}
+        orders_by_id: dict[str, PendingOrder] = {}
         last: Reply[PendingOrder] = Reply(())
         lost: list[LostRow] = []
         for status in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED):
             async for page in self.iter_pending_orders(product_type=product_type, symbol=symbol, status=status):
-                found.update((order.order_id, order) for order in page.rows)
+                orders_by_id.update((order.order_id, order) for order in page.rows)
                 lost.extend(page.lost)
                 last = page
-        return replace(last, rows=newest_first(list(found.values())), lost=tuple(lost), end_id=None, cursor=None)
+        return replace(last, rows=newest_first(list(orders_by_id.values())), lost=tuple(lost), end_id=None, cursor=None)
 
     async def fills(
         self,
@@ -162,11 +162,11 @@ class FuturesReading(EndpointGroup):
         all_pages: bool = False,
     ) -> Reply[TriggerOrder]:
         """Past trigger orders of all three plan types, newest first: a page of each, or with `all_pages` everything."""
-        found: dict[str, TriggerOrder] = {}
+        orders_by_id: dict[str, TriggerOrder] = {}
         last: Reply[TriggerOrder] = Reply(())
         lost: list[LostRow] = []
         for plan_type in PLAN_TYPES:
-            asked: dict[str, Any] = {
+            query: dict[str, Any] = {
                 "product_type": product_type,
                 "plan_type": plan_type,
                 "plan_status": plan_status,
@@ -176,14 +176,14 @@ class FuturesReading(EndpointGroup):
                 "limit": limit,
             }
             if all_pages:
-                pages = [page async for page in self.iter_triggers(**asked)]
+                pages = [page async for page in self.iter_triggers(**query)]
             else:
-                pages = [await self.triggers(**asked)]
+                pages = [await self.triggers(**query)]
             for page in pages:
-                found.update((order.order_id, order) for order in page.rows)
+                orders_by_id.update((order.order_id, order) for order in page.rows)
                 lost.extend(page.lost)
                 last = page
-        return replace(last, rows=newest_first(list(found.values())), lost=tuple(lost), end_id=None, cursor=None)
+        return replace(last, rows=newest_first(list(orders_by_id.values())), lost=tuple(lost), end_id=None, cursor=None)
 
     async def positions(self, *, product_type: str, margin_coin: str | None = None) -> Reply[ReportedPosition]:
         """Every open position (beyond the interface)."""
@@ -254,9 +254,13 @@ class FuturesTrading(FuturesReading):
         nothing is sent. Raises `NotSent`, `Rejected` (and its like), or `OutcomeUnknown`: also where the reply names
         another `clientOid` than the request, since it is then no reply to it. One that names none is.
         """
-        asked = request_of(ReversalRequest, request, fields)
-        reply: Reply[ReversalResult] = await self._write(endpoint("futures.reverse"), asked, before_send=before_send)
-        if asked.client_oid and any((row.client_oid or asked.client_oid) != asked.client_oid for row in reply.rows):
+        reversal_request = request_of(ReversalRequest, request, fields)
+        reply: Reply[ReversalResult] = await self._write(
+            endpoint("futures.reverse"), reversal_request, before_send=before_send
+        )
+        if reversal_request.client_oid and any(
+            (row.client_oid or reversal_request.client_oid) != reversal_request.client_oid for row in reply.rows
+        ):
             raise OutcomeUnknown(
                 "the reply is about an order of another clientOid",
                 endpoint="futures.reverse",
