@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,9 +11,15 @@ import pytest
 from tests.ui.virtual import Stage
 from tradetui.desk.alerts import Alert, AlertKind
 from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal_opening import open_journal
+from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.states import State
 from tradetui.desk.tables.account_totals import Totals
+from tradetui.exchange.clock import LoopClock, Moment
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.alerts import Bell
-from tradetui.ui.main.header import HeaderBar, worth_of
+from tradetui.ui.main.header import HeaderBar, alarm_of, worth_of
 from tradetui.ui.screenshot import screen_text
 
 
@@ -30,6 +37,58 @@ async def test_badges_account_worth_and_link() -> None:
 def test_what_is_unknown_is_a_dash() -> None:
     words = "".join(text for text, _ in worth_of(SimpleNamespace(totals=Totals)))  # type: ignore[arg-type]
     assert words == "equity — USDT   unrealised —   margin ratio —"
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_every_open_intent_is_named_whatever_its_state(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        assert stage.desk.execution is not None
+        intents = stage.desk.execution.intents
+
+        async def badge() -> str:
+            await asyncio.sleep(2)
+            await pilot.pause()
+            return screen_text(stage.app).splitlines()[0]
+
+        await intents.begin("i1", "USDT-FUTURES|BTCUSDT", "somebody's", {})
+        assert "NOT SETTLED BTCUSDT: J" in await badge()
+        for state, label in (
+            (State.SENT, "NOT SETTLED"),
+            (State.ACKNOWLEDGED, "NOT SETTLED"),
+            (State.UNKNOWN, "UNKNOWN OUTCOME"),
+        ):
+            await intents.step("i1", state, {})
+            assert f"{label} BTCUSDT: J" in await badge()
+        await intents.step("i1", State.SETTLED, {})
+        assert "BTCUSDT" not in await badge()
+        await intents.step("i1", State.CORRECTED, {})
+        assert "NOT SETTLED BTCUSDT: J" in await badge()
+        await intents.begin("i2", "USDT-FUTURES|ETHUSDT", "somebody's", {})
+        for state in (State.SENT, State.UNKNOWN):
+            await intents.step("i2", state, {})
+        assert "UNKNOWN OUTCOME ETHUSDT and 1 more: J" in await badge()
+
+
+@pytest.mark.looptime
+async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> None:
+    here, other = (
+        JournalLocation(tmp_path / name / "journal.sqlite", tmp_path / "registry.sqlite", ("by-uid",))
+        for name in ("here", "other")
+    )
+    journal = open_journal(other)
+    journal.begin("i1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, Moment(1, "boot", 1))
+    journal.step("i1", State.SENT, {}, Moment(1, "boot", 1))
+    intents = Intents(None, InlineDisk(), LoopClock(1), "", lambda: "i2", start_locked=False)
+    try:
+        assert await intents.open("account", here)
+        await intents.look()
+        desk = SimpleNamespace(execution=SimpleNamespace(intents=intents), archive_trouble=None)
+        assert alarm_of(desk) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
+    finally:
+        intents.close()
+        journal.close()
 
 
 @pytest.mark.looptime

@@ -305,9 +305,15 @@ class Intents:
         """The intents that are not settled, as last seen."""
         return frozenset(intent for intent, _ in self._open.values())
 
-    def unknown(self) -> tuple[str, ...]:
-        """What is locked by an intent whose outcome is unknown: symbols, and kinds of creation."""
-        return tuple(key.rpartition("|")[2] for key, (_, state) in self._open.items() if state is State.UNKNOWN)
+    def open_scopes(self) -> tuple[tuple[str, State | None], ...]:
+        """What open intents lock, unknown outcomes first: symbols and kinds of creation, each with the intent's state.
+
+        The state is None where the intent is in another data directory's journal.
+        """
+        scopes: dict[str, State | None] = {key: state for key, (_, state) in self._open.items()}
+        scopes = dict.fromkeys(self._elsewhere) | scopes
+        most_urgent_first = sorted(scopes.items(), key=lambda scope: (scope[1] is not State.UNKNOWN, scope[1] is None))
+        return tuple((key.rpartition("|")[2], state) for key, state in most_urgent_first)
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""

@@ -137,18 +137,22 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk) -> str:
-    """A lost journal, a lock that others do not see, or what stays locked as its outcome is unknown; or nothing."""
+    """A lost journal, a lock that others do not see, or what an open intent locks, in whatever state; or nothing."""
     if desk.execution is None:
         return NOT_KEPT if desk.archive_trouble else ""
     if desk.execution.intents.loss is not None:
         return "JOURNAL LOST OR DAMAGED: L"
-    unknown, told = desk.execution.intents.unknown(), desk.execution.intents.lock_is_told
-    if not told:
+    if not desk.execution.intents.lock_is_told:
         return "LOCKED IN THIS SESSION ONLY"
-    if not unknown:
+    open_scopes = desk.execution.intents.open_scopes()
+    if not open_scopes:
         return NOT_KEPT if desk.archive_trouble else ""
-    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-    return scrub(f"UNKNOWN OUTCOME {unknown[0]}{more}: J")
+    name, state = open_scopes[0]
+    more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
+    if state is None:
+        return scrub(f"LOCKED BY ANOTHER JOURNAL {name}{more}")
+    label = "UNKNOWN OUTCOME" if state == "unknown" else "NOT SETTLED"
+    return scrub(f"{label} {name}{more}: J")
 
 
 def worth_of(desk: Desk) -> tuple[Part, ...]:
