@@ -282,3 +282,16 @@ async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_
         client.clock.seconds += 1
         reading = await reader.read()
     assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
+
+
+async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_a_feed():
+    polling, first = ScriptedClient(), ScriptedClient()
+    polling.rows[POSITIONS, USDT] = first.rows[POSITIONS, USDT] = [position()]
+    first.failing[POSITIONS] = Busy("busy")
+    reader = PositionsReader(polling, [USDT], first_client=first)  # type: ignore[arg-type]
+    with pytest.raises(Busy):
+        await reader.read()
+    first.failing.clear()
+    for _ in range(3):
+        assert len((await reader.read()).rows) == 1
+    assert (first.count(POSITIONS), polling.count(POSITIONS)) == (2, 2)

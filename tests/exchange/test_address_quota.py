@@ -241,18 +241,21 @@ async def test_the_file_does_not_grow_with_the_calls(tmp_path: Path) -> None:
 
 
 @pytest.mark.looptime
-async def test_a_file_without_the_address_is_taken_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_file_of_an_older_version_is_taken_on(version: int, tmp_path: Path) -> None:
     budget = shared(tmp_path, 60)
     (await budget.acquire(ENDPOINTS[0], Priority.PERSON)).replied()
     await budget.aclose()
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
-        base.execute("drop table address_calls")
-        base.execute("drop table addresses")
-        base.execute("pragma user_version = 1")
+        base.execute("drop table turns")
+        if version == 1:
+            base.execute("drop table address_calls")
+            base.execute("drop table addresses")
+        base.execute(f"pragma user_version = {version}")
     again = shared(tmp_path, 60)
     (await again.acquire(ENDPOINTS[0], Priority.PERSON)).replied()
     assert again.shared
-    assert again.address_usage().used == 1
+    assert again.address_usage().used == (1 if version == 1 else 2)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.8, 1.0])

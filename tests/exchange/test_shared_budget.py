@@ -108,6 +108,52 @@ async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path
 
 
 @pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(5))
+async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(seed: int, tmp_path: Path) -> None:
+    one, other = shared(tmp_path, seed), shared(tmp_path, seed + 100)
+    chance, endpoint = random.Random(seed), limited(2)
+    longest_s: dict[SharedBudget, float] = {one: 0.0, other: 0.0}
+
+    async def call(process: SharedBudget, lane: Priority) -> None:
+        held = await process.acquire(endpoint, lane)
+        await asyncio.sleep(chance.uniform(0.02, 0.15))
+        held.replied()
+
+    async def feed(process: SharedBudget, start_s: float) -> None:
+        await asyncio.sleep(start_s)
+        while now() < 90:
+            began = now()
+            await asyncio.gather(*(call(process, Priority.FEED) for _ in range(3)))
+            longest_s[process] = max(longest_s[process], now() - began)
+            await asyncio.sleep(0.1)
+
+    async def reads_on() -> None:
+        while now() < 60:
+            await call(one, Priority.PERSON)
+            await asyncio.sleep(chance.uniform(1.6, 1.8))
+
+    await asyncio.gather(feed(one, 0), feed(other, 1 + chance.random()), reads_on())
+    assert max(longest_s.values()) < 15, "each is served every other time; without turns one waits for a minute"
+    for process in (one, other):
+        await process.aclose()
+
+
+@pytest.mark.looptime
+async def test_a_process_that_waited_and_died_holds_up_nobody_for_long(tmp_path: Path) -> None:
+    one, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(1)
+    held = await one.acquire(endpoint, Priority.FEED)
+    waiting = asyncio.create_task(other.acquire(endpoint, Priority.FEED))
+    await asyncio.sleep(0.1)
+    waiting.cancel()
+    held.replied()
+    await one.acquire(endpoint, Priority.FEED)
+    assert now() < 0.1 + COOLING_S + 0.5
+    for process in (one, other):
+        await process.aclose()
+
+
+@pytest.mark.looptime
 async def test_a_429_in_one_process_halves_all(tmp_path: Path) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(10)

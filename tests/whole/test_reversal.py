@@ -16,6 +16,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs, Net
+from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
@@ -114,6 +115,21 @@ async def test_a_request_that_never_arrived_is_unchanged_only_after_the_window()
         assert end.outcome is Outcome.UNCHANGED
         assert on.client.clock.wall_ms() - began > 35_000
         assert on.held() == Legs(Decimal(2))
+
+
+async def test_a_long_search_reads_positions_ever_less_often_and_still_ends_with_the_window() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        clock = on.client.clock
+        began_s, path = clock.monotonic(), endpoint("futures.positions").path
+        searching = asyncio.create_task(on.reverse(LONG))
+        await asyncio.sleep(10)
+        after_ten_s = on.sandbox.counts["GET", path]
+        await asyncio.sleep(24)
+        assert on.sandbox.counts["GET", path] - after_ten_s <= 10, "one every 1.5 s would be 16"
+        assert last(await searching).outcome is Outcome.UNCHANGED
+        assert 35 < clock.monotonic() - began_s < 37.5
 
 
 async def test_an_order_that_was_taken_and_did_nothing_is_unchanged_after_the_window_even_without_its_reply() -> None:

@@ -77,7 +77,7 @@ class Desk:
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {each: FillHistory(polling, each, disk) for each in product_types}
-        self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock)
+        self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock, first_client=client)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         readers: dict[str, Reader] = {
             "accounts": AccountsReader(polling, product_types),

@@ -32,6 +32,8 @@ class PositionsReader:
     """Reads all-position; where that is missing or not permitted, every fill the exchange still tells.
 
     Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
+    `first_client` reads what is reported until it has been read once: a person waits for the first positions, which
+    must not wait behind the feeds of other sessions.
     """
 
     def __init__(
@@ -41,8 +43,10 @@ class PositionsReader:
         histories: Mapping[ProductType, FillHistory] | None = None,
         disk: Disk | None = None,
         clock: Clock | None = None,
+        first_client: ExchangeReader | None = None,
     ) -> None:
         self._client = client
+        self._first_client = first_client or client
         self._clock = clock or client.clock
         self._disk = disk or InlineDisk()
         self._own = histories is None
@@ -76,7 +80,8 @@ class PositionsReader:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
-        reply = await self._client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
+        client = self._client if product_type in self._parts.last else self._first_client
+        reply = await client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
         part = ProductRead(
             [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
         )

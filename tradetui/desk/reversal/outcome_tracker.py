@@ -37,11 +37,16 @@ _log = logging.getLogger(__name__)
 REPLY_LOST: Final = "the program ended before the reply was written down"
 LOOK_EVERY_S: Final = (0.4, 1.5)
 OFTEN_S: Final = 4.0
+SLOWER_FROM_S: Final = 10.0
+SLOWEST_PAUSE_S: Final = 5.0
+"""The pause grows with the time since then, up to this: a tracker's reads go ahead of every session's feeds."""
 FOLLOW_S: Final = 75.0
 """After so long without an end the symbol is said to stay locked; the search goes on."""
 SELDOM_S: Final = 10.0
 LONGEST_PAUSE_S: Final = 30.0
 LOOK_TIMEOUT_S: Final = 30.0
+_ROUNDING_S: Final = 0.1
+"""The exchange's times are whole milliseconds, and the window must have passed by them too."""
 WATCH_FOR_LATER_FILLS_S: Final = 900.0
 """What was settled as inferred is looked at for so long, since a later fill of the order would correct it."""
 
@@ -64,6 +69,8 @@ class _Search:
     own_only: bool = False
     order_id: str | None = None
     order_size: Decimal | None = None
+    absence_s: float = 0.0
+    """From when on that nothing is seen of the order is evidence."""
 
 
 class OutcomeTracker:
@@ -124,7 +131,12 @@ class OutcomeTracker:
         often, seldom = LOOK_EVERY_S
         if search.watching or followed_s > FOLLOW_S:
             return SELDOM_S
-        return often if followed_s < OFTEN_S else seldom
+        if followed_s < SLOWER_FROM_S:
+            return often if followed_s < OFTEN_S else seldom
+        pause = min(SLOWEST_PAUSE_S, seldom * followed_s / SLOWER_FROM_S)
+        until_absence_s = search.absence_s - self._clock.monotonic()
+        # What was never taken can be settled from that moment on: the look at it is not put off.
+        return max(often, until_absence_s) if until_absence_s > 0 and pause > until_absence_s else pause
 
     async def _rest(self, search: _Search, publish: Publish) -> bool:
         await asyncio.sleep(self._pause(search))
@@ -145,11 +157,13 @@ class OutcomeTracker:
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
+        waited_s = self.waited_s(intent, sent.call_ended_s)
+        search.absence_s = self._clock.monotonic() + ABSENCE_S + _ROUNDING_S - waited_s
         seen = await self._reads.observe(
             sent,
             order_id=search.order_id or order_id or sent.order_id,
             order_size=search.order_size,
-            waited_s=self.waited_s(intent, sent.call_ended_s),
+            waited_s=waited_s,
         )
         search.order_id, search.order_size = seen.order_id, seen.order_size
         search.failures = 0

@@ -27,13 +27,17 @@ from tradetui.exchange.rate_limit.address_rows import (
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, reserved_for_interactive
 from tradetui.storage.private_directory import make_private_directory
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 NS = 1_000_000_000
 
 HEAD_START_S = 0.3
 """Other processes may reserve a permit as soon as its return is known; who had it last waits until this long before."""
 POLL_S = 0.2
 """How often the file is read while every permit is out; well below the second for which a returning one cools."""
+TURN_S = 0.3
+"""Feeds of other processes let one that waits go first until so long after it was to look again."""
+_LONGEST_TURN_S = 1.0
+_FORGOTTEN_S = 30.0
 _BUSY_S = 2.0
 _ANOTHER_BOOT_NS = 600 * NS
 
@@ -56,6 +60,16 @@ create table pools (
     restore_at integer,
     grants integer not null
 );
+"""
+
+_TURNS_SCHEMA = """
+create table turns (
+    key text not null,
+    owner text not null,
+    since integer not null,
+    until integer not null,
+    primary key (key, owner)
+)
 """
 
 
@@ -143,6 +157,8 @@ class PermitStore:
             if begins is None and self._end_dead(rows, now):
                 rows = self._rows(key)
                 begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            if feed and begins is not None and (turn_ends := self._turn_of_another(key, now)) is not None:
+                begins, look_again = None, min(now + POLL_S, turn_ends)
             use, address_claim = None, None
             ends = tuple(row[0] / NS for row in rows)
             if begins is not None and address is not None:
@@ -158,6 +174,8 @@ class PermitStore:
                 ).lastrowid
                 grants += 1
                 ends = (begins + hold_s, *ends)
+            if feed:
+                self._keep_turn(key, now, None if use is not None else look_again)
             self._keep(key, allowance, grants)
             return Claim(
                 use,
@@ -247,6 +265,29 @@ class PermitStore:
             return None, min(free - HEAD_START_S, soon)
         return free, free
 
+    def _turn_of_another(self, key: str, now: float) -> float | None:
+        """Until when the feeds of a process that has waited for longer go first; None where there is none."""
+        moment = round(now * NS)
+        until: int | None = self._base.execute(
+            "select max(until) from turns where key = ? and owner <> ? and until > ? and since < "
+            "coalesce((select since from turns where key = ? and owner = ?), ?)",
+            (key, self._owner, moment, key, self._owner, moment),
+        ).fetchone()[0]
+        return None if until is None else until / NS
+
+    def _keep_turn(self, key: str, now: float, look_again: float | None) -> None:
+        """Keep since when the feeds of this process wait for a permit; they wait no more where `look_again` is None."""
+        lapsed = round((now - _FORGOTTEN_S) * NS)
+        self._base.execute("delete from turns where key = ? and until < ?", (key, lapsed))
+        if look_again is None:
+            self._base.execute("delete from turns where key = ? and owner = ?", (key, self._owner))
+            return
+        until = min(look_again, now + _LONGEST_TURN_S) + TURN_S
+        self._base.execute(
+            "insert into turns values (?, ?, ?, ?) on conflict (key, owner) do update set until = excluded.until",
+            (key, self._owner, round(now * NS), round(until * NS)),
+        )
+
     def _rows(self, key: str) -> list[tuple[int, int, str]]:
         return self._base.execute(
             "select ends, known, owner from uses where key = ? order by ends desc", (key,)
@@ -297,12 +338,14 @@ class PermitStore:
             raise LedgerTooNew(f"schema {version}")
         if version == 0:
             self._run(_SCHEMA)
-        if version < SCHEMA_VERSION:
+        if version < 2:
             self._run(ADDRESS_SCHEMA)
+        if version < SCHEMA_VERSION:
+            self._run(_TURNS_SCHEMA)
             self._base.execute(f"pragma user_version = {SCHEMA_VERSION}")
         row = self._base.execute("select id from boot").fetchone()
         if row is None or row[0] != boot:  # the clock has begun anew
-            for table in ("boot", "uses", "pools", *ADDRESS_TABLES):
+            for table in ("boot", "uses", "pools", "turns", *ADDRESS_TABLES):
                 self._base.execute(f"delete from {table}")
             self._base.execute("insert into boot values (?)", (boot,))
 
