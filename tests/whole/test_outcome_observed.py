@@ -24,7 +24,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books import reversal as reversing
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.order import Order, words
+from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped
@@ -167,7 +167,7 @@ class ByLegs:
         self.closing = market_order(
             account,
             spec,
-            *words(account.mode, steps.closing.leg, closes=True),
+            *order_sides(account.mode, steps.closing.leg, closes=True),
             steps.close,
             self.on.sandbox.world.moment,
             source="reverse",
@@ -181,7 +181,7 @@ class ByLegs:
 
     def open(self, size: str, source: str = "reverse") -> None:
         spec = CONTRACTS[SYMBOL]
-        side, trade_side = words(self.book.mode, "short", closes=False)
+        side, trade_side = order_sides(self.book.mode, "short", closes=False)
         order = market_order(self.book, spec, side, trade_side, Decimal(size), self._moment(), source=source)
         fill(self.book, order, Decimal(size), self._moment())
 

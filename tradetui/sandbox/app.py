@@ -202,14 +202,14 @@ class Sandbox:
             assert key is not None
             result = write(self.world, key, endpoint.name, request.body, self.faults)
             return spoken(endpoint.name, result, self._live)
-        asked = (key.uid if key else "", endpoint.name, request.query)
-        if fault == "stale-reads" and asked in self._read_before:
-            return self._read_before[asked]
+        read_key = (key.uid if key else "", endpoint.name, request.query)
+        if fault == "stale-reads" and read_key in self._read_before:
+            return self._read_before[read_key]
         values = dict(parse_qsl(request.query, keep_blank_values=True))
         at_ms = told_ms if endpoint.name == "public.time" else now_ms
         payload = spoken(endpoint.name, read(self.world, key, endpoint.name, values, at_ms, self._live), self._live)
-        self._read_before[asked] = payload
-        self._read_before.move_to_end(asked)
+        self._read_before[read_key] = payload
+        self._read_before.move_to_end(read_key)
         if len(self._read_before) > REMEMBERED_READS:
             self._read_before.popitem(last=False)
         return payload

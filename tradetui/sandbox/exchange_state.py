@@ -15,7 +15,7 @@ from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.books.market import TICK_MS, Market
 from tradetui.sandbox.books.market_rows import contract_row, ticker_row
 from tradetui.sandbox.books.matching import tick
-from tradetui.sandbox.books.order import Order, words
+from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.order_execution import Moment, market_order
 from tradetui.sandbox.books.position_rows import position_row
 from tradetui.sandbox.books.reversal import reverse_as
@@ -166,7 +166,7 @@ class ExchangeState:
         """Open so much of a leg at the market."""
         spec = CONTRACTS[symbol]
         book = self.book(uid, spec.product_type)
-        side, trade_side = words(book.mode, leg, closes=False)
+        side, trade_side = order_sides(book.mode, leg, closes=False)
         order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
         dealing.fill(book, order, size, self.moment)
 

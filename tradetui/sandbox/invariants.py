@@ -91,48 +91,48 @@ def check_account(account: Account, marks: Mapping[str, Decimal]) -> None:
         reckoned = _Reckoning()
         for row in book.fills:
             reckoned.count(row)
-        place = f"{account.name} {book.product_type}"
-        _check_positions(book, reckoned, place)
-        _check_orders(book, reckoned, place)
+        where = f"{account.name} {book.product_type}"
+        _check_positions(book, reckoned, where)
+        _check_orders(book, reckoned, where)
         for coin in book.balances:
-            _check_coin(book, coin, reckoned, marks, place)
+            _check_coin(book, coin, reckoned, marks, where)
 
 
-def _check_positions(book: FuturesAccount, reckoned: _Reckoning, place: str) -> None:
+def _check_positions(book: FuturesAccount, reckoned: _Reckoning, where: str) -> None:
     held: dict[tuple[str, str], Decimal] = {}
     for (symbol, leg), holding in book.holdings.items():
         size = holding.size if leg == "long" else -holding.size
         held[symbol, "net" if book.mode == ONE_WAY else leg] = size
     traded = {key: leg.size for key, leg in reckoned.legs.items() if leg.size}
     if traded != held:
-        raise AssertionError(f"{place}: fills leave {traded}, held is {held}")
+        raise AssertionError(f"{where}: fills leave {traded}, held is {held}")
 
 
-def _check_orders(book: FuturesAccount, reckoned: _Reckoning, place: str) -> None:
+def _check_orders(book: FuturesAccount, reckoned: _Reckoning, where: str) -> None:
     for order in _every_order(book):
         sums = reckoned.orders.get(order.order_id)
         if sums is not None and (sums.size, sums.fee, sums.profit) != (order.filled, order.fee, order.profit):
-            raise AssertionError(f"{place}: order {order.order_id} is not the sum of its fills: {sums}")
+            raise AssertionError(f"{where}: order {order.order_id} is not the sum of its fills: {sums}")
 
 
 def _check_coin(
-    book: FuturesAccount, coin: str, reckoned: _Reckoning, marks: Mapping[str, Decimal], place: str
+    book: FuturesAccount, coin: str, reckoned: _Reckoning, marks: Mapping[str, Decimal], where: str
 ) -> None:
     paid = sum((order.fee + order.profit for order in _every_order(book) if order.spec.margin_coin == coin), ZERO)
     balance = book.started_with[coin] + paid
     if balance != book.balances[coin]:
-        raise AssertionError(f"{place}: orders leave {balance} {coin}, the balance is {book.balances[coin]}")
+        raise AssertionError(f"{where}: orders leave {balance} {coin}, the balance is {book.balances[coin]}")
     unrealised = ZERO
     for (symbol, _), leg in reckoned.legs.items():
         spec = CONTRACTS[symbol]
         if spec.margin_coin == coin:
             unrealised += leg.profit(marks[symbol], spec.inverse)
     row = account_row(book, coin, marks)
-    _near(unrealised, Decimal(row["unrealizedPL"]), f"{place}: the unrealised profit in {coin}")
-    _near(balance + unrealised, Decimal(row["accountEquity"]), f"{place}: the equity in {coin}")
-    _check_margin_modes(book, coin, row, reckoned, marks, place)
+    _near(unrealised, Decimal(row["unrealizedPL"]), f"{where}: the unrealised profit in {coin}")
+    _near(balance + unrealised, Decimal(row["accountEquity"]), f"{where}: the equity in {coin}")
+    _check_margin_modes(book, coin, row, reckoned, marks, where)
     if book.assets:
-        _check_union(book, coin, row, reckoned, marks, place)
+        _check_union(book, coin, row, reckoned, marks, where)
 
 
 def _check_margin_modes(
@@ -141,7 +141,7 @@ def _check_margin_modes(
     row: Mapping[str, Any],
     reckoned: _Reckoning,
     marks: Mapping[str, Decimal],
-    place: str,
+    where: str,
 ) -> None:
     """Isolated and crossed positions share margin and profit without rest."""
     isolated = ZERO
@@ -149,12 +149,12 @@ def _check_margin_modes(
         spec = CONTRACTS[symbol]
         if spec.margin_coin == coin and symbol in book.isolated:
             isolated += leg.profit(marks[symbol], spec.inverse)
-    _near(isolated, Decimal(row["isolatedUnrealizedPL"]), f"{place}: the unrealised profit of isolated positions")
+    _near(isolated, Decimal(row["isolatedUnrealizedPL"]), f"{where}: the unrealised profit of isolated positions")
     for whole, crossed, apart in (
         ("locked", "crossedMargin", "isolatedMargin"),
         ("unrealizedPL", "crossedUnrealizedPL", "isolatedUnrealizedPL"),
     ):
-        _near(Decimal(row[crossed]) + Decimal(row[apart]), Decimal(row[whole]), f"{place}: {whole}")
+        _near(Decimal(row[crossed]) + Decimal(row[apart]), Decimal(row[whole]), f"{where}: {whole}")
 
 
 def _check_union(
@@ -163,16 +163,16 @@ def _check_union(
     row: Mapping[str, Any],
     reckoned: _Reckoning,
     marks: Mapping[str, Decimal],
-    place: str,
+    where: str,
 ) -> None:
     """The union figures follow from the asset list, the equity and what the fills leave."""
     balances = {asset["coin"]: Decimal(asset["balance"]) for asset in row["assetList"]}
     if balances != {coin: book.balances[coin].quantize(_BOOKED_TO), **book.assets}:
-        raise AssertionError(f"{place}: the asset list is {balances}")
+        raise AssertionError(f"{where}: the asset list is {balances}")
     total = Decimal(row["accountEquity"])
     for asset in book.assets:
         total += balances[asset] * marks[f"{asset}USDT"] * COLLATERAL_WEIGHT[asset]
-    _near(total, Decimal(row["unionTotalMargin"]), f"{place}: the total margin")
+    _near(total, Decimal(row["unionTotalMargin"]), f"{where}: the total margin")
     needed = sum(
         (
             abs(leg.size) * marks[symbol] * MAINTENANCE
@@ -181,9 +181,9 @@ def _check_union(
         ),
         ZERO,
     )
-    _near(needed, Decimal(row["unionMm"]), f"{place}: the maintenance margin")
+    _near(needed, Decimal(row["unionMm"]), f"{where}: the maintenance margin")
     free = max(ZERO, total - Decimal(row["locked"]))
-    _near(free, Decimal(row["unionAvailable"]), f"{place}: what is available of the total margin")
+    _near(free, Decimal(row["unionAvailable"]), f"{where}: what is available of the total margin")
 
 
 def _every_order(book: FuturesAccount) -> Iterable[Order]:
@@ -191,10 +191,10 @@ def _every_order(book: FuturesAccount) -> Iterable[Order]:
     yield from book.done.values()
 
 
-def _near(reckoned: Decimal, told: Decimal, what: str) -> None:
+def _near(reckoned: Decimal, reported: Decimal, what: str) -> None:
     """Within what is lost in booking to eight places."""
-    if abs(reckoned - told) > _BOOKED_TO:
-        raise AssertionError(f"{what} is {reckoned}, told is {told}")
+    if abs(reckoned - reported) > _BOOKED_TO:
+        raise AssertionError(f"{what} is {reckoned}, told is {reported}")
 
 
 def _change(row: Mapping[str, Any], size: Decimal) -> tuple[str, Decimal]:

@@ -44,10 +44,10 @@ class SandboxOptions:
     skew_ms: int = 45_000
 
 
-def parse_faults(words: str) -> dict[str, float]:
+def parse_faults(fault_list: str) -> dict[str, float]:
     """Read `KIND=RATE,KIND=RATE`; raises UnknownFault naming what is wrong."""
     faults: dict[str, float] = {}
-    for word in filter(None, (part.strip() for part in words.split(","))):
+    for word in filter(None, (part.strip() for part in fault_list.split(","))):
         kind, equals, rate = word.partition("=")
         if kind not in FAULT_KINDS:
             raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")

@@ -110,7 +110,7 @@ class Order:
         return row
 
 
-def words(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
+def order_sides(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
     """side and tradeSide of an order that closes or opens a leg: in hedge mode side names the leg."""
     if mode == HEDGE:
         return ("buy" if leg == "long" else "sell"), ("close" if closes else "open")

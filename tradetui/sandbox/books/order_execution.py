@@ -9,7 +9,7 @@ from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.books.margin import free
 from tradetui.sandbox.books.market import Market
-from tradetui.sandbox.books.order import HEDGE, Order, words
+from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def cancel(book: FuturesAccount, order: Order, at: Moment) -> None:
 
 def burst(book: FuturesAccount, held: Holding, at: Moment) -> None:
     """Close a holding by force, under the system's own words."""
-    side, trade_side = words(book.mode, held.leg, closes=True)
+    side, trade_side = order_sides(book.mode, held.leg, closes=True)
     trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
     order = market_order(book, held.spec, side, trade_side, held.size, at, source="liquidation", enter_point="SYS")
     fill(book, order, held.size, at)

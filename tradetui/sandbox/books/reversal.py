@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tradetui.sandbox.books.futures_account import FuturesAccount
 from tradetui.sandbox.books.number_format import ZERO
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, words
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.order_execution import Moment, affordable, burst, cancel, fill, market_order
 from tradetui.sandbox.books.reversal_faults import changed_steps
 from tradetui.sandbox.books.reversal_steps import ReversalSteps, Steps, perform
@@ -44,7 +44,7 @@ def reverse_as(book: FuturesAccount, wanted: ReversalSteps, steps: Steps, fault:
 def _switch_mode_by_hand(book: FuturesAccount, at: Moment) -> None:
     """What the trader does on the exchange's own page: close and cancel everything, then switch the mode."""
     for held in list(book.holdings.values()):
-        side, trade_side = words(book.mode, held.leg, closes=True)
+        side, trade_side = order_sides(book.mode, held.leg, closes=True)
         order = market_order(book, held.spec, side, trade_side, held.size, at, source="normal", enter_point="WEB")
         fill(book, order, held.size, at)
     for resting in list(book.orders.values()):

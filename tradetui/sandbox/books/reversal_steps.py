@@ -10,7 +10,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.contracts import ContractSpec
 from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.books.number_format import ZERO
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, words
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
 
@@ -67,10 +67,10 @@ def perform(
     affordable: Callable[[], Decimal],
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = new_order(*words(account.mode, steps.closing.leg, closes=True), steps.close, wanted.client_oid)
+    closing = new_order(*order_sides(account.mode, steps.closing.leg, closes=True), steps.close, wanted.client_oid)
     fill(closing, steps.close)
     opened = wanted.spec.size(min(steps.open, max(ZERO, affordable())))
     if opened > ZERO:
-        opening = new_order(*words(account.mode, steps.opens, closes=False), opened, "")
+        opening = new_order(*order_sides(account.mode, steps.opens, closes=False), opened, "")
         fill(opening, opened)
     return closing

@@ -61,7 +61,7 @@ class _Virtual:
     passphrase: str
     label: str
     ips: tuple[str, ...]
-    words: tuple[str, ...]
+    permissions: tuple[str, ...]
 
 
 def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
@@ -70,8 +70,8 @@ def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any
         raise Refusal("40017", "Parameter verification failed body")
     if len(given) > MAX_BATCH:
         raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
-    wanted = [_virtual(each) for each in given]
-    names = [each.name.lower() for each in wanted]
+    wanted = [_virtual(entry) for entry in given]
+    names = [virtual.name.lower() for virtual in wanted]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
     account = world.account(key.uid)
@@ -83,7 +83,7 @@ def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any
             raise Refusal("40060", "subNames exist")
     if len(existing) + len(wanted) > MAX_SUBACCOUNTS:
         raise Refusal("40069", "The number of sub-accounts has reached the maximum")
-    return [_created(world, account, each) for each in wanted]
+    return [_created(world, account, virtual) for virtual in wanted]
 
 
 def _virtual(given: Any) -> _Virtual:
@@ -96,7 +96,7 @@ def _virtual(given: Any) -> _Virtual:
     _check_passphrase(values["passphrase"])
     if len(values["label"]) > LONGEST_NOTE:
         raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
-    ips, words = _texts(given, "ipList"), _texts(given, "permList")
+    ips, permissions = _texts(given, "ipList"), _texts(given, "permList")
     if len(ips) > MAX_ADDRESSES:
         raise Refusal("40017", "Parameter verification failed ipList")
     for address in ips:
@@ -104,14 +104,14 @@ def _virtual(given: Any) -> _Virtual:
             ipaddress.ip_network(address, strict=False)
         except ValueError:
             raise Refusal("40020", "Parameter ipList error") from None
-    if not set(words) <= _VIRTUAL_WORDS:
+    if not set(permissions) <= _VIRTUAL_WORDS:
         raise Refusal("40020", "Parameter permList error")
-    return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, words or ("read",))
+    return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",))
 
 
 def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     listed = given.get(name) or []
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
         raise Refusal("40017", f"Parameter verification failed {name}")
     return tuple(listed)
 
@@ -122,14 +122,14 @@ def _created(world: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str
     account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
     world.accounts[uid] = account
     owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": wanted.name, "keys": 1})
-    made = _new_key(world, wanted.name, account, wanted.passphrase, wanted.words, wanted.ips)
+    made = _new_key(world, wanted.name, account, wanted.passphrase, wanted.permissions, wanted.ips)
     return {
         "subAccountUid": uid,
         "subAccountName": f"{wanted.name}@virtual.example",
         "label": wanted.label,
         "subAccountApiKey": made.api_key,
         "secretKey": made.secret,
-        "permList": list(wanted.words),
+        "permList": list(wanted.permissions),
         "ipList": list(wanted.ips),
     }
 
@@ -170,10 +170,10 @@ def _new_key(
     name: str,
     account: Account,
     passphrase: str,
-    words: Iterable[str],
+    permission_words: Iterable[str],
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
-    permissions = frozenset().union(*(_ALLOWS[word] for word in words))
+    permissions = frozenset().union(*(_ALLOWS[word] for word in permission_words))
     made = made_key(
         world.seed,
         f"{name}-{len(world.keys)}",

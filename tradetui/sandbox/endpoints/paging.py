@@ -27,14 +27,14 @@ def page_size(paging: Paging, values: Mapping[str, str]) -> int:
     text = values.get("limit")
     if text is None:
         return paging.default
-    asked = whole_number(text)
-    if not asked:
+    size = whole_number(text)
+    if not size:
         raise Refusal("40020", "Parameter limit error")
-    if asked > paging.maximum:
+    if size > paging.maximum:
         if paging.capped:
             return paging.maximum
         raise Refusal("40058", f"The parameter limit exceeds the maximum value {paging.maximum}")
-    return asked
+    return size
 
 
 def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:

@@ -63,25 +63,25 @@ def read(
     world: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
 ) -> Any:
     """The payload of a read; raises Refusal."""
-    asked = Asked(world, key, name, checked(name, given, live=live), now_ms)
-    return _page(asked, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](asked)
+    call = Asked(world, key, name, checked(name, given, live=live), now_ms)
+    return _page(call, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](call)
 
 
-def _page(asked: Asked, book: Book, rules: Rules, live: bool) -> Any:
+def _page(call: Asked, book: Book, rules: Rules, live: bool) -> Any:
     assert rules.paging is not None
-    values, world = asked.values, asked.world
+    values, world = call.values, call.world
     size, before = page_size(rules.paging, values), page_before(rules.paging, values)
-    bound_ms = world.account(asked.uid).bound_ms
-    start, end = span_of(rules.span, values, asked.now_ms, bound_ms) if rules.span else (None, None)
-    _check_symbol(asked)
+    bound_ms = world.account(call.uid).bound_ms
+    start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
+    _check_symbol(call)
     kept = [
         *_within(book.time_field, start, end),
         *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
         *(_equal(name, values[name]) for name in book.filters if name in values),
-        *_further(asked),
+        *_further(call),
     ]
-    rows = world.rows(asked.uid, book.name, values.get("productType"))
-    page = list(islice((row for row in rows if all(each(row) for each in kept)), size))
+    rows = world.rows(call.uid, book.name, values.get("productType"))
+    page = list(islice((row for row in rows if all(keeps(row) for keeps in kept)), size))
     if book.list_key is None:
         return page
     if page:
@@ -89,13 +89,13 @@ def _page(asked: Asked, book: Book, rules: Rules, live: bool) -> Any:
     return {book.list_key: None, "endId": None} if live else {book.list_key: [], "endId": ""}
 
 
-def _check_symbol(asked: Asked) -> None:
-    symbol, product_type = asked.values.get("symbol"), asked.values.get("productType")
+def _check_symbol(call: Asked) -> None:
+    symbol, product_type = call.values.get("symbol"), call.values.get("productType")
     if symbol is None:
         return
     if product_type is not None:
-        asked.world.book(asked.uid, product_type)
-        asked.world.spec(symbol, product_type)
+        call.world.book(call.uid, product_type)
+        call.world.spec(symbol, product_type)
     elif symbol not in SPOT_SYMBOLS:
         raise Refusal("40034", f"Parameter {symbol} does not exist")
 
@@ -113,10 +113,10 @@ def _equal(field: str, value: str) -> Kept:
     return lambda row: bool(row[field] == value)
 
 
-def _further(asked: Asked) -> list[Kept]:
+def _further(call: Asked) -> list[Kept]:
     """The filters that are more than one parameter equal to the field of its name."""
-    values, kept = asked.values, []
-    if asked.name in _BY_ORDER:
+    values, kept = call.values, []
+    if call.name in _BY_ORDER:
         # When both are sent, orderId prevails.
         given = next((name for name in ("orderId", "clientOid") if name in values), None)
         if given is not None:
@@ -124,63 +124,63 @@ def _further(asked: Asked) -> list[Kept]:
     if "planType" in values:
         family = PROFIT_LOSS if values["planType"] == "profit_loss" else {values["planType"]}
         kept.append(lambda row: row["planType"] in family)
-    if asked.name == "futures.pending_orders":
+    if call.name == "futures.pending_orders":
         kept.append(_equal("status", values.get("status", "live")))
-    if asked.name == "broker.transfers" and values["type"] != "all":
+    if call.name == "broker.transfers" and values["type"] != "all":
         kept.append(_equal("type", values["type"]))
     return kept
 
 
-def _email(asked: Asked) -> Row:
-    for row in asked.world.account(asked.uid).subaccounts:
-        if row["subUid"] == asked.values["subUid"]:
+def _email(call: Asked) -> Row:
+    for row in call.world.account(call.uid).subaccounts:
+        if row["subUid"] == call.values["subUid"]:
             return {name: row[name] for name in ("subUid", "subaccountName", "subaccountEmail", "cTime", "uTime")}
     raise Refusal("40066", "subUid does not belong to this broker")
 
 
-def _detail(asked: Asked) -> Row:
-    values = asked.values
+def _detail(call: Asked) -> Row:
+    values = call.values
     if "orderId" not in values and "clientOid" not in values:
         raise Refusal("40924", "Either orderId or clientOid is needed")
     product_type, symbol = values["productType"], values["symbol"]
-    return asked.world.order_detail(asked.uid, product_type, symbol, values.get("orderId"), values.get("clientOid"))
+    return call.world.order_detail(call.uid, product_type, symbol, values.get("orderId"), values.get("clientOid"))
 
 
-def _positions(asked: Asked) -> list[Row]:
-    rows = asked.world.positions(asked.uid, asked.values["productType"])
-    coin = asked.values.get("marginCoin")
+def _positions(call: Asked) -> list[Row]:
+    rows = call.world.positions(call.uid, call.values["productType"])
+    coin = call.values.get("marginCoin")
     return [row for row in rows if coin in (None, row["marginCoin"])]
 
 
-def _settings(asked: Asked) -> Row:
-    values = asked.values
-    spec = asked.world.spec(values["symbol"], values["productType"])
+def _settings(call: Asked) -> Row:
+    values = call.values
+    spec = call.world.spec(values["symbol"], values["productType"])
     if values["marginCoin"] != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
-    return asked.world.account_settings(asked.uid, values["productType"], spec.symbol, spec.margin_coin)
+    return call.world.account_settings(call.uid, values["productType"], spec.symbol, spec.margin_coin)
 
 
-def _contracts(asked: Asked) -> list[Row]:
-    rows = asked.world.contracts(asked.values["productType"])
-    wanted = asked.values.get("symbol")
+def _contracts(call: Asked) -> list[Row]:
+    rows = call.world.contracts(call.values["productType"])
+    wanted = call.values.get("symbol")
     if wanted is not None:
-        asked.world.spec(wanted, asked.values["productType"])
+        call.world.spec(wanted, call.values["productType"])
     return [row for row in rows if wanted in (None, row["symbol"])]
 
 
-def _info(asked: Asked) -> Row:
-    assert asked.key is not None
-    return {**asked.world.account_info(asked.uid, asked.key.permissions), "ips": ",".join(asked.key.ips)}
+def _info(call: Asked) -> Row:
+    assert call.key is not None
+    return {**call.world.account_info(call.uid, call.key.permissions), "ips": ",".join(call.key.ips)}
 
 
 _SINGLE: Final[Mapping[str, Callable[[Asked], Any]]] = {
-    "futures.accounts": lambda asked: asked.world.futures_accounts(asked.uid, asked.values["productType"]),
+    "futures.accounts": lambda call: call.world.futures_accounts(call.uid, call.values["productType"]),
     "futures.positions": _positions,
     "futures.order_detail": _detail,
     "futures.account": _settings,
     "futures.contracts": _contracts,
-    "futures.ticker": lambda asked: asked.world.ticker(asked.values["symbol"], asked.values["productType"]),
+    "futures.ticker": lambda call: call.world.ticker(call.values["symbol"], call.values["productType"]),
     "broker.subaccount_email": _email,
     "spot.account_info": _info,
-    "public.time": lambda asked: {"serverTime": str(asked.now_ms)},
+    "public.time": lambda call: {"serverTime": str(call.now_ms)},
 }

@@ -34,9 +34,9 @@ def required(values: Mapping[str, str], *names: str) -> None:
             raise Refusal("40019", f"Parameter {name} cannot be empty")
 
 
-def word(values: Mapping[str, str], name: str, *words: str) -> str | None:
+def word(values: Mapping[str, str], name: str, *choices: str) -> str | None:
     """The one of the words that is given, in lower case; None where none is; raises Refusal for another."""
     given = values.get(name)
-    if given is not None and given.lower() not in words:
+    if given is not None and given.lower() not in choices:
         raise Refusal("40020", f"Parameter {name} error")
     return given.lower() if given is not None else None

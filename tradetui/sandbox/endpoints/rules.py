@@ -65,7 +65,7 @@ class Rules:
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
-    words: Mapping[str, frozenset[str]] | None = None
+    choices: Mapping[str, frozenset[str]] | None = None
     paging: Paging | None = None
     span: Span | None = None
 
@@ -85,7 +85,7 @@ RULES: Final[Mapping[str, Rules]] = {
     "futures.triggers": Rules(
         required=("planType", "productType"),
         optional=("orderId", "clientOid", "planStatus", "symbol"),
-        words={"planType": PLAN_TYPES, "planStatus": PLAN_STATUSES},
+        choices={"planType": PLAN_TYPES, "planStatus": PLAN_STATUSES},
         paging=_PAGE,
         span=_THREE_MONTHS,
     ),
@@ -94,14 +94,14 @@ RULES: Final[Mapping[str, Rules]] = {
     "broker.subaccount_email": Rules(required=("subUid",)),
     "spot.bills": Rules(
         optional=("coin", "groupType", "businessType"),
-        words={"groupType": GROUP_TYPES},
+        choices={"groupType": GROUP_TYPES},
         paging=Paging(100, 500),
         span=Span(90),
     ),
     "futures.pending_orders": Rules(
         required=("productType",),
         optional=("orderId", "clientOid", "symbol", "status"),
-        words={"status": ORDER_STATUSES},
+        choices={"status": ORDER_STATUSES},
         paging=_PAGE,
         # An order rests until it is cancelled: without times even one older than three months is pending.
         span=Span(90, one_missing="three-months"),
@@ -112,7 +112,7 @@ RULES: Final[Mapping[str, Rules]] = {
     "futures.live_triggers": Rules(
         required=("planType", "productType"),
         optional=("orderId", "clientOid", "symbol"),
-        words={"planType": PLAN_TYPES},
+        choices={"planType": PLAN_TYPES},
         paging=_PAGE,
     ),
     "futures.account": Rules(required=("symbol", "productType", "marginCoin")),
@@ -135,9 +135,9 @@ def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str
     for key in rules.required:
         if key not in values:
             raise Refusal("40019", f"Parameter {key} cannot be empty")
-    for key, words in (rules.words or {}).items():
+    for key, choices in (rules.choices or {}).items():
         if key in values:
-            values[key] = _word(key, values[key], words)
+            values[key] = _word(key, values[key], choices)
     if name == "broker.transfers":
         values["type"] = _spoken_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
     if name == "spot.bills" and "businessType" in values:
@@ -152,15 +152,15 @@ def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str
     return values
 
 
-def _word(name: str, given: str, words: Iterable[str]) -> str:
+def _word(name: str, given: str, choices: Iterable[str]) -> str:
     """The word meant, which may be written in any case; raises Refusal."""
-    found = next((word for word in words if word.lower() == given.lower()), None)
-    if found is None:
+    choice = next((word for word in choices if word.lower() == given.lower()), None)
+    if choice is None:
         raise Refusal("40020", f"Parameter {name} error")
-    return found
+    return choice
 
 
-def _spoken_word(name: str, given: str, words: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
+def _spoken_word(name: str, given: str, choices: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
     """The document's word for one given in the dialect that is spoken; raises Refusal."""
-    spoken = {live_words.get(word, word) if live else word: word for word in words}
+    spoken = {live_words.get(word, word) if live else word: word for word in choices}
     return spoken[_word(name, given, spoken)]

@@ -48,7 +48,7 @@ def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | 
         raise Refusal("40408", "startTime is earlier than the binding time")
     start, end = _assumed(span, start, end, now_ms)
     oldest = now_ms - span.window_days * DAY_MS if span.window_days is not None else None
-    return max((each for each in (start, oldest, bound) if each is not None), default=None), end
+    return max((lower_bound for lower_bound in (start, oldest, bound) if lower_bound is not None), default=None), end
 
 
 def _assumed(span: Span, start: int | None, end: int | None, now_ms: int) -> tuple[int | None, int | None]:

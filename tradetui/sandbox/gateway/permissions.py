@@ -41,9 +41,9 @@ def permit(key: SandboxKey, endpoint: str, locale: str) -> None:
     needed = PERMISSIONS.get(endpoint)
     if needed is not None and needed[0] not in key.permissions:
         chinese = locale.lower().startswith("zh")
-        words = (
+        message = (
             f"权限不正确, 需要 {needed[1]} 权限" if chinese else f"Incorrect permissions, need {needed[1]} permissions"
         )
-        raise Refusal("40014", words)
+        raise Refusal("40014", message)
     if endpoint == "subaccounts.create_batch" and not key.ips:
         raise Refusal("22010", "Please bind ip whitelist address")
