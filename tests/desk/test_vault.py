@@ -29,11 +29,11 @@ def test_a_key_is_reserved_given_listed_and_read(tmp_path: Path) -> None:
     vault = Vault(tmp_path / "vault")
     name = reserved(vault)
     (asked,) = vault.entries()
-    assert (asked.name, asked.told, asked.complete, asked.intent) == ("alphaone", False, False, "i1")
+    assert (asked.name, asked.issued, asked.complete, asked.intent) == ("alphaone", False, False, "i1")
     assert vault.secrets(name) == Secrets(None, None, PASSPHRASE)
     vault.give(name, TOLD)
     (entry,) = Vault(tmp_path / "vault").entries()
-    assert (entry.told, entry.complete, entry.uid, entry.label) == (True, True, "42", "note")
+    assert (entry.issued, entry.complete, entry.uid, entry.label) == (True, True, "42", "note")
     assert (entry.permissions, entry.addresses) == (("read",), ("10.0.0.1",))
     assert entry.file == tmp_path / "vault" / "alphaone.toml"
     assert vault.secrets(name) == Secrets(SecretStr("bg_1"), SECRET, PASSPHRASE)
@@ -264,7 +264,7 @@ def test_in_the_keyring_no_secret_is_in_a_file(tmp_path: Path) -> None:
     assert "canary" not in text and PASSPHRASE.get_secret_value() not in text and "bg_1" not in text
     assert Vault(tmp_path, box).secrets(name) == Secrets(SecretStr("bg_1"), SECRET, PASSPHRASE)
     (entry,) = vault.entries()
-    assert (entry.complete, entry.file, entry.place) == (True, None, box.where)
+    assert (entry.complete, entry.file, entry.location) == (True, None, box.where)
     other = reserved(vault)
     vault.discard(other)
     assert set(box.kept) == {f"{name} i1"}
@@ -277,7 +277,7 @@ def test_a_locked_keyring_is_said_and_loses_nothing(tmp_path: Path) -> None:
     box.locked = True
     with pytest.raises(VaultUnusable, match="locked"):
         vault.give(name, TOLD)
-    assert vault.entries()[0].told is False
+    assert vault.entries()[0].issued is False
     box.locked = False
     vault.give(name, TOLD)
     assert vault.secrets(name).secret == SECRET

@@ -89,13 +89,13 @@ async def test_a_copy_key_is_created_once_and_both_refusals_are_explained(tmp_pa
         assert (await on.creation.create(COPY_KEY)).state is S.SETTLED
         again = await on.creation.create(COPY_KEY)
         assert again.state is S.REJECTED
-        assert "You have already created a Copy API Key" in again.words
+        assert "You have already created a Copy API Key" in again.sentence
         assert "its secret is not told a second time" in again.next
         assert on.steps() == [S.INTENDED, S.SENT, S.REJECTED]
         assert [file.name for file in on.files()] == ["copy-trading.toml"], "the refused one left nothing"
     async with scene(tmp_path / "old", "copy-old") as on:
         refused = await on.creation.create(COPY_KEY)
-        assert "only applicable to the new Copy model" in refused.words
+        assert "only applicable to the new Copy model" in refused.sentence
         assert "old model" in refused.next
         assert on.files() == []
 
@@ -105,7 +105,7 @@ async def test_a_broker_s_sub_account_needs_no_vault(tmp_path: Path) -> None:
         done = await on.creation.create(NEW_BROKER_SUBACCOUNT)
         assert done.state is S.SETTLED
         assert [(row.title, row.good) for row in done.rows] == [("new@desk.example", True)]
-        assert "uid 42" in done.rows[0].words
+        assert "uid 42" in done.rows[0].sentence
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
         assert not (tmp_path / "vault").exists()
 
@@ -131,7 +131,7 @@ async def test_refusals_are_sentences_and_leave_the_kind_free(
     async with scene(tmp_path, account) as on:
         done = await on.creation.create(wanted)
         assert done.state is S.REJECTED
-        assert code in done.words
+        assert code in done.sentence
         assert on.posts == 1
         assert on.steps()[-1] is S.REJECTED
         assert on.intents.unsettled() == ()
@@ -228,7 +228,7 @@ async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, m
         full(on, monkeypatch)
         done = await on.creation.create(batch("alphaone"))
         assert (done.state, done.kept) == (S.ACKNOWLEDGED, False)
-        assert "NOT KEPT YET" in done.words and "No space left" in done.words
+        assert "NOT KEPT YET" in done.sentence and "No space left" in done.sentence
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED]
         assert on.intents.unsettled()
         assert (await on.creation.secrets("alphaone")).secret is None, "what is not on disk is not shown"
@@ -283,7 +283,7 @@ async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which
     account, wanted, _ = EACH[which]
     async with scene(tmp_path, account) as on:
         kind = EACH_KIND[which]
-        told = {"title": which, "request": wanted.told()}
+        told = {"title": which, "request": wanted.redacted()}
         intent = on.intents.new_id()
         await on.intents.begin(intent, str(kind), kind, told)
         for step in (S.SENT, S.ACKNOWLEDGED)[: (S.INTENDED, S.SENT, S.ACKNOWLEDGED).index(state)]:
@@ -389,7 +389,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 if end is S.UNKNOWN:
                     assert "may" in journalled[0].told["next"]
                 if which != "broker":
-                    told = [entry for entry in await creation.entries() if entry.told]
+                    told = [entry for entry in await creation.entries() if entry.issued]
                     secrets = [(await creation.secrets(entry.name)).secret for entry in told]
                     given = [SecretStr(key.secret) for key in on.sandbox.world.keys[known:]]
                     assert secrets == (given if end is S.SETTLED else []), at
@@ -474,7 +474,7 @@ async def test_some_may_fail_while_others_succeed(tmp_path: Path) -> None:
             ("gammatri", False),
         ]
         assert done.state is S.UNKNOWN
-        assert "does not speak of alphaone" in done.words
+        assert "does not speak of alphaone" in done.sentence
         assert "alphaone" in done.next and "betatwos" not in done.next
         assert (await on.creation.secrets("betatwos")).secret == SecretStr("secret of betatwos")
         assert on.intents.unsettled()
@@ -531,7 +531,7 @@ async def test_an_exchange_that_repeats_the_passphrase_does_not_get_it_journalle
     async with scene(tmp_path, script=lambda seen: say if seen.method == "POST" else Say(data={})) as on:
         done = await on.creation.create(batch("alphaone"))
         assert done.state is S.REJECTED
-        assert PASSPHRASE not in done.words
+        assert PASSPHRASE not in done.sentence
         assert PASSPHRASE.encode() not in on.journal_bytes()
 
 

@@ -94,7 +94,7 @@ def what_is_not_kept_forgotten(patch: Patch) -> None:
 
 
 def passphrase_journalled(patch: Patch) -> None:
-    patch.setattr(CreateCopyKeyRequest, "told", CreateCopyKeyRequest.values)
+    patch.setattr(CreateCopyKeyRequest, "redacted", CreateCopyKeyRequest.values)
 
 
 def secret_journalled(patch: Patch) -> None:

@@ -141,9 +141,9 @@ def _parameter(
         yield "the rule no longer lets one-way mode omit it"
     if parameter.name == "productType":
         return
-    if isinstance(parameter, (Word, Listed)) and parameter.words:
-        if words(rule) != list(parameter.words):
-            yield f"words {words(rule)} are documented, {list(parameter.words)} are ours"
+    if isinstance(parameter, (Word, Listed)) and parameter.choices:
+        if words(rule) != list(parameter.choices):
+            yield f"words {words(rule)} are documented, {list(parameter.choices)} are ours"
     elif re.search(r"Allowed values|spelled this way", rule):
         yield f"a list of words is documented: {rule}"
     if isinstance(parameter, Milliseconds) != ("Unix ms" in rule):

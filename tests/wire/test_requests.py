@@ -304,7 +304,7 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
         ReversalRequest(**R, size=3),
     ):
         sent = json.dumps(json.loads(request.body())).replace("Passphrase1", "***")
-        assert json.dumps(request.told()) == sent
+        assert json.dumps(request.redacted()) == sent
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_field_that_cannot_be_read_keeps_its_text() -> None:
 def test_no_figure_is_guessed(figure: object) -> None:
     reply = read("futures.pending_orders", {**ORDER, "size": figure}, ORDER)
     assert [order.size for order in reply.rows] == [Decimal("12.5")]
-    assert reply.lost[0].place == 0
+    assert reply.lost[0].index == 0
 
 
 def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
@@ -218,7 +218,7 @@ def test_a_bare_list_where_an_object_is_usual_is_read() -> None:
 def test_lost_rows_are_counted_with_what_they_were() -> None:
     reply = read("futures.fills", FILL, {**FILL, "price": None}, 7, None, {**FILL, "tradeId": ""})
     assert len(reply.rows) == 1
-    assert [lost.place for lost in reply.lost] == [1, 2, 3, 4]
+    assert [lost.index for lost in reply.lost] == [1, 2, 3, 4]
     assert reply.count == 5
     assert reply.lost[0].received == {**FILL, "price": None}
     assert "received" not in repr(reply.lost[0])

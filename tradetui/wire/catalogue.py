@@ -391,7 +391,7 @@ _BEYOND: Final = (
 )
 
 #: Every endpoint by its name, the thirteen of the interface first, in its order.
-CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType({each.name: each for each in _THIRTEEN + _BEYOND})
+CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType({entry.name: entry for entry in _THIRTEEN + _BEYOND})
 
 
 def endpoint(name: str) -> Endpoint:

@@ -11,9 +11,9 @@ from typing import TypeVar
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def known(words: type[Word], text: str | None) -> Word | None:
+def known(vocabulary: type[Word], text: str | None) -> Word | None:
     """The word of an enum that the text names in any case; None when it names none."""
-    return next((word for word in words if same(text, word)), None)
+    return next((word for word in vocabulary if same(text, word)), None)
 
 
 def same(word: str | None, other: str) -> bool:

@@ -377,5 +377,5 @@ def wants_another_signature(code: str) -> bool:
 
 def refusal_explained(message: str) -> str | None:
     """What a documented refusal means and what to do; None for any other message."""
-    said = message.casefold()
-    return next((meaning for words, meaning in COPY_KEY_REFUSALS.items() if words.casefold() in said), None)
+    folded_message = message.casefold()
+    return next((meaning for phrase, meaning in COPY_KEY_REFUSALS.items() if phrase.casefold() in folded_message), None)

@@ -67,7 +67,7 @@ def margin_coin(product_type: ProductType, symbol: str) -> str | None:
         return demo if product_type.is_demo and symbol.endswith(demo) else settlement
     # The quote of an inverse contract is always USD; what follows it is a delivery date (BTCUSDH26, BTCUSD_PERP).
     for quote in ("SUSD", "USD") if product_type.is_demo else ("USD",):
-        base, found, _ = symbol.partition(quote)
-        if base and found:
+        base, matched_quote, _ = symbol.partition(quote)
+        if base and matched_quote:
             return base
     return None

@@ -54,7 +54,7 @@ class Envelope:
 class LostRow:
     """A row that could not be read: its place, what it lacks, and itself as received."""
 
-    place: int
+    index: int
     reason: str
     received: object = field(repr=False)
 
@@ -124,14 +124,14 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
             return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
     rows: list[Record] = []
     lost: list[LostRow] = []
-    for place, row in enumerate(raw):
+    for index, row in enumerate(raw):
         if not isinstance(row, Mapping):
-            lost.append(LostRow(place, "not an object", row))
+            lost.append(LostRow(index, "not an object", row))
             continue
         try:
             rows.append(endpoint.row.from_row(row))
         except LostRowError as error:
-            lost.append(LostRow(place, str(error), _masked(endpoint.row, row)))
+            lost.append(LostRow(index, str(error), _masked(endpoint.row, row)))
     return Reply(tuple(rows), end_id, tuple(lost), envelope.request_time, cursor)
 
 

@@ -160,8 +160,8 @@ class Creation:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if self._vault is None:
             reasons.append(f"Keys cannot be kept: {self._trouble.rstrip('.')}.")
-        if (found := intents.open_on(lock_key(kind))) is not None:
-            reasons.append(f"An earlier creation of this kind is not settled ({found}).")
+        if (open_intent := intents.open_on(lock_key(kind))) is not None:
+            reasons.append(f"An earlier creation of this kind is not settled ({open_intent}).")
         if self._client.link.down:
             reasons.append("The link to the exchange is down.")
         if self._client.link.clock_blocks:
@@ -175,15 +175,15 @@ class Creation:
 
     async def unsettled(self, kind: CreationKind) -> CreationStatus | None:
         """The creation of this kind that is not settled, with what to do about it; None where all are."""
-        open_intents = [each for each in await self._intents.not_settled() if each.kind == kind]
+        open_intents = [candidate for candidate in await self._intents.not_settled() if candidate.kind == kind]
         if not open_intents:
             return None
         intent = open_intents[0]
-        told = intent.told
+        details = intent.told
         if intent.id in self._unkept:
             return await self.keep(intent.id)
-        words = f"{told.get('title', kind)}: {told.get('why', f'it is {intent.state}')}"
-        return CreationStatus(intent.id, kind, intent.state, words, str(told.get("next", "")))
+        sentence = f"{details.get('title', kind)}: {details.get('why', f'it is {intent.state}')}"
+        return CreationStatus(intent.id, kind, intent.state, sentence, str(details.get("next", "")))
 
     # Sending
 
@@ -212,10 +212,10 @@ class Creation:
             task.exception()
 
     async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
-        asked = () if isinstance(request, CreateSubaccountRequest) else keys_asked(request)
+        requested_keys = () if isinstance(request, CreateSubaccountRequest) else keys_asked(request)
         intent = await self._begin(kind, request)
         try:
-            names = await self._reserve(intent, kind, asked)
+            names = await self._reserve(intent, kind, requested_keys)
         except VaultUnusable as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
             raise Withheld((f"Nothing was sent: keys could not be kept. {problem}",)) from None
@@ -227,27 +227,27 @@ class Creation:
             raise Withheld((f"Nothing was sent: {problem.message or problem}.",)) from None
         except OutcomeUnknown as problem:
             if not problem.lost:
-                return await self._in_doubt(intent, kind, request, _clean(str(problem), asked))
+                return await self._in_doubt(intent, kind, request, _clean(str(problem), requested_keys))
             reply = Reply((), lost=problem.lost)
         except ExchangeError as problem:
-            return await self._refused(intent, kind, names, asked, problem)
-        return await self._answered(intent, kind, request, asked, names, reply)
+            return await self._refused(intent, kind, names, requested_keys, problem)
+        return await self._answered(intent, kind, request, requested_keys, names, reply)
 
     async def _begin(self, kind: CreationKind, request: CreationRequest) -> str:
         intent = self._intents.new_id()
         try:
-            told = {"title": title_of(request), "request": request.told()}
-            await self._intents.begin(intent, lock_key(kind), kind, told)
+            details = {"title": title_of(request), "request": request.redacted()}
+            await self._intents.begin(intent, lock_key(kind), kind, details)
         except AlreadyOpen as problem:
             raise Withheld((f"An earlier creation of this kind is not settled ({problem}).",)) from None
         return intent
 
-    async def _reserve(self, intent: str, kind: CreationKind, asked: Sequence[RequestedKey]) -> list[str]:
+    async def _reserve(self, intent: str, kind: CreationKind, requested_keys: Sequence[RequestedKey]) -> list[str]:
         vault, names = self._ready_vault(), list[str]()
         try:
-            for each in asked:
+            for requested_key in requested_keys:
                 name = await self._disk.run(
-                    vault.reserve, intent, kind, each.title, each.passphrase, self._clock.wall_ms()
+                    vault.reserve, intent, kind, requested_key.title, requested_key.passphrase, self._clock.wall_ms()
                 )
                 names.append(name)
         except VaultUnusable:
@@ -282,31 +282,31 @@ class Creation:
         intent: str,
         kind: CreationKind,
         names: Sequence[str],
-        asked: Sequence[RequestedKey],
+        requested_keys: Sequence[RequestedKey],
         problem: ExchangeError,
     ) -> CreationStatus:
         explained = refusal_explained(problem.message) if kind is CreationKind.COPY_KEY else None
         # What is explained stands under it by itself.
-        said = _clean(problem.sentence if explained else str(problem), asked)
-        told = {"code": problem.code, "message": _clean(problem.message, asked)}
-        await self._intents.note(intent, State.REJECTED, {**told, **({"next": explained} if explained else {})})
+        sentence = _clean(problem.sentence if explained else str(problem), requested_keys)
+        details = {"code": problem.code, "message": _clean(problem.message, requested_keys)}
+        await self._intents.note(intent, State.REJECTED, {**details, **({"next": explained} if explained else {})})
         await self._discard(names)
-        return CreationStatus(intent, kind, State.REJECTED, said, explained or "")
+        return CreationStatus(intent, kind, State.REJECTED, sentence, explained or "")
 
     async def _answered(
         self,
         intent: str,
         kind: CreationKind,
         request: CreationRequest,
-        asked: Sequence[RequestedKey],
+        requested_keys: Sequence[RequestedKey],
         names: Sequence[str],
         reply: Reply[Any],
     ) -> CreationStatus:
         if isinstance(request, CreateSubaccountRequest):
             return await self._broker_created(intent, request, reply.rows)
-        told, others = match_issued_keys(asked, reply.rows, reply.lost)
+        issued_keys, others = match_issued_keys(requested_keys, reply.rows, reply.lost)
         shown = [covered(row.received) for row in (*reply.rows, *reply.lost)]
-        self._unkept[intent] = UnsavedKeys(kind, asked, names, told, others, shown)
+        self._unkept[intent] = UnsavedKeys(kind, requested_keys, names, issued_keys, others, shown)
         return await self.keep(intent)
 
     async def _broker_created(
@@ -315,10 +315,10 @@ class Creation:
         kind = CreationKind.BROKER_SUBACCOUNT
         row = rows[0]
         assert isinstance(row, BrokerSubaccount)
-        words = f"created: uid {row.sub_uid}, {row.status or 'status not told'}"
+        outcome = f"created: uid {row.sub_uid}, {row.status or 'status not told'}"
         await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
-        await self._intents.note(intent, State.SETTLED, {"outcome": words})
-        made = CreatedItem(row.subaccount_name or request.subaccount_name, words, True)
+        await self._intents.note(intent, State.SETTLED, {"outcome": outcome})
+        made = CreatedItem(row.subaccount_name or request.subaccount_name, outcome, True)
         return CreationStatus(intent, kind, State.SETTLED, "The sub-account was created.", rows=(made,))
 
     async def keep(self, intent: str) -> CreationStatus:
@@ -330,33 +330,35 @@ class Creation:
             await self._disk.run(unkept.keep, self._ready_vault(), intent, self._clock.wall_ms())
         except VaultUnusable as problem:
             await self._acknowledge(intent, unkept, {"kept": f"in memory only: {problem}"})
-            words = f"Created, and NOT KEPT YET: {problem}"
+            sentence = f"Created, and NOT KEPT YET: {problem}"
             remedy = (
                 "Do not quit. It is held in memory and not shown before it is on disk; try again when that is mended."
             )
-            rows = tuple(CreatedItem(each.title, "created, not kept yet", None) for each in unkept.asked)
-            return CreationStatus(intent, unkept.kind, State.ACKNOWLEDGED, words, remedy, rows, kept=False)
+            rows = tuple(
+                CreatedItem(requested_key.title, "created, not kept yet", None) for requested_key in unkept.requested
+            )
+            return CreationStatus(intent, unkept.kind, State.ACKNOWLEDGED, sentence, remedy, rows, kept=False)
         self._unkept.pop(intent, None)
         await self._acknowledge(intent, unkept, {"kept": self.where})
         return await self._kept(intent, unkept)
 
-    async def _acknowledge(self, intent: str, unkept: UnsavedKeys, told: Mapping[str, Any]) -> None:
+    async def _acknowledge(self, intent: str, unkept: UnsavedKeys, details: Mapping[str, Any]) -> None:
         if not unkept.acknowledged:
             unkept.acknowledged = True
-            await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unkept.reply, **told})
+            await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unkept.reply, **details})
 
     async def _kept(self, intent: str, unkept: UnsavedKeys) -> CreationStatus:
         rows, missing = unkept.rows(), ", ".join(unkept.missing)
         done = sum(row.good is True for row in rows)
-        words = f"{done} of {len(unkept.asked)} created with a key, kept in {self.where}."
+        outcome = f"{done} of {len(unkept.requested)} created with a key, kept in {self.where}."
         if missing:
             remedy = what_to_do(unkept.kind, missing)
-            why = f"{words} The reply does not speak of {missing}."
+            why = f"{outcome} The reply does not speak of {missing}."
             await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
             return CreationStatus(intent, unkept.kind, State.UNKNOWN, why, remedy, rows)
-        told = {"outcome": words, "rows": [f"{row.title}: {row.words}" for row in rows]}
-        await self._intents.note(intent, State.SETTLED, told)
-        return CreationStatus(intent, unkept.kind, State.SETTLED, words, rows=rows)
+        details = {"outcome": outcome, "rows": [f"{row.title}: {row.sentence}" for row in rows]}
+        await self._intents.note(intent, State.SETTLED, details)
+        return CreationStatus(intent, unkept.kind, State.SETTLED, outcome, rows=rows)
 
     @staticmethod
     def made(intent: Intent) -> bool:
@@ -366,8 +368,8 @@ class Creation:
     async def release(self, intent: str, why: str) -> None:
         """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
         await self._intents.step(intent, State.RELEASED, {"why": why})
-        told = (await self._intents.read(intent)).told
-        await self._discard(told.get("vault", ()))
+        details = (await self._intents.read(intent)).told
+        await self._discard(details.get("vault", ()))
 
     # Keys given out
 
@@ -404,25 +406,27 @@ class Creation:
                     await self._take_up_one(await self._intents.left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
-        kind, told = CreationKind(intent.kind), intent.told
+        kind, details = CreationKind(intent.kind), intent.told
         if intent.state is State.INTENDED:
             await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
-            await self._discard([each.name for each in await self.entries() if each.intent == intent.id])
+            await self._discard([entry.name for entry in await self.entries() if entry.intent == intent.id])
             return
         if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unkept:
             return
-        names = told.get("vault", ())
-        found = {each.name for each in await self.entries() if each.intent == intent.id and each.complete}
-        if intent.state is State.SENT and names and found == set(names):
+        names = details.get("vault", ())
+        complete_names = {entry.name for entry in await self.entries() if entry.intent == intent.id and entry.complete}
+        if intent.state is State.SENT and names and complete_names == set(names):
             outcome = f"{len(names)} of {len(names)} created with a key, found in {self.where}"
             await self._intents.step(intent.id, State.ACKNOWLEDGED, {"kept": self.where})
             await self._intents.step(intent.id, State.SETTLED, {"outcome": outcome})
             return
-        if intent.state is State.ACKNOWLEDGED and (kind is CreationKind.BROKER_SUBACCOUNT or found == set(names)):
+        if intent.state is State.ACKNOWLEDGED and (
+            kind is CreationKind.BROKER_SUBACCOUNT or complete_names == set(names)
+        ):
             await self._intents.step(intent.id, State.SETTLED, {"outcome": "created; the program ended then"})
             return
         why = "the program ended before what the exchange answered was on disk"
-        remedy = what_to_do(kind, str(told.get("title", "")))
+        remedy = what_to_do(kind, str(details.get("title", "")))
         await self._intents.step(intent.id, State.UNKNOWN, {"why": why, "next": remedy})
 
     # Journal and vault
@@ -441,8 +445,8 @@ class Creation:
                 await self._disk.run(self._vault.discard, name)
 
 
-def _clean(text: str, asked: Sequence[RequestedKey]) -> str:
+def _clean(text: str, requested_keys: Sequence[RequestedKey]) -> str:
     """The text without the passphrases chosen, should the exchange repeat one."""
-    for each in asked:
-        text = text.replace(each.passphrase.get_secret_value(), "***")
+    for requested_key in requested_keys:
+        text = text.replace(requested_key.passphrase.get_secret_value(), "***")
     return text

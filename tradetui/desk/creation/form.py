@@ -40,7 +40,7 @@ class FormField:
     rule: str
     required: bool
     secret: bool = False
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ def rows_of(kind: CreationKind) -> int:
 
 def fields_of(kind: CreationKind) -> tuple[FormField, ...]:
     """The fields of a row, as the request has them."""
-    parameters = sorted(_ROW[kind].parameters(), key=lambda each: _ORDER.index(each.name))
-    return tuple(_field(each) for each in parameters)
+    parameters = sorted(_ROW[kind].parameters(), key=lambda parameter: _ORDER.index(parameter.name))
+    return tuple(_field(parameter) for parameter in parameters)
 
 
 def _field(parameter: Parameter) -> FormField:
-    words = parameter.words if isinstance(parameter, Listed) else ()
+    choices = parameter.choices if isinstance(parameter, Listed) else ()
     return FormField(
-        parameter.name, _TITLES[parameter.name], parameter.rule, parameter.required, parameter.secret, words
+        parameter.name, _TITLES[parameter.name], parameter.rule, parameter.required, parameter.secret, choices
     )
 
 
@@ -76,14 +76,14 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
     missing: list[tuple[str, ...]] = []
     values: list[dict[str, Any]] = []
     places: list[int] = []
-    for place, row in enumerate(rows):
+    for row_index, row in enumerate(rows):
         problems.append({})
         given = {name: text for name, text in row.items() if text.strip()}
         lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
         missing.append(lacking if given or kind is not CreationKind.SUBACCOUNTS else ())
         if given:
-            values.append(_read(_ROW[kind], given, problems[place]))
-            places.append(place)
+            values.append(_read(_ROW[kind], given, problems[row_index]))
+            places.append(row_index)
     request = None
     if values and not any(problems) and not any(missing):
         request = _together(kind, values, places, problems)
@@ -114,7 +114,8 @@ def _together(
     except InvalidRequest as problem:
         typed = [str(row.get(problem.parameter)) for row in values]
         at = max(
-            (place for place, text in zip(places, typed, strict=True) if text == problem.value), default=places[-1]
+            (row_index for row_index, text in zip(places, typed, strict=True) if text == problem.value),
+            default=places[-1],
         )
         problems[at][problem.parameter] = f"{problem.rule}. {problem.remedy}"
         return None

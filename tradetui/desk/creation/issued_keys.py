@@ -39,40 +39,55 @@ def _asked(account: VirtualSubaccountRequest) -> RequestedKey:
 
 
 def match_issued_keys(
-    asked: Sequence[RequestedKey], rows: Sequence[object], lost: Sequence[LostRow]
+    requested_keys: Sequence[RequestedKey], rows: Sequence[object], lost: Sequence[LostRow]
 ) -> tuple[list[IssuedKey | None], list[IssuedKey]]:
     """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
 
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
     else to the note it carries, else, where nothing is missing, to its place.
     """
-    told = [_told(row) for row in rows] + [_saved(row.received) for row in lost]
+    issued_keys = [_told(row) for row in rows] + [_saved(row.received) for row in lost]
     named = [_name(row) for row in rows] + [_lost_name(row.received) for row in lost]
-    free = set(range(len(told)))
-    of: list[int | None] = [None] * len(asked)
-    for place, each in enumerate(asked):
-        of[place] = _only([at for at in free if named[at].startswith(each.title.casefold())], free)
-    for place, each in enumerate(asked):
-        if of[place] is None and each.label and [other.label for other in asked].count(each.label) == 1:
-            of[place] = _only([at for at in free if told[at].label == each.label], free)
-    without = [place for place, at in enumerate(of) if at is None]
-    if len(told) == len(asked) and len(without) == len(free):
-        for place, at in zip(without, sorted(free), strict=True):
-            of[place] = at
+    free = set(range(len(issued_keys)))
+    of: list[int | None] = [None] * len(requested_keys)
+    for request_index, requested_key in enumerate(requested_keys):
+        of[request_index] = _only([at for at in free if named[at].startswith(requested_key.title.casefold())], free)
+    for request_index, requested_key in enumerate(requested_keys):
+        if (
+            of[request_index] is None
+            and requested_key.label
+            and [other.label for other in requested_keys].count(requested_key.label) == 1
+        ):
+            of[request_index] = _only([at for at in free if issued_keys[at].label == requested_key.label], free)
+    without = [request_index for request_index, at in enumerate(of) if at is None]
+    if len(issued_keys) == len(requested_keys) and len(without) == len(free):
+        for request_index, at in zip(without, sorted(free), strict=True):
+            of[request_index] = at
         free.clear()
-    ours = [None if at is None else _with(told[at], asked[place].passphrase) for place, at in enumerate(of)]
-    return ours, [told[at] for at in sorted(free)]
+    ours = [
+        None if at is None else _with(issued_keys[at], requested_keys[request_index].passphrase)
+        for request_index, at in enumerate(of)
+    ]
+    return ours, [issued_keys[at] for at in sorted(free)]
 
 
-def _only(found: list[int], free: set[int]) -> int | None:
-    if len(found) != 1:
+def _only(candidates: list[int], free: set[int]) -> int | None:
+    if len(candidates) != 1:
         return None
-    free.discard(found[0])
-    return found[0]
+    free.discard(candidates[0])
+    return candidates[0]
 
 
-def _with(told: IssuedKey, passphrase: SecretStr) -> IssuedKey:
-    return IssuedKey(told.api_key, told.secret, passphrase, told.uid, told.label, told.permissions, told.addresses)
+def _with(issued_key: IssuedKey, passphrase: SecretStr) -> IssuedKey:
+    return IssuedKey(
+        issued_key.api_key,
+        issued_key.secret,
+        passphrase,
+        issued_key.uid,
+        issued_key.label,
+        issued_key.permissions,
+        issued_key.addresses,
+    )
 
 
 def _told(row: object) -> IssuedKey:

@@ -77,12 +77,12 @@ class Entry:
     title: str
     at_ms: int
     complete: bool
-    told: bool
+    issued: bool
     uid: str = ""
     label: str = ""
     permissions: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
-    place: str = ""
+    location: str = ""
     file: Path | None = None
     unreadable: str = ""
     has: tuple[str, ...] = ()
@@ -126,13 +126,13 @@ class Vault:
         self._write(name, public, {"passphrase": passphrase.get_secret_value()})
         return name
 
-    def give(self, name: str, told: IssuedKey) -> None:
+    def give(self, name: str, issued_key: IssuedKey) -> None:
         """Keep what the exchange told of a key whose name was reserved; synced when this returns."""
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, _COMPLETE)}
-        public.update(told=True, uid=told.uid, label=told.label)
-        public.update(permissions=list(told.permissions), addresses=list(told.addresses))
-        given = {"api_key": told.api_key}
-        for field_name, value in (("secret", told.secret), ("passphrase", told.passphrase)):
+        public.update(told=True, uid=issued_key.uid, label=issued_key.label)
+        public.update(permissions=list(issued_key.permissions), addresses=list(issued_key.addresses))
+        given = {"api_key": issued_key.api_key}
+        for field_name, value in (("secret", issued_key.secret), ("passphrase", issued_key.passphrase)):
             if value is not None:
                 given[field_name] = value.get_secret_value()
         self._write(name, public, given)
@@ -148,18 +148,20 @@ class Vault:
 
     def entries(self) -> list[Entry]:
         """Every key, newest first; a file that cannot be read is listed by its name alone."""
-        found = [self._entry(name) for name in self._files.names()]
-        return sorted(found, key=lambda each: (-each.at_ms, each.name))
+        entries = [self._entry(name) for name in self._files.names()]
+        return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
 
     def secrets(self, name: str) -> Secrets:
         """The secrets of an entry, for who asks to see or use them."""
         values = self._read(name)
         if values.get("kept_in") and self._strongbox is not None:
             values = {**values, **self._strongbox.get(_boxed(name, values))}
-        return Secrets(*(SecretStr(str(values[each])) if values.get(each) else None for each in _SECRETS))
+        return Secrets(
+            *(SecretStr(str(values[secret_name])) if values.get(secret_name) else None for secret_name in _SECRETS)
+        )
 
     def _write(self, name: str, public: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
-        has = {"has": [each for each in _SECRETS if secrets.get(each)]}
+        has = {"has": [secret_name for secret_name in _SECRETS if secrets.get(secret_name)]}
         if self._strongbox is None:
             self._files.replace(name, _text({**public, **has}, secrets))
             return
@@ -170,10 +172,12 @@ class Vault:
         try:
             return tomllib.loads(self._files.read(name))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            raise VaultUnusable(f"{self._files.place(name)} cannot be read as TOML. Look at it in an editor.") from None
+            raise VaultUnusable(
+                f"{self._files.location(name)} cannot be read as TOML. Look at it in an editor."
+            ) from None
 
     def _entry(self, name: str) -> Entry:
-        place = self._files.place(name)
+        location = self._files.location(name)
         try:
             values, unreadable = self._read(name), ""
         except VaultUnusable as problem:
@@ -185,12 +189,12 @@ class Vault:
             title=str(values.get("title", name)),
             at_ms=_whole(values.get("at_ms")),
             complete=set(_texts(values.get("has"))) == set(_SECRETS),
-            told=values.get("told") is True,
+            issued=values.get("told") is True,
             uid=str(values.get("uid", "")),
             label=str(values.get("label", "")),
             permissions=_texts(values.get("permissions")),
             addresses=_texts(values.get("addresses")),
-            place=str(values.get("kept_in") or place),
+            location=str(values.get("kept_in") or location),
             file=None if values.get("kept_in") else self._files.path(name),
             unreadable=unreadable,
             has=_texts(values.get("has")),
@@ -226,7 +230,7 @@ class _Memory:
     def finish_what_was_begun(self) -> None:
         return
 
-    def place(self, name: str) -> str:
+    def location(self, name: str) -> str:
         return "memory"
 
     def path(self, name: str) -> Path | None:
@@ -257,7 +261,7 @@ class _Folder:
         self._folder = folder
         self.where = str(folder)
 
-    def place(self, name: str) -> str:
+    def location(self, name: str) -> str:
         return str(self.path(name))
 
     def path(self, name: str) -> Path:
@@ -267,7 +271,7 @@ class _Folder:
         try:
             if self._folder.exists() and not self._folder.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            return [each.stem for each in self._folder.glob("*.toml") if not each.name.startswith(".")]
+            return [file.stem for file in self._folder.glob("*.toml") if not file.name.startswith(".")]
         except OSError as problem:
             raise self._unusable(problem) from None
 

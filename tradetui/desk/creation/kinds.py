@@ -47,7 +47,7 @@ class CreatedItem:
     """What became of one of the things asked for; `entry` is its name in the vault, `good` None while in doubt."""
 
     title: str
-    words: str
+    sentence: str
     good: bool | None
     entry: str | None = None
 
@@ -62,7 +62,7 @@ class CreationStatus:
     intent: str
     kind: CreationKind
     state: State
-    words: str
+    sentence: str
     next: str = ""
     rows: tuple[CreatedItem, ...] = ()
     kept: bool = True
@@ -86,7 +86,7 @@ def titles_of(request: CreationRequest) -> tuple[str, ...]:
     """The names of what a request asks for."""
     if isinstance(request, CreateSubaccountRequest):
         return (request.subaccount_name,)
-    return tuple(each.title for each in keys_asked(request))
+    return tuple(requested_key.title for requested_key in keys_asked(request))
 
 
 def what_to_do(kind: CreationKind, title: str) -> str:
@@ -108,13 +108,13 @@ def what_to_do(kind: CreationKind, title: str) -> str:
     )
 
 
-def made_row(title: str, told: IssuedKey | None, name: str) -> CreatedItem:
+def made_row(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
     """What became of a key asked for, of which this was told and kept under this name."""
-    if told is None:
+    if issued_key is None:
         return CreatedItem(title, "not in the reply: it may have been created", None)
-    uid = f": uid {told.uid}" if told.uid else ""
-    if not told.api_key or told.secret is None:
-        missing = "API key" if not told.api_key else "secret"
+    uid = f": uid {issued_key.uid}" if issued_key.uid else ""
+    if not issued_key.api_key or issued_key.secret is None:
+        missing = "API key" if not issued_key.api_key else "secret"
         return CreatedItem(
             title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
         )

@@ -21,9 +21,9 @@ class UnsavedKeys:
     """
 
     kind: CreationKind
-    asked: Sequence[RequestedKey]
+    requested: Sequence[RequestedKey]
     names: Sequence[str]
-    told: Sequence[IssuedKey | None]
+    issued: Sequence[IssuedKey | None]
     others: Sequence[IssuedKey]
     reply: Any
     acknowledged: bool = False
@@ -31,23 +31,28 @@ class UnsavedKeys:
 
     def keep(self, vault: Vault, intent: str, at_ms: int) -> None:
         """Put all of it on disk, or try so again; raises VaultUnusable."""
-        for name, told in zip(self.names, self.told, strict=True):
-            if told is not None:
-                vault.give(name, told)
-        for told in self.others[len(self.other_names) :]:
+        for name, issued_key in zip(self.names, self.issued, strict=True):
+            if issued_key is not None:
+                vault.give(name, issued_key)
+        for issued_key in self.others[len(self.other_names) :]:
             name = vault.reserve(intent, self.kind, "not-asked-for", SecretStr(""), at_ms)
-            vault.give(name, told)
+            vault.give(name, issued_key)
             self.other_names.append(name)
 
     @property
     def missing(self) -> list[str]:
         """What was asked for and is not in the reply."""
-        return [each.title for each, told in zip(self.asked, self.told, strict=True) if told is None]
+        return [
+            requested_key.title
+            for requested_key, issued_key in zip(self.requested, self.issued, strict=True)
+            if issued_key is None
+        ]
 
     def rows(self) -> tuple[CreatedItem, ...]:
         """What became of each, once it is kept."""
         made = [
-            made_row(each.title, told, name) for each, told, name in zip(self.asked, self.told, self.names, strict=True)
+            made_row(requested_key.title, issued_key, name)
+            for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
         ]
         unclear = "created, but it cannot be told which of those asked for it is"
         return (*made, *(CreatedItem("?", unclear, None, name) for name in self.other_names))

@@ -54,13 +54,13 @@ class LoadedRows:
         """Rows there are."""
         return len(self._rows)
 
-    def row(self, place: int) -> Any:
+    def row(self, index: int) -> Any:
         """The row at a place."""
-        return self._rows[place]
+        return self._rows[index]
 
-    def key(self, place: int) -> str | None:
+    def key(self, index: int) -> str | None:
         """The key of the row at a place."""
-        return self._keys[place]
+        return self._keys[index]
 
     def index_of(self, key: str) -> int | None:
         """The place of the row of a key."""
@@ -131,7 +131,7 @@ class Listing:
     def _reached_ms(self) -> int | None:
         """The moment down to which everything was read: the oldest row's, or where the next piece begins."""
         following = getattr(self._walk.request, "end_time", None) if self.query.pieces > 1 else None
-        known = [each for each in (self._oldest_ms, following) if each is not None]
+        known = [instant_ms for instant_ms in (self._oldest_ms, following) if instant_ms is not None]
         return min(known, default=None)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:

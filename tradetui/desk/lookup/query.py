@@ -25,7 +25,7 @@ class FilterField:
     rule: str
     required: bool
     is_time: bool
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ def filter_fields(endpoint: Endpoint) -> tuple[FilterField, ...]:
     """The fields of an endpoint's filter form: its parameters but those of paging."""
     return tuple(
         FilterField(
-            each.name,
-            each.rule,
-            each.required and not _stands_in(endpoint, each.name),
-            isinstance(each, Milliseconds),
-            each.words if isinstance(each, Word) else (),
+            parameter.name,
+            parameter.rule,
+            parameter.required and not _stands_in(endpoint, parameter.name),
+            isinstance(parameter, Milliseconds),
+            parameter.choices if isinstance(parameter, Word) else (),
         )
-        for each in endpoint.request.parameters()
-        if each.name not in _PAGING
+        for parameter in endpoint.request.parameters()
+        if parameter.name not in _PAGING
     )
 
 

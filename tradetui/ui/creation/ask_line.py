@@ -41,9 +41,9 @@ class TextDialog(ModalScreen[bool]):
     @on(Input.Submitted)
     async def _given(self, event: Input.Submitted) -> None:
         try:
-            said = await self._work(event.value.strip())
+            sentence = await self._work(event.value.strip())
         except Exception as problem:
             self.query_one(".reason", Static).update(sanitized(problem))
             return
-        notify(self.app, said, seconds=12)
+        notify(self.app, sentence, seconds=12)
         self.dismiss(True)

@@ -72,7 +72,7 @@ class CreationForm(ModalScreen[None]):
             classes=f"cell {field.name}",
             password=field.secret,
             max_length=LONGEST_TEXT,
-            suggester=SuggestFromList(field.words, case_sensitive=False) if field.words else None,
+            suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
         )
         box.cursor_blink = False
         return box
@@ -99,9 +99,9 @@ class CreationForm(ModalScreen[None]):
         result = checked(self._kind, self._texts())
         for row in range(self._rows):
             line = self.query_one(f"#problem-{row}", Static)
-            words = self._words(result, row)
-            line.update(words)
-            line.display = bool(words.plain)
+            problem_lines = self._words(result, row)
+            line.update(problem_lines)
+            line.display = bool(problem_lines.plain)
         self.query_one("#review", Button).disabled = result.request is None
         self.query_one("#about", Static).update(sanitized("\n".join(self._about())))
 
@@ -113,7 +113,8 @@ class CreationForm(ModalScreen[None]):
     def _words(self, result: CheckedForm, row: int) -> Content:
         titles = {field.name: field.title for field in self._fields}
         lines = [
-            Content.styled(scrub(f"{titles[name]}: {words}"), "$warn") for name, words in result.problems[row].items()
+            Content.styled(scrub(f"{titles[name]}: {problem}"), "$warn")
+            for name, problem in result.problems[row].items()
         ]
         if result.missing[row]:
             missing = ", ".join(titles[name].lower() for name in result.missing[row])
@@ -124,7 +125,7 @@ class CreationForm(ModalScreen[None]):
         name = ((self.focused.id if self.focused is not None else None) or "").rpartition("-")[2]
         lines = [
             f"{field.title}: {field.rule}{'' if field.required else ', or nothing'}"
-            + (f": {', '.join(field.words)}" if field.words else "")
+            + (f": {', '.join(field.choices)}" if field.choices else "")
             for field in self._fields
             if field.name == name
         ]
@@ -135,8 +136,8 @@ class CreationForm(ModalScreen[None]):
 
     def action_move(self, by: int) -> None:
         """To the same field of another row."""
-        _, _, place = ((self.focused.id if self.focused is not None else None) or "").partition("box-")
-        row, _, name = place.partition("-")
+        _, _, box_id = ((self.focused.id if self.focused is not None else None) or "").partition("box-")
+        row, _, name = box_id.partition("-")
         if name and 0 <= int(row) + by < self._rows:
             self.query_one(f"#box-{int(row) + by}-{name}", Input).focus()
 

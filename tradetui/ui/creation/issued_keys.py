@@ -81,7 +81,7 @@ class GivenKeys(Vertical):
 
     @staticmethod
     def _words(entry: Entry) -> str:
-        state = "" if entry.complete else "  INCOMPLETE" if entry.told else "  asked for, never told"
+        state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  asked for, never told"
         if entry.unreadable:
             state = "  CANNOT BE READ"
         return f"{entry.name:<32} {entry.uid or UNKNOWN:<12} {entry.label}{state}"
@@ -104,10 +104,10 @@ class GivenKeys(Vertical):
         created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
-        lines += [self._line(words, self._value(entry, name), "bold") for name, words in _NAMES]
+        lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]
         lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
         lines.append(self._line("addresses", ", ".join(entry.addresses) or "none told"))
-        lines.append(self._line("kept in", entry.place))
+        lines.append(self._line("kept in", entry.location))
         self.query_one("#card", Static).update(Content("\n").join(lines))
 
     def _value(self, entry: Entry, name: str) -> str:
@@ -117,8 +117,8 @@ class GivenKeys(Vertical):
         return UNKNOWN if value is None else value.get_secret_value()
 
     @staticmethod
-    def _line(label: str, words: str, style: str = "") -> Content:
-        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
+    def _line(label: str, text: str, style: str = "") -> Content:
+        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(text), style))
 
     def action_cursor(self, by: int) -> None:
         """Up or down."""
@@ -144,13 +144,13 @@ class GivenKeys(Vertical):
         entry, secrets = self.entry, await self._secrets()
         if entry is None or secrets is None:
             return
-        words = dict(_NAMES)[name]
+        label = dict(_NAMES)[name]
         value: SecretStr | None = getattr(secrets, name)
         if value is None:
-            notify(self.app, f"There is no {words} of {entry.name}.", severity="warning")
+            notify(self.app, f"There is no {label} of {entry.name}.", severity="warning")
             return
         self.app.copy_to_clipboard(value.get_secret_value())
-        notify(self.app, f"Copied the {words} of {entry.name}; the clipboard holds it now.")
+        notify(self.app, f"Copied the {label} of {entry.name}; the clipboard holds it now.")
 
     def action_make_profile(self) -> None:
         """Ask for a name and write a profile of the key under the cursor."""

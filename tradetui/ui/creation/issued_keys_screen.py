@@ -34,12 +34,12 @@ class GivenKeysScreen(GivenKeysDialog):
 
     async def on_mount(self) -> None:
         """Read the vault."""
-        said = self.query_one("#said", Static)
+        message_line = self.query_one("#said", Static)
         try:
             entries = await self._creation.entries()
         except VaultUnusable as problem:
-            said.update(sanitized(problem))
+            message_line.update(sanitized(problem))
             return
-        said.display = False
+        message_line.display = False
         await self.query_one(Vertical).mount(GivenKeys(self._creation, entries))
         self.query_one(OptionList).focus()

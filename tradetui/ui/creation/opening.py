@@ -37,9 +37,9 @@ def open_choice(app: App[Any], creation: Creation) -> None:
 
     names = choices(creation)
 
-    def go(place: int | None) -> None:
-        if place is not None:
-            open_named(app, creation, names[place])
+    def go(index: int | None) -> None:
+        if index is not None:
+            open_named(app, creation, names[index])
 
     app.push_screen(ChoiceDialog("Create", names), go)
 
@@ -64,11 +64,11 @@ async def _open(app: App[Any], creation: Creation, kind: CreationKind) -> None:
     from tradetui.ui.creation.result import ResultDialog
 
     try:
-        found = await creation.unsettled(kind)
+        unsettled = await creation.unsettled(kind)
     except Withheld as refused:
         notify(app, " ".join(refused.reasons), severity="warning", seconds=8)
         return
-    if found is None:
+    if unsettled is None:
         app.push_screen(CreationForm(creation, kind))
     else:
-        app.push_screen(ResultDialog(creation, found))
+        app.push_screen(ResultDialog(creation, unsettled))

@@ -101,15 +101,15 @@ class ResultDialog(GivenKeysDialog):
         if not names or not self._created.kept:
             return []
         with suppress(VaultUnusable):
-            found = {entry.name: entry for entry in await self._creation.entries()}
-            return [found[name] for row in self._created.rows if (name := row.entry or "") in found]
+            entries_by_name = {entry.name: entry for entry in await self._creation.entries()}
+            return [entries_by_name[name] for row in self._created.rows if (name := row.entry or "") in entries_by_name]
         return []
 
     def _lines(self) -> Iterable[Content]:
         created = self._created
         head, style = _HEADS.get(created.state, (f"It is {created.state}", "bold $warn"))
         yield Content.styled(head, style)
-        yield sanitized(created.words)
+        yield sanitized(created.sentence)
         if created.next:
             yield Content("")
             yield Content.styled(scrub(created.next), "$warn")
@@ -117,7 +117,7 @@ class ResultDialog(GivenKeysDialog):
             yield Content("")
         for row in created.rows:
             mark, tone = _MARKS[row.good]
-            yield Content.assemble((f"{mark} ", tone), (f"{scrub(row.title):<12} ", "bold"), scrub(row.words))
+            yield Content.assemble((f"{mark} ", tone), (f"{scrub(row.title):<12} ", "bold"), scrub(row.sentence))
 
     def action_scroll(self, lines: int) -> None:
         """Show more of it, where it is more than fits."""
@@ -145,7 +145,7 @@ class ResultDialog(GivenKeysDialog):
             if why is not None:
                 self.run_worker(self._released(why), exit_on_error=False)
 
-        self.app.push_screen(ReleaseDialog(TITLES[created.kind], created.words, created.kind, created.next), given)
+        self.app.push_screen(ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next), given)
 
     async def _released(self, why: str) -> None:
         try:

@@ -79,7 +79,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
         yield Content("")
         yield Content.styled(f"{what.method} {what.path}", "bold")
-        yield from map(sanitized, _json_lines(self._request.told()))
+        yield from map(sanitized, _json_lines(self._request.redacted()))
         yield Content("")
         yield Content.styled(
             "It cannot be taken back from here, and is never sent a second time. What the exchange tells once is kept "
@@ -97,8 +97,8 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         self._armed = True
         self._tell("")
 
-    def _tell(self, words: str) -> None:
-        self._words = words
+    def _tell(self, sentence: str) -> None:
+        self._words = sentence
         reasons = self._creation.why_not(self._kind)
         enabled = self._armed and not self._sending and not reasons
         button = self.query_one("#confirm", Button)
@@ -106,7 +106,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
             self.query_one("#cancel").focus()
         button.disabled = not enabled
         reasons = tuple(map(self._trade_app.with_own_keys, reasons))
-        self.query_one("#reason", Static).update(sanitized("\n".join(filter(None, (words, *reasons)))))
+        self.query_one("#reason", Static).update(sanitized("\n".join(filter(None, (sentence, *reasons)))))
 
     @property
     def _trade_app(self) -> TradeApp:
@@ -167,12 +167,12 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         self._sending = False
         self._say(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
 
-    def _say(self, words: str) -> None:
+    def _say(self, sentence: str) -> None:
         if self.is_attached:
             cancel = self.query_one("#cancel", Button)
             cancel.disabled = False
             cancel.focus()
-            self._tell(words)
+            self._tell(sentence)
 
 
 def _json_lines(body: Any) -> Iterable[str]:
@@ -180,10 +180,10 @@ def _json_lines(body: Any) -> Iterable[str]:
     elements = body if isinstance(body, list) else [body]
     if body is elements:
         yield "["
-    for place, element in enumerate(elements):
+    for index, element in enumerate(elements):
         fields = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in element.items()]
         yield "{"
         yield ",\n".join(fields)
-        yield "}," if place + 1 < len(elements) else "}"
+        yield "}," if index + 1 < len(elements) else "}"
     if body is elements:
         yield "]"

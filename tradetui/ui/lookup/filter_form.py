@@ -72,7 +72,7 @@ class FilterForm(ModalScreen[Query | None]):
                 id=f"field-{field.name}",
                 placeholder=self._hint(field),
                 max_length=LONGEST_TEXT,
-                suggester=SuggestFromList(field.words, case_sensitive=False) if field.words else None,
+                suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
             )
             box.cursor_blink = False
             yield box
@@ -81,8 +81,8 @@ class FilterForm(ModalScreen[Query | None]):
     def _hint(self, field: FilterField) -> str:
         if field.is_time:
             return f"2026-08-01T09:30 ({zone_label(self._zone)}), 7d ago, or milliseconds"
-        if field.words:
-            return f"any of {len(field.words)} words" if len(field.words) > 4 else " or ".join(field.words)
+        if field.choices:
+            return f"any of {len(field.choices)} words" if len(field.choices) > 4 else " or ".join(field.choices)
         return "needed" if field.required else "any"
 
     def on_mount(self) -> None:
@@ -126,11 +126,11 @@ class FilterForm(ModalScreen[Query | None]):
     def _about(self, result: Checked) -> list[str]:
         focused = self.focused.id if self.focused is not None else None
         field = self._fields.get((focused or "").removeprefix("field-"))
-        words = f"{field.name}: {', '.join(field.words)}" if field is not None and field.words else ""
+        choices_line = f"{field.name}: {', '.join(field.choices)}" if field is not None and field.choices else ""
         if result.query is None:
-            return [words, f"To be mended first: {', '.join(result.problems)}."]
+            return [choices_line, f"To be mended first: {', '.join(result.problems)}."]
         stretch = stretch_words(result.query, self._zone)
-        return [words, f"Reads {stretch}." if stretch else ""]
+        return [choices_line, f"Reads {stretch}." if stretch else ""]
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#show")

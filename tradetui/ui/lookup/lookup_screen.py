@@ -306,10 +306,10 @@ class ListingScreen(TableScreen):
 
     def _show_progress(self, listing: Listing) -> None:
         failed = str(listing.state) == "failed"
-        words, bar = progress_words(listing, self.key_named), "" if failed else bar_of(listing.part)
-        room = self.size.width - 2 - len(words) - len(bar)
+        report, bar = progress_words(listing, self.key_named), "" if failed else bar_of(listing.part)
+        room = self.size.width - 2 - len(report) - len(bar)
         # The words say everything; the bar goes where there is no room for it.
-        line = f"{words}{' ' * room}{bar}" if bar and room > 0 else words
+        line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
         progress = self.query_one("#progress", Static)
         progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))
 
@@ -357,13 +357,14 @@ class ListingScreen(TableScreen):
         if self.query("#filter"):
             self.query_one(Hints).show(FILTER_HINTS)
             return
-        order = {id_: place for place, id_ in enumerate(HINT_ORDER)}
+        order = {id_: rank for rank, id_ in enumerate(HINT_ORDER)}
         shown = sorted(
-            (each for each in BINDINGS if each.id in order and self.where in each.where),
-            key=lambda each: order[each.id],
+            (binding for binding in BINDINGS if binding.id in order and self.where in binding.where),
+            key=lambda binding: order[binding.id],
         )
         hints = [
-            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None) for each in shown
+            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            for binding in shown
         ]
         note = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
         self.query_one(Hints).show(hints, note)

@@ -31,14 +31,14 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
         return ""
     if assumed and start is None:
         return "as far back as the exchange tells"
-    words = f"{_moment(start, zone)} to {_moment(end, zone)} {zone_label(zone)}"
+    stretch = f"{_moment(start, zone)} to {_moment(end, zone)} {zone_label(zone)}"
     if start is None:
-        words = f"until {_moment(end, zone)} {zone_label(zone)}"
+        stretch = f"until {_moment(end, zone)} {zone_label(zone)}"
     elif end is None:
-        words = f"from {_moment(start, zone)} {zone_label(zone)} to now"
+        stretch = f"from {_moment(start, zone)} {zone_label(zone)} to now"
     if assumed:
-        words += ", since no time is given"
-    return f"{words}, in {query.pieces} requests" if query.pieces > 1 else words
+        stretch += ", since no time is given"
+    return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
 
 
 def progress_words(listing: Listing, key: KeyOf) -> str:

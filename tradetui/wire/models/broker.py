@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import TransferType, same
-from tradetui.wire.replies.field_normalizers import words
+from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Record, Shape
 from tradetui.wire.requests.parameter import Count, Label, Milliseconds, Parameter, Shaped, Word
@@ -35,7 +35,7 @@ class TransfersRequest(TimedRequest):
         str | None,
         Word(
             rule="all, deposit or withdrawl",
-            words=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
+            choices=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
             alternatives={TransferType.WITHDRAWAL.value: _LIVE_WITHDRAWAL},
         ),
     ] = None
@@ -99,7 +99,7 @@ class BrokerSubaccount(Record):
     """A broker's sub-account as created."""
 
     identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-    shapes: ClassVar[dict[str, Shape]] = {"permList": words}
+    shapes: ClassVar[dict[str, Shape]] = {"permList": words_of}
 
     sub_uid: str
     subaccount_name: str | None = None

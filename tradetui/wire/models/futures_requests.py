@@ -34,7 +34,7 @@ _PlanType = Annotated[
     Word(
         required=True,
         rule="one of the plan types",
-        words=(PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS),
+        choices=(PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS),
     ),
 ]
 
@@ -46,8 +46,8 @@ class ReversalRequest(Request):
     margin_coin: _RequiredText
     product_type: _ProductType
     size: Annotated[Decimal | None, Amount()] = None
-    side: Annotated[str | None, Word(rule="buy or sell", words=(Side.BUY, Side.SELL))] = None
-    trade_side: Annotated[str | None, Word(rule="Open or Close", words=("Open", "Close"), as_given=True)] = None
+    side: Annotated[str | None, Word(rule="buy or sell", choices=(Side.BUY, Side.SELL))] = None
+    trade_side: Annotated[str | None, Word(rule="Open or Close", choices=("Open", "Close"), as_given=True)] = None
     client_oid: Annotated[
         str | None,
         Shaped(
@@ -89,7 +89,7 @@ class TriggerHistoryRequest(TimedRequest):
         str | None,
         Word(
             rule="one of the past plan states",
-            words=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
+            choices=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
         ),
     ] = None
     symbol: _OptionalText = None
@@ -117,7 +117,7 @@ class PendingOrdersRequest(TimedRequest):
     product_type: _ProductType
     status: Annotated[
         str | None,
-        Word(rule="live or partially_filled", words=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
+        Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
     ] = None
     id_less_than: _OptionalText = None
     start_time: _Time = None

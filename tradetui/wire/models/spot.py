@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from tradetui.wire.authorities import AUTHORITIES
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Side, TradeScope, same
 from tradetui.wire.models.fee_detail import FeeDetail
-from tradetui.wire.replies.field_normalizers import records_of, words
+from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Record, Shape
 from tradetui.wire.requests.parameter import Count, Milliseconds, Parameter, Word
@@ -35,12 +35,12 @@ class SpotBillsRequest(TimedRequest):
     time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
 
     coin: _OptionalText = None
-    group_type: Annotated[str | None, Word(rule="one of the billing types", words=tuple(GroupType))] = None
+    group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
     business_type: Annotated[
         str | None,
         Word(
             rule="one of the business types",
-            words=tuple(BusinessType),
+            choices=tuple(BusinessType),
             alternatives=LIVE_BUSINESS_TYPES,
             # The live exchange knows many more, all written like this.
             open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
@@ -106,7 +106,7 @@ class AccountInfo(Record):
     """Whose key this is, what it may do, and whether its owner is a copy trader."""
 
     identity: ClassVar[tuple[str, ...]] = ("user_id",)
-    shapes: ClassVar[dict[str, Shape]] = {"authorities": words, "ips": words}
+    shapes: ClassVar[dict[str, Shape]] = {"authorities": words_of, "ips": words_of}
 
     user_id: str
     inviter_id: str | None = None

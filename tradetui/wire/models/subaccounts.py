@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import SecretStr
 
 from tradetui.wire.enums import VirtualPermission
-from tradetui.wire.replies.field_normalizers import words
+from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.record import Record, Shape
 from tradetui.wire.requests.parameter import Addresses, InvalidRequest, Label, Listed, Parameter, Passphrase, Shaped
 from tradetui.wire.requests.request import Request
@@ -32,7 +32,7 @@ class VirtualSubaccountRequest(Request):
     label: Annotated[str, Label(required=True, rule="1 to 20 characters", longest=20)]
     ip_list: Annotated[tuple[str, ...] | None, Addresses(rule=f"at most {MOST_IPS} IP addresses", most=MOST_IPS)] = None
     perm_list: Annotated[
-        tuple[str, ...] | None, Listed(rule="any of the permissions", words=tuple(VirtualPermission))
+        tuple[str, ...] | None, Listed(rule="any of the permissions", choices=tuple(VirtualPermission))
     ] = None
 
 
@@ -66,15 +66,15 @@ class CreateBatchRequest(Request):
     def _payload(self) -> Any:
         return [account.values() for account in self.accounts]
 
-    def told(self) -> Any:
-        return [account.told() for account in self.accounts]
+    def redacted(self) -> Any:
+        return [account.redacted() for account in self.accounts]
 
 
 class VirtualSubaccount(Record):
     """A virtual sub-account as created, with the secret of its key, which is told once."""
 
     identity: ClassVar[tuple[str, ...]] = ("sub_account_uid",)
-    shapes: ClassVar[dict[str, Shape]] = {"permList": words, "ipList": words}
+    shapes: ClassVar[dict[str, Shape]] = {"permList": words_of, "ipList": words_of}
     secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
 
     sub_account_uid: str

@@ -13,11 +13,11 @@ def records_of(kind: type[Record]) -> Shape:
     """A shape that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
 
     def read(value: Any, name: str, problems: dict[str, str]) -> tuple[Record, ...]:
-        found: list[Record] = []
+        records: list[Record] = []
         parsed = _parsed(value)
         entries = parsed if isinstance(parsed, list) else [parsed]
-        for place, entry in enumerate(entries):
-            where = f"{name}[{place}]" if isinstance(parsed, list) else name
+        for index, entry in enumerate(entries):
+            where = f"{name}[{index}]" if isinstance(parsed, list) else name
             if entry is None:
                 continue
             if not isinstance(entry, Mapping):
@@ -28,14 +28,14 @@ def records_of(kind: type[Record]) -> Shape:
             except LostRowError:
                 problems[where] = dump(entry)
                 continue
-            found.append(record)
+            records.append(record)
             problems.update((f"{where}.{field}", text) for field, text in record.unreadable.items())
-        return tuple(found)
+        return tuple(records)
 
     return read
 
 
-def words(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
+def words_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
     """The words of a list, of an object (the names whose value is not a no), or of text separated by commas."""
     parsed = _parsed(value)
     if isinstance(parsed, Mapping):
@@ -45,15 +45,15 @@ def words(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
     if not isinstance(parsed, list):
         problems[name] = dump(parsed)
         return ()
-    found: list[str] = []
-    for place, entry in enumerate(parsed):
+    texts: list[str] = []
+    for index, entry in enumerate(parsed):
         if entry is None or entry == "":
             continue
         if isinstance(entry, (Mapping, list, bool)):
-            problems[f"{name}[{place}]"] = dump(entry)
+            problems[f"{name}[{index}]"] = dump(entry)
         else:
-            found.append(str(entry))
-    return tuple(found)
+            texts.append(str(entry))
+    return tuple(texts)
 
 
 def _parsed(value: Any) -> Any:

@@ -149,9 +149,9 @@ def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
         read: list[dict[str, Any]] = adapter.validate_python(prepared)
     except ValidationError:
         return None
-    for values, row, found in zip(read, rows, problems, strict=True):
+    for values, row, unreadable in zip(read, rows, problems, strict=True):
         values["received"] = row
-        values["unreadable"] = found
+        values["unreadable"] = unreadable
     if kind.secrets:
         for values, row in zip(read, rows, strict=True):
             values["received"] = _masked(kind, row)
@@ -227,15 +227,15 @@ def _masked(kind: type[Record], row: Row) -> Row:
 
 def _read_with_care(kind: type[R], row: Row) -> R:
     """One row, field by field where pydantic refuses it; raises LostRowError."""
-    (fields,), (found,) = _prepared(kind, [row])
-    problems = dict(found)
+    (fields,), (unreadable,) = _prepared(kind, [row])
+    problems = dict(unreadable)
     fields[_RECEIVED] = _masked(kind, row) if kind.secrets else row
     while True:
         fields[_UNREADABLE] = problems or NOTHING
         try:
             return kind.model_validate(fields, by_alias=True, by_name=False)
         except ValidationError as error:
-            refused = {str(each["loc"][0]) for each in error.errors(include_url=False, include_input=False)}
+            refused = {str(detail["loc"][0]) for detail in error.errors(include_url=False, include_input=False)}
         for name in sorted(refused, key=kind.names().index):
             _settle(kind, name, fields, problems)
 

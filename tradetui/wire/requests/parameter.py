@@ -82,7 +82,7 @@ class Parameter:
 class Word(Parameter):
     """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
 
-    words: tuple[str, ...]
+    choices: tuple[str, ...]
     #: A shape of further words that the live exchange takes; None where only the listed ones are.
     open_ended: str | None = None
     #: Whether the caller's own capitals are kept.
@@ -90,12 +90,12 @@ class Word(Parameter):
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
-        for word in self.words:
+        for word in self.choices:
             if text.lower() in (word.lower(), self.alternatives.get(word, word).lower()):
                 return text if self.as_given else word
         if self.open_ended is not None and re.fullmatch(self.open_ended, text):
             return text
-        raise self.refused(value, f"Use one of: {', '.join(self.words)}.")
+        raise self.refused(value, f"Use one of: {', '.join(self.choices)}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class ProductTypeParameter(Parameter):
 
     required: bool = True
     rule: str = "one of the product types"
-    words: tuple[str, ...] = tuple(ProductType)
+    choices: tuple[str, ...] = tuple(ProductType)
 
     def read(self, value: object) -> ProductType:
         try:
@@ -218,7 +218,7 @@ class Label(Parameter):
 class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     most: int | None = None
 
     def read(self, value: object) -> tuple[str, ...]:
@@ -229,12 +229,12 @@ class Listed(Parameter):
             raise self.refused(f"{len(entries)} entries", f"Give at most {self.most}.")
         if not all(entries):
             raise self.refused(value, "Leave out the empty entries.")
-        if not self.words:
+        if not self.choices:
             return entries
-        canonical = {word.lower(): word for word in self.words}
+        canonical = {word.lower(): word for word in self.choices}
         for entry in entries:
             if entry.lower() not in canonical:
-                raise self.refused(entry, f"Use any of: {', '.join(self.words)}.")
+                raise self.refused(entry, f"Use any of: {', '.join(self.choices)}.")
         return tuple(canonical[entry.lower()] for entry in entries)
 
     def written(self, value: tuple[str, ...]) -> list[str]:

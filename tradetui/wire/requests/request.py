@@ -96,7 +96,7 @@ class Request(BaseModel):
             if (value := getattr(self, parameter.attribute)) is not None
         }
 
-    def told(self) -> Any:
+    def redacted(self) -> Any:
         """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
         return {
             name: "***" if parameter.secret else parameter.written(value)

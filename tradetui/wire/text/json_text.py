@@ -78,7 +78,7 @@ def _written(value: object) -> str:
     if isinstance(value, SecretStr):
         return '"***"'
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_text(str(key))}:{_written(each)}" for key, each in value.items()) + "}"
+        return "{" + ",".join(f"{_text(str(key))}:{_written(member)}" for key, member in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(_written, value)) + "]"
     return json.dumps(value, ensure_ascii=False, default=str)
