@@ -78,7 +78,7 @@ def test_a_second_data_directory_says_where_a_symbol_is_locked(
     loaded = load(os.environ, Flags())
     open_journal(journal_of(loaded, identity_of(loaded))).close()
     capsys.readouterr()
-    assert main(["journal"]) == DONE
+    assert main(["journal"]) == main(["journal", "--json"]) == ATTENTION
     assert f"USDT-FUTURES|BTCUSDT is locked by intent i1 in {first}" in capsys.readouterr().err
     main(["doctor"])
     assert f"USDT-FUTURES|BTCUSDT is locked by {first}" in capsys.readouterr().out

@@ -35,13 +35,13 @@ ACCEPTED = "Trading is locked now for every session of the account; L unlocks it
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the intents, newest first; exit code 3 while one is not settled."""
+    """Print the intents, newest first; exit code 3 while one is not settled, in whichever journal of the account."""
     loaded = load_privately(os.environ, flags_of(args))
     account = identity_of(loaded)
     location = journal_of(loaded, account)
     if args.accept_loss:
         return _accept_loss(location)
-    intents = _newest(location)
+    intents, locked_elsewhere = _newest(location)
     output = stdout()
     if args.json:
         output.json(dump([_as_json(intent) for intent in intents]))
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
             say(EMPTY if account.known else NOT_KNOWN)
     if not account.known and not intents:
         return ATTENTION
-    return ATTENTION if any(intent.state not in ENDED for intent in intents) else DONE
+    not_settled = locked_elsewhere or any(intent.state not in ENDED for intent in intents)
+    return ATTENTION if not_settled else DONE
 
 
 def _accept_loss(location: JournalLocation) -> int:
@@ -68,19 +69,22 @@ def _accept_loss(location: JournalLocation) -> int:
     return DONE
 
 
-def _newest(location: JournalLocation) -> list[Intent]:
+def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
+    """The newest intents, and whether an intent in another journal of the account locks something, which is said."""
+    locked_elsewhere = False
     try:
         journal = existing_journal(location)
         if journal is None:
-            return []
+            return [], False
         with closing(journal):
             journal.check()
             if isinstance(journal, RegisteredJournal):
                 for scope, holder in journal.reconcile(Moment.now(SystemClock())).items():
+                    locked_elsewhere = True
                     say(f"{scope} is locked by intent {holder.intent} in {journal.path_of(holder)}.")
                 if journal.notice:
                     say(journal.notice)
-            return journal.newest()
+            return journal.newest(), locked_elsewhere
     except (FileUnusable, sqlite3.Error, OSError) as problem:
         raise _unusable(location, problem) from None
 
