@@ -126,7 +126,7 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool):
     rows = [ProductRow(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
     rows.append(ProductRow(USDT, fill(0, NOW_MS - 3, tradeId="99")))
     archive.add(Kind.FILL, rows)
-    ordered = sorted(rows, key=lambda row: row.place, reverse=newest)
+    ordered = sorted(rows, key=lambda row: row.time_order, reverse=newest)
     table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
     assert table.count == 0
     assert table.row(0) is None

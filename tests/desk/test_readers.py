@@ -38,7 +38,7 @@ async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone():
     orders = OrdersReader(client, [USDT, COIN])  # type: ignore[arg-type]
     reading = await orders.read()
     assert len(reading.rows) == 232
-    assert [row.place for row in reading.rows] == sorted((row.place for row in reading.rows), reverse=True)
+    assert [row.time_order for row in reading.rows] == sorted((row.time_order for row in reading.rows), reverse=True)
     assert reading.rows[0].order_id == order(900).order_id
     client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
     assert len((await orders.read()).rows) == 229

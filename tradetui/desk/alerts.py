@@ -59,13 +59,13 @@ class AlertWatch:
         rows = [row for row in snapshot.rows if isinstance(row, ProductRow)]
         before = self._newest.get(feed.name)
         if rows:
-            self._newest[feed.name] = max(rows[0].place, before or rows[0].place)
+            self._newest[feed.name] = max(rows[0].time_order, before or rows[0].time_order)
         elif before is None:
             self._newest[feed.name] = (BEGINNING, "")
         if before is None:
             return
         for row in rows:
-            if row.place <= before:
+            if row.time_order <= before:
                 break
             self._tell(Alert(*_said(feed.name, row), row))
 

@@ -76,7 +76,7 @@ class Desk:
         polling = client.with_lane(Priority.FEED)
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
-        histories = {each: FillHistory(polling, each, disk) for each in product_types}
+        histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
         self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock, first_client=client)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         readers: dict[str, Reader] = {
@@ -170,8 +170,8 @@ class Desk:
         ends = [feed.subscribe(listener) for feed in self.feeds.values()]
 
         def end() -> None:
-            for each in ends:
-                each()
+            for unsubscribe in ends:
+                unsubscribe()
 
         return end
 

@@ -54,7 +54,7 @@ class KnownAccounts:
         if self._file is None:
             return {}
         try:
-            told = json.loads(self._file.read_text(encoding="utf-8"))
+            stored_uids = json.loads(self._file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except NotADirectoryError:
@@ -67,7 +67,11 @@ class KnownAccounts:
                 f"which account a key is cannot be read ({reason or 'not JSON'})",
                 "Set uid in the profile, then delete the file.",
             ) from None
-        return {name: uid for name, uid in told.items() if isinstance(uid, str)} if isinstance(told, dict) else {}
+        return (
+            {name: uid for name, uid in stored_uids.items() if isinstance(uid, str)}
+            if isinstance(stored_uids, dict)
+            else {}
+        )
 
 
 def _name(base_url: str, environment: str, key_stand_in: str) -> str:

@@ -129,12 +129,12 @@ class Archive:
                     str(getattr(record, "symbol", "")).upper(),
                     dump(record.received),
                 )
-                found = self._connection.execute(
+                inserted = self._connection.execute(
                     "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO UPDATE"
                     " SET time = excluded.time, body = excluded.body WHERE body <> excluded.body",
                     values,
                 )
-                if found.rowcount > 0:
+                if inserted.rowcount > 0:
                     changed.add(row.key)
             for product_type, missing in (holes or {}).items():
                 self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
@@ -160,40 +160,40 @@ class Archive:
 
     def newest(self, kind: Kind, product_type: ProductType, limit: int) -> list[ProductRow]:
         """The newest rows of a product type, newest first."""
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT ?",
             (str(kind), str(product_type), limit),
         )
-        return list(_rows(kind, found))
+        return list(_rows(kind, cursor))
 
     def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
         """Every fill kept of a product type, oldest first."""
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
             (str(Kind.FILL), str(product_type)),
         )
-        for row in _rows(Kind.FILL, found):
+        for row in _rows(Kind.FILL, cursor):
             if isinstance(row.record, FuturesFill):
                 yield row.record
 
     def symbols(self, kind: Kind) -> list[str]:
         """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
-        found: list[str] = []
+        symbols: list[str] = []
         while True:
             row = self._connection.execute(
                 "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
-                (str(kind), found[-1] if found else ""),
+                (str(kind), symbols[-1] if symbols else ""),
             ).fetchone()
             if row is None:
-                return found
-            found.append(row[0])
+                return symbols
+            symbols.append(row[0])
 
     def count(self, selection: Selection) -> int:
         """How many rows there are."""
         where, values = selection.where()
-        found: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
-        return found
+        row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
+        return row_count
 
     def page(
         self, selection: Selection, after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
@@ -207,7 +207,7 @@ class Archive:
         if after is not None:
             where += f" AND (time, ordinal, product_type) {way} (?, ?, ?)"
             values = [*values, *after]
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "SELECT time, ordinal, product_type, body FROM record"
             f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}"
             f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
@@ -217,23 +217,23 @@ class Archive:
         model = MODELS[selection.kind]
         return [
             ((time, ordinal, product_type), ProductRow(ProductType(product_type), model.from_row(load(body))))
-            for time, ordinal, product_type, body in found
+            for time, ordinal, product_type, body in cursor
         ]
 
     def rank(self, selection: Selection, key: str, *, newest: bool = True) -> int | None:
         """How many rows stand before the row of a key; None where it is not kept or not selected."""
         product_type, _, id_ = key.partition("|")
         where, values = selection.where()
-        found = self._connection.execute(
+        order_of_key = self._connection.execute(
             f"SELECT time, ordinal, product_type FROM record WHERE {where} AND product_type = ? AND id = ?",
             [*values, product_type, id_],
         ).fetchone()
-        if found is None:
+        if order_of_key is None:
             return None
         way = ">" if newest else "<"
         before: int = self._connection.execute(
             f"SELECT count(*) FROM record WHERE {where} AND (time, ordinal, product_type) {way} (?, ?, ?)",
-            [*values, *found],
+            [*values, *order_of_key],
         ).fetchone()[0]
         return before
 
@@ -249,9 +249,9 @@ class Archive:
         )
 
 
-def _rows(kind: Kind, found: sqlite3.Cursor) -> Iterator[ProductRow]:
+def _rows(kind: Kind, cursor: sqlite3.Cursor) -> Iterator[ProductRow]:
     model = MODELS[kind]
-    for product_type, body in found:
+    for product_type, body in cursor:
         try:
             yield ProductRow(ProductType(product_type), model.from_row(load(body)))
         except (LostRowError, ValueError):

@@ -82,9 +82,9 @@ class ArchiveRows:
             self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
         await self.refresh()
 
-    def row(self, place: int) -> ProductRow | None:
+    def row(self, index: int) -> ProductRow | None:
         """The row at a place, or None while its page is being read."""
-        number, within = divmod(place, PAGE)
+        number, within = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None:
             self._fetch(number)
@@ -92,9 +92,9 @@ class ArchiveRows:
         self._pages.move_to_end(number)
         return page[within] if within < len(page) else None
 
-    def key(self, place: int) -> str | None:
+    def key(self, index: int) -> str | None:
         """The key of the row at a place, or None while its page is being read."""
-        row = self.row(place)
+        row = self.row(index)
         return None if row is None else row.key
 
     def index_of(self, key: str) -> int | None:
@@ -125,14 +125,14 @@ class ArchiveRows:
         task.add_done_callback(lambda _: self._loading.pop(number, None))
 
     async def _load(self, number: int, generation: int) -> None:
-        found = await self._disk.run(self._read, number, self.count, dict(self._ends))
+        page = await self._disk.run(self._read, number, self.count, dict(self._ends))
         if generation != self.generation:
             return
-        rows = [row for _, row in found]
+        rows = [row for _, row in page]
         self._pages[number] = rows
         self._places.update((row.key, number * PAGE + at) for at, row in enumerate(rows))
-        if len(found) == PAGE:
-            self._ends[number] = found[-1][0]
+        if len(page) == PAGE:
+            self._ends[number] = page[-1][0]
             if len(self._ends) > ANCHORS_KEPT:
                 self._ends.popitem(last=False)
         while len(self._pages) > PAGES_KEPT:
@@ -145,12 +145,12 @@ class ArchiveRows:
     def _read(self, number: int, count: int, ends: dict[int, Place]) -> list[tuple[Place, Any]]:
         """Read one page by the shortest way; runs on the disk's thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
-        before = max((each for each in ends if each < number), default=None)
+        before = max((known_page for known_page in ends if known_page < number), default=None)
         from_known = first - (before + 1) * PAGE if before is not None else first
         from_end = count - last
         if from_end < from_known:
-            found = self._archive.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
-            return found[::-1]
+            page = self._archive.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
+            return page[::-1]
         after = ends[before] if before is not None else None
         return self._archive.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
 
@@ -168,20 +168,20 @@ class WholeArchive:
         self._first = 0
         self._page: list[tuple[Place, ProductRow]] = []
 
-    def row(self, place: int) -> ProductRow | None:
+    def row(self, index: int) -> ProductRow | None:
         """The row at a place, each asked for after the one before it; None behind the last there is."""
-        while place >= self._first + len(self._page):
+        while index >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None
-            found = self._disk.now(self._archive.page, self._selection, after, PAGE, newest=self._newest)
-            if not found:
+            page = self._disk.now(self._archive.page, self._selection, after, PAGE, newest=self._newest)
+            if not page:
                 return None
             self._first += len(self._page)
-            self._page = found
-        return self._page[place - self._first][1]
+            self._page = page
+        return self._page[index - self._first][1]
 
-    def key(self, place: int) -> str | None:
+    def key(self, index: int) -> str | None:
         """The key of the row at a place."""
-        row = self.row(place)
+        row = self.row(index)
         return None if row is None else row.key
 
     def index_of(self, key: str) -> int | None:

@@ -58,14 +58,14 @@ class OrdersReader:
 
     async def _read(self, product_type: ProductType) -> ProductRead:
         part = ProductRead()
-        found: dict[str, ProductRow] = {}
+        rows_by_key: dict[str, ProductRow] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(endpoint("futures.pending_orders"), request):
                 part.count(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
-                found.update((row.key, row) for row in (ProductRow(product_type, each) for each in reply.rows))
-        part.rows = list(found.values())
+                rows_by_key.update((row.key, row) for row in (ProductRow(product_type, order) for order in reply.rows))
+        part.rows = list(rows_by_key.values())
         return part
 
 

@@ -183,8 +183,8 @@ class FillHistory:
         self.read_at, self.server_ms = now, server_ms
 
     async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
-        asked = request if cursor is None else request.changed(id_less_than=cursor)
-        reply = await self._client.read(endpoint("futures.fills"), asked)
+        page_request = request if cursor is None else request.changed(id_less_than=cursor)
+        reply = await self._client.read(endpoint("futures.fills"), page_request)
         self.pages_read += 1
         self.lost.forget(row.trade_id for row in reply.rows)
         self.lost.add(reply.lost)
@@ -198,7 +198,7 @@ class FillHistory:
         return FuturesFillsRequest(product_type=self.product_type, start_time=until)
 
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow]:
-        return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, each) for each in reply.rows)]
+        return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, fill) for fill in reply.rows)]
 
     async def _keep(self, rows: Sequence[ProductRow], hole: Hole | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
@@ -221,7 +221,7 @@ class FillHistory:
         if len(self._rows) > KEPT:
             self._dropped = True
             self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
-        self._newest = max(self._rows.values(), key=lambda row: row.place)
+        self._newest = max(self._rows.values(), key=lambda row: row.time_order)
 
 
 def _reaches(rows: Sequence[ProductRow], until: int | None) -> bool:

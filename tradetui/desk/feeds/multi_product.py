@@ -46,7 +46,7 @@ class ProductReads:
 
     async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, ProductRead]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
-        results = await gather_reads([read_one(each) for each in self.product_types])
+        results = await gather_reads([read_one(product_type) for product_type in self.product_types])
         errors: list[ExchangeError] = []
         for product_type, result in zip(self.product_types, results, strict=True):
             if isinstance(result, ExchangeError):
@@ -68,7 +68,12 @@ class ProductReads:
     @property
     def rows(self) -> list[Any]:
         """The rows of all parts, in the order of the product types."""
-        return [row for each in self.product_types if each in self.last for row in self.last[each].rows]
+        return [
+            row
+            for product_type in self.product_types
+            if product_type in self.last
+            for row in self.last[product_type].rows
+        ]
 
 
 async def gather_reads(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
@@ -97,7 +102,7 @@ async def gather_reads(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | Base
     results = await asyncio.gather(*tasks, return_exceptions=True)
     if limited is None:
         return results
-    return [limited if isinstance(each, asyncio.CancelledError) else each for each in results]
+    return [limited if isinstance(result, asyncio.CancelledError) else result for result in results]
 
 
 class LostRows:

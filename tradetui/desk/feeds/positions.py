@@ -50,7 +50,9 @@ class PositionsReader:
         self._clock = clock or client.clock
         self._disk = disk or InlineDisk()
         self._own = histories is None
-        self._histories = histories or {each: FillHistory(client, each, self._disk) for each in product_types}
+        self._histories = histories or {
+            product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
+        }
         self._parts = ProductReads(product_types)
         self._sums: dict[ProductType, _Sums] = {}
         self.source: Literal["reported", "fills"] | None = None

@@ -46,9 +46,9 @@ class FeedError:
         if isinstance(problem, StillReading):
             return cls(str(problem), "It goes on by itself.", None)
         if isinstance(problem, ExchangeError):
-            said = problem.message.strip().rstrip(".") or "no reason given"
+            message = problem.message.strip().rstrip(".") or "no reason given"
             code = f" ({problem.code})" if problem.code else ""
-            return cls(f"{problem.reason}: {said}{code}", problem.remedy or "", problem.code)
+            return cls(f"{problem.reason}: {message}{code}", problem.remedy or "", problem.code)
         return cls(f"The reply could not be taken in: {type(problem).__name__}", "Please report it.", None)
 
 
@@ -75,13 +75,13 @@ class Snapshot:
         """Rows there are."""
         return len(self.rows)
 
-    def row(self, place: int) -> Any:
+    def row(self, index: int) -> Any:
         """The row at a place."""
-        return self.rows[place]
+        return self.rows[index]
 
-    def key(self, place: int) -> str:
+    def key(self, index: int) -> str:
         """The key of the row at a place."""
-        return self.keys[place]
+        return self.keys[index]
 
     def index_of(self, key: str) -> int | None:
         """Where the row of a key stands."""
@@ -105,4 +105,4 @@ class Snapshot:
 
 def indexed(keys: tuple[str, ...]) -> dict[str, int]:
     """Where each key stands."""
-    return {key: place for place, key in enumerate(keys)}
+    return {key: index for index, key in enumerate(keys)}

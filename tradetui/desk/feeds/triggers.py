@@ -61,7 +61,9 @@ class TriggersReader:
         self._disk = disk
         self._shelf = WriteBuffer(Kind.TRIGGER, disk)
         self._product_types = tuple(product_types)
-        self._strands = [_Strand(each, plan_type) for each in product_types for plan_type in PANEL_PLANS]
+        self._strands = [
+            _Strand(product_type, plan_type) for product_type in product_types for plan_type in PANEL_PLANS
+        ]
         self._rows: dict[str, ProductRow] = {}
         self._waiting: dict[tuple[ProductType, str], tuple[ProductRow, ...]] = {}
         self._ended: deque[_Ended] = deque(maxlen=200)
@@ -91,7 +93,7 @@ class TriggersReader:
     async def read(self) -> Reading:
         self._turn += 1
         self._server_ms = None
-        strands = [self._read_strand(place, strand) for place, strand in enumerate(self._strands)]
+        strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]
         results = await gather_reads([self._read_live(), *strands])
         errors = [result for result in results if isinstance(result, BaseException)]
         for error in errors:
@@ -105,14 +107,14 @@ class TriggersReader:
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
         return Reading(rows, len(self._lost), self._shelf.trouble or "", first, self._server_ms)
 
-    async def _read_strand(self, place: int, strand: _Strand) -> None:
+    async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
         reply = await self._client.read(endpoint("futures.triggers"), request)
         await self._keep(strand, reply)
         strand.second_page = reply.cursor if reply.rows else None
         strand.swept = strand.swept or strand.second_page is None
         # With the waiting plans known the sweep only has to catch what ended while nobody looked: one strand a poll.
-        due = not strand.swept or not self.live_known or self._turn % len(self._strands) == place
+        due = not strand.swept or not self.live_known or self._turn % len(self._strands) == strand_index
         cursor = strand.sweep or strand.second_page
         if cursor is None or not due:
             return
@@ -133,15 +135,15 @@ class TriggersReader:
 
     async def _read_waiting(self, strand: _Strand) -> None:
         request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
-        found: list[ProductRow] = []
+        waiting_rows: list[ProductRow] = []
         async for reply in self._client.pages(endpoint("futures.live_triggers"), request):
-            found += (ProductRow(strand.product_type, row) for row in reply.rows)
-        place = (strand.product_type, str(strand.plan_type))
-        still = {row.key for row in found}
-        for row in self._waiting.get(place, ()):
+            waiting_rows += (ProductRow(strand.product_type, row) for row in reply.rows)
+        strand_key = (strand.product_type, str(strand.plan_type))
+        still = {row.key for row in waiting_rows}
+        for row in self._waiting.get(strand_key, ()):
             if row.key not in still and row.key not in self._rows:
                 self._ended.append(_Ended(strand, row.record.key))
-        self._waiting[place] = tuple(found)
+        self._waiting[strand_key] = tuple(waiting_rows)
 
     async def _look_up_ended(self) -> None:
         for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):

@@ -232,7 +232,7 @@ class Intents:
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
 
     async def begin(
-        self, intent: str, key: str, kind: str, told: Mapping[str, Any], *, after: int | None = None
+        self, intent: str, key: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
     ) -> None:
         """Write a new intent; synced when this returns. `after` is `last_event` before reading what it rests on.
 
@@ -243,7 +243,7 @@ class Intents:
         """
         try:
             begin = partial(self._ready().begin, after=after)
-            await self._disk.run(begin, intent, self.account, key, kind, told, Moment.now(self._clock))
+            await self._disk.run(begin, intent, self.account, key, kind, details, Moment.now(self._clock))
         except AlreadyOpen as problem:
             if problem.state in set(State):
                 self._open[key] = (problem.intent, State(problem.state))
@@ -256,12 +256,12 @@ class Intents:
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
         self._open[key] = (intent, State.INTENDED)
 
-    async def about_to_send(self, intent: str, told: Mapping[str, Any]) -> None:
+    async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
             if await self._disk.run(self._ready().trading_locked) or self._locked_here:
                 raise NotSent("trading was locked before it was sent")
-            await self.step(intent, State.SENT, told)
+            await self.step(intent, State.SENT, details)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except FileUnusable as problem:
@@ -271,9 +271,9 @@ class Intents:
             self.trouble = _unwritten(problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
 
-    async def step(self, intent: str, state: State, told: Mapping[str, Any]) -> None:
+    async def step(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error."""
-        await self._disk.run(self._ready().step, intent, state, told, Moment.now(self._clock))
+        await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock))
         for key, (open_intent, _) in tuple(self._open.items()):
             if open_intent != intent:
                 continue
@@ -282,10 +282,10 @@ class Intents:
             else:
                 self._open[key] = (intent, state)
 
-    async def note(self, intent: str, state: State, told: Mapping[str, Any]) -> bool:
+    async def note(self, intent: str, state: State, details: Mapping[str, Any]) -> bool:
         """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
         try:
-            await self.step(intent, state, told)
+            await self.step(intent, state, details)
         except WrongStep:
             return False  # another process of the account was quicker
         except FileUnusable as problem:

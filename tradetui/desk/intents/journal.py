@@ -163,7 +163,7 @@ class Journal:
         account: str,
         lock_key: str,
         kind: str,
-        told: Mapping[str, Any],
+        details: Mapping[str, Any],
         at: Moment,
         *,
         after: int | None = None,
@@ -180,7 +180,7 @@ class Journal:
         """
         self.check_place()
         self.verify()
-        self._write_new(intent, account, lock_key, kind, told, at, after)
+        self._write_new(intent, account, lock_key, kind, details, at, after)
 
     def _write_new(
         self,
@@ -188,7 +188,7 @@ class Journal:
         account: str,
         lock_key: str,
         kind: str,
-        told: Mapping[str, Any],
+        details: Mapping[str, Any],
         at: Moment,
         after: int | None = None,
     ) -> None:
@@ -200,9 +200,9 @@ class Journal:
             self._connection.execute(
                 "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
             )
-            self._append(intent, State.INTENDED, told, at)
+            self._append(intent, State.INTENDED, details, at)
 
-    def step(self, intent: str, state: State, told: Mapping[str, Any], at: Moment) -> None:
+    def step(self, intent: str, state: State, details: Mapping[str, Any], at: Moment) -> None:
         """Write the next step of an intent; raises WrongStep where there is no such step.
 
         An intent that is corrected while another one holds its scope is open, and holds it once that one has ended.
@@ -221,7 +221,7 @@ class Journal:
                     " (SELECT min(rowid) FROM intent WHERE lock_key = ? AND state = 'corrected')",
                     (lock_key,),
                 )
-            self._append(intent, state, told, at)
+            self._append(intent, state, details, at)
 
     # Reading
 
@@ -286,8 +286,8 @@ class Journal:
         ).fetchone()
         return row is not None
 
-    def _append(self, intent: str, state: str, told: Mapping[str, Any], at: Moment) -> None:
-        text = json.dumps(dict(told), ensure_ascii=False, default=str)
+    def _append(self, intent: str, state: str, details: Mapping[str, Any], at: Moment) -> None:
+        text = json.dumps(dict(details), ensure_ascii=False, default=str)
         # Half a character from the exchange must not keep a step from being written.
         text = text.encode("utf-8", "replace").decode()
         last = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
@@ -314,7 +314,7 @@ class Journal:
             "SELECT state, at_ms, told, number, boot, monotonic_s, owner FROM event WHERE intent = ? ORDER BY number",
             (row[0],),
         ).fetchall()
-        steps = tuple(Event(_state(state), at_ms, _object(told), *rest) for state, at_ms, told, *rest in events)
+        steps = tuple(Event(_state(state), at_ms, _object(details), *rest) for state, at_ms, details, *rest in events)
         if not steps:
             raise sqlite3.DatabaseError(f"intent {row[0]} has no event")
         return Intent(row[0], row[1], row[2], row[3], _state(row[4]), steps)
@@ -339,12 +339,12 @@ def _state(text: object) -> State:
 
 def _object(text: object) -> Mapping[str, Any]:
     try:
-        told = json.loads(text) if isinstance(text, str) else None
+        details = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        details = None
+    if not isinstance(details, dict):
         raise sqlite3.DatabaseError("what an event tells cannot be read")
-    return told
+    return details
 
 
 def _inode(file: Path) -> tuple[int, int] | None:

@@ -72,10 +72,10 @@ def _chain_old_events(connection: sqlite3.Connection, previous: str) -> None:
         "SELECT number, intent, account, lock_key, kind, old_event.state, at_ms, told FROM old_event"
         " LEFT JOIN intent ON intent.id = old_event.intent ORDER BY number"
     )
-    for number, intent, account, lock_key, kind, state, at_ms, told in rows:
-        if state not in set(State) or not is_object(told):
+    for number, intent, account, lock_key, kind, state, at_ms, details in rows:
+        if state not in set(State) or not is_object(details):
             raise sqlite3.DatabaseError(f"event {number} cannot be read")
-        row = EventRow(number, intent, account, lock_key, kind, state, at_ms, "", 0.0, "", told)
+        row = EventRow(number, intent, account, lock_key, kind, state, at_ms, "", 0.0, "", details)
         previous = insert_event(connection, row, previous)
     locks = connection.execute("SELECT account, locked, at_ms FROM trading_lock ORDER BY locked, at_ms").fetchall()
     for _, locked, at_ms in locks:

@@ -159,7 +159,7 @@ class RegisteredJournal(Journal):
         account: str,
         lock_key: str,
         kind: str,
-        told: Mapping[str, Any],
+        details: Mapping[str, Any],
         at: Moment,
         *,
         after: int | None = None,
@@ -179,19 +179,19 @@ class RegisteredJournal(Journal):
             # It has ended since what this intent rests on was read.
             raise Overtaken(lock_key) from None
         try:
-            self._write_new(intent, account, lock_key, kind, told, at)
+            self._write_new(intent, account, lock_key, kind, details, at)
         except BaseException:
             with suppress(sqlite3.Error):
                 self._registry.free(self.id, intent)
             raise
 
-    def step(self, intent: str, state: State, told: Mapping[str, Any], at: Moment) -> None:
+    def step(self, intent: str, state: State, details: Mapping[str, Any], at: Moment) -> None:
         """Write the next step of an intent, then what the registry has to know of it; raises WrongStep."""
         for journal in self._former:
             if journal.has(intent):
-                journal.step(intent, state, told, at)
+                journal.step(intent, state, details, at)
                 return
-        super().step(intent, state, told, at)
+        super().step(intent, state, details, at)
         if state in ENDED:
             self._registry.note(self.id, self._last(), freed=intent)
             return

@@ -103,8 +103,8 @@ def _put(written: Path, path: Path, *, replace: bool) -> None:
 
 def default_name(table: str, account: str, now: datetime, form: Format) -> str:
     """Such as `fills-main-20261121-064500.csv`: what is in it, whose, when; nothing a path is made of."""
-    words = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in (table, account))
-    return f"{words.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
+    stem = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in (table, account))
+    return f"{stem.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
 
 
 class CsvTable:
@@ -133,10 +133,10 @@ def _write_csv(stream: TextIO, rows: RowSource, columns: Sequence[Column]) -> in
 
 
 def _each(rows: RowSource) -> Iterator[Any]:
-    for place in range(rows.count):
-        row = rows.row(place)
+    for index in range(rows.count):
+        row = rows.row(index)
         if row is None:
-            raise RowsMissing(f"row {place + 1} of {rows.count} is still being read")
+            raise RowsMissing(f"row {index + 1} of {rows.count} is still being read")
         yield row
 
 

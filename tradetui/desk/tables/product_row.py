@@ -11,27 +11,27 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 
-_place = attrgetter("place")
+_time_order = attrgetter("time_order")
 BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 
 
 class ProductRow:
     """A record with the product type it was read under, which the interface's rows do not carry."""
 
-    __slots__ = ("_place", "key", "product_type", "record")
+    __slots__ = ("_time_order", "key", "product_type", "record")
 
     def __init__(self, product_type: ProductType, record: Record) -> None:
         self.product_type = product_type
         self.record = record
         self.key = f"{product_type}|{record.key}"
-        self._place: tuple[datetime, str] | None = None
+        self._time_order: tuple[datetime, str] | None = None
 
     @property
-    def place(self) -> tuple[datetime, str]:
+    def time_order(self) -> tuple[datetime, str]:
         """What rows are ordered by: time first, then id."""
-        if self._place is None:
-            self._place = (time_of(self.record), id_order(self.record.key))
-        return self._place
+        if self._time_order is None:
+            self._time_order = (time_of(self.record), id_order(self.record.key))
+        return self._time_order
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProductRow) and self.key == other.key and self.record == other.record
@@ -59,4 +59,4 @@ def id_order(id_: str) -> str:
 
 def newest_first(rows: Iterable[ProductRow]) -> list[ProductRow]:
     """The rows, newest first."""
-    return sorted(rows, key=_place, reverse=True)
+    return sorted(rows, key=_time_order, reverse=True)

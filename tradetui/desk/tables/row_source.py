@@ -37,11 +37,11 @@ class RowSource(Protocol):
         """Rows there are."""
         ...
 
-    def row(self, place: int) -> Any:
+    def row(self, index: int) -> Any:
         """The row at a place, or None while it is not there yet."""
         ...
 
-    def key(self, place: int) -> str | None:
+    def key(self, index: int) -> str | None:
         """The key of the row at a place, or None while it is not there yet."""
         ...
 
@@ -77,18 +77,18 @@ class MemoryRows:
         """Rows there are."""
         return len(self._rows)
 
-    def row(self, place: int) -> Any:
+    def row(self, index: int) -> Any:
         """The row at a place."""
-        return self._rows[place]
+        return self._rows[index]
 
-    def key(self, place: int) -> str | None:
+    def key(self, index: int) -> str | None:
         """The key of the row at a place."""
-        return self._keys[place]
+        return self._keys[index]
 
     def index_of(self, key: str) -> int | None:
         """The place of the row of a key."""
         if self._places is None:
-            self._places = {each: place for place, each in enumerate(self._keys)}
+            self._places = {row_key: index for index, row_key in enumerate(self._keys)}
         return self._places.get(key)
 
 
@@ -128,20 +128,20 @@ def _not_collecting() -> Iterator[None]:
 def _viewed(
     source: RowSource, sort_key: Callable[[Any], Any] | None, reverse: bool, keep: Callable[[Any], bool] | None
 ) -> RowSource:
-    held = [(place, source.row(place)) for place in range(source.count)]
-    kept = [(place, row) for place, row in held if row is not None and (keep is None or keep(row))]
+    held = [(index, source.row(index)) for index in range(source.count)]
+    kept = [(index, row) for index, row in held if row is not None and (keep is None or keep(row))]
     if sort_key is not None:
         known: list[tuple[tuple[int, Any], tuple[int, Any]]] = []
         unknown: list[tuple[int, Any]] = []
-        for each in kept:
-            value = sort_key(each[1])
+        for indexed_row in kept:
+            value = sort_key(indexed_row[1])
             if value is None:
-                unknown.append(each)
+                unknown.append(indexed_row)
             else:
-                known.append((comparable(value), each))
+                known.append((comparable(value), indexed_row))
         known.sort(key=lambda pair: pair[0], reverse=reverse)
-        kept = [each for _, each in known] + unknown
-    return MemoryRows([row for _, row in kept], [source.key(place) or "" for place, _ in kept], source.generation)
+        kept = [indexed_row for _, indexed_row in known] + unknown
+    return MemoryRows([row for _, row in kept], [source.key(index) or "" for index, _ in kept], source.generation)
 
 
 def comparable(value: Any) -> tuple[int, Any]:
@@ -151,7 +151,7 @@ def comparable(value: Any) -> tuple[int, Any]:
     if isinstance(value, datetime):
         return 1, value
     if isinstance(value, tuple):
-        return 2, tuple(comparable(each) for each in value)
+        return 2, tuple(comparable(element) for element in value)
     return 3, str(value).casefold()
 
 

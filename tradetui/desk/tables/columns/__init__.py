@@ -16,7 +16,7 @@ from tradetui.desk.tables.columns.column import (
     time_column,
 )
 from tradetui.desk.tables.default_columns import COLUMNS
-from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, words
+from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, text_as_given
 
 __all__ = [
     "COLUMNS",
@@ -31,7 +31,7 @@ __all__ = [
     "number",
     "number_column",
     "percent",
+    "text_as_given",
     "text_column",
     "time_column",
-    "words",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tradetui.desk.tables.columns.column import Column, Tone, get, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.number_format import words
+from tradetui.desk.tables.number_format import text_as_given
 
 
 def _type_tone(row: Any) -> Tone:
@@ -17,7 +17,7 @@ def _type_tone(row: Any) -> Tone:
 TRANSFERS: Final = (
     time_column("ts", "Time"),
     id_column("uid", "Sub-account", 12, "uid"),
-    Column("type", "Type", get("type"), lambda row, _: words(row.type), 10, tone=_type_tone),
+    Column("type", "Type", get("type"), lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
     text_column("subType", "Kind", 12, "sub_type"),
     number_column("amount", "Amount", 16, unit="coin"),
     text_column("coin", "Coin", 6),

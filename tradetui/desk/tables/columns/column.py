@@ -10,7 +10,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final
 
-from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, words
+from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, text_as_given
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UTC_ZONE: Final[tzinfo] = UTC
@@ -104,7 +104,9 @@ def by_sign(value: Value) -> Callable[[Any], Tone]:
 def text_column(id_: str, title: str, width: int, name: str | None = None, *, upper: bool = False) -> Column:
     """Words as received."""
     value = get(name or id_)
-    shown: Text = (lambda row, _: words(value(row)).upper()) if upper else (lambda row, _: words(value(row)))
+    shown: Text = (
+        (lambda row, _: text_as_given(value(row)).upper()) if upper else (lambda row, _: text_as_given(value(row)))
+    )
     return Column(id_, title, value, shown, width)
 
 
@@ -116,7 +118,7 @@ def id_column(id_: str, title: str, width: int, name: str) -> Column:
         text = value(row)
         return None if text is None else (len(text), text)
 
-    return Column(id_, title, value, lambda row, _: words(value(row)), width, order=order)
+    return Column(id_, title, value, lambda row, _: text_as_given(value(row)), width, order=order)
 
 
 def number_column(

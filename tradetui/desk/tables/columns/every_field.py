@@ -16,7 +16,7 @@ from tradetui.desk.tables.columns.column import (
     time_column,
 )
 from tradetui.desk.tables.default_columns import COLUMNS
-from tradetui.desk.tables.number_format import words
+from tradetui.desk.tables.number_format import text_as_given
 
 if TYPE_CHECKING:
     from tradetui.wire.replies.record import Record
@@ -88,7 +88,7 @@ def _nested(row: Any, name: str) -> str:
     from tradetui.wire.text.json_text import dump
 
     value = row.received.get(name)
-    return dump(value) if isinstance(value, list | tuple | dict) else words(value)
+    return dump(value) if isinstance(value, list | tuple | dict) else text_as_given(value)
 
 
 def _holds_decimal(annotation: Any) -> bool:
@@ -118,7 +118,7 @@ def _behind(column: Column) -> Column:
         column.id,
         column.title,
         over(column.value),
-        lambda row, zone: words(None) if row.record is None else column.text(row.record, zone),
+        lambda row, zone: text_as_given(None) if row.record is None else column.text(row.record, zone),
         column.width,
         column.right,
         None if column.tone is None else lambda row: column.cell(row.record, UTC_ZONE)[1] if row.record else Tone.PLAIN,

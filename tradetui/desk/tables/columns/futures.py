@@ -18,7 +18,7 @@ from tradetui.desk.tables.columns.column import (
     time_column,
 )
 from tradetui.desk.tables.columns.shared import FEE, FEE_COIN, PRODUCT, side_column
-from tradetui.desk.tables.number_format import UNKNOWN, number, percent, words
+from tradetui.desk.tables.number_format import UNKNOWN, number, percent, text_as_given
 from tradetui.wire.product_types import margin_coin
 
 RISK_WORTH_A_WARNING: Final = Decimal("0.5")
@@ -191,7 +191,7 @@ TRIGGERS: Final = (
         "planStatus",
         "Status",
         get("plan_status"),
-        lambda row, _: words(row.plan_status),
+        lambda row, _: text_as_given(row.plan_status),
         12,
         tone=lambda row: _STATUS_TONE.get(str(row.plan_status).lower(), Tone.MUTED),
     ),

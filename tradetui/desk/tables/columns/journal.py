@@ -23,8 +23,8 @@ def at(intent: Any) -> datetime:
 
 def ended(intent: Any) -> str:
     """How it ended, or why it has not, in words."""
-    told = intent.told
-    return str(told.get("outcome") or told.get("message") or told.get("why") or UNKNOWN)
+    details = intent.told
+    return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
 
 
 def _state_tone(intent: Any) -> Tone:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tradetui.desk.tables.columns.column import Column, Tone, get
-from tradetui.desk.tables.number_format import number, words
+from tradetui.desk.tables.number_format import number, text_as_given
 
 
 def side_tone(row: Any) -> Tone:
@@ -16,17 +16,17 @@ def side_tone(row: Any) -> Tone:
 
 def side_column() -> Column:
     """BUY or SELL."""
-    return Column("side", "Side", get("side"), lambda row, _: words(row.side).upper(), 4, tone=side_tone)
+    return Column("side", "Side", get("side"), lambda row, _: text_as_given(row.side).upper(), 4, tone=side_tone)
 
 
 def _product(row: Any) -> str | None:
     # A row that was read on its own has no product type; only desk rows carry the one they were asked under.
-    asked = getattr(row, "product_type", None)
-    return None if asked is None else str(asked)
+    product_type = getattr(row, "product_type", None)
+    return None if product_type is None else str(product_type)
 
 
 PRODUCT: Final = Column(
-    "productType", "Type", _product, lambda row, _: words(_product(row)).removesuffix("-FUTURES"), 5
+    "productType", "Type", _product, lambda row, _: text_as_given(_product(row)).removesuffix("-FUTURES"), 5
 )
 
 
@@ -52,4 +52,4 @@ def _fee_coin(row: Any) -> str | None:
 
 
 FEE: Final = Column("fee", "Fee", _fee, lambda row, _: _fee_text(row), 11, right=True, unit="fee coin")
-FEE_COIN: Final = Column("feeCoin", "Coin", _fee_coin, lambda row, _: words(_fee_coin(row)), 5)
+FEE_COIN: Final = Column("feeCoin", "Coin", _fee_coin, lambda row, _: text_as_given(_fee_coin(row)), 5)
