@@ -139,7 +139,10 @@ def _sandbox_options(sandbox: argparse.ArgumentParser) -> None:
 def _preview_options(preview: argparse.ArgumentParser) -> None:
     preview.add_argument("symbol", metavar="SYMBOL")
     preview.add_argument(
-        "--side", type=str.lower, choices=("buy", "sell"), help="hedge mode: buy reverses the long leg, sell the short"
+        "--side",
+        type=str.lower,
+        choices=("buy", "sell"),
+        help="the leg: buy the long, sell the short; needed where both are held",
     )
     preview.add_argument("--size", help="amount to reverse; the whole leg when not given")
     preview.add_argument("--json", action="store_true")

@@ -365,6 +365,32 @@ def test_preview_never_sends(point: Point, capsys: Capture) -> None:
     assert main(["preview", symbol, "--size", "-1"]) == USAGE
 
 
+@pytest.mark.parametrize("by_side", [True, False])
+def test_preview_refuses_a_leg_that_is_not_held_by_name(point: Point, capsys: Capture, by_side: bool) -> None:
+    point("one-way")
+    position = shown(capsys, "positions", "--product-type", "USDT-FUTURES")[0]
+    symbol, held = position["symbol"], position["holdSide"]
+    other = "short" if held == "long" else "long"
+
+    def preview(leg: str) -> list[str]:
+        named = [symbol, "--side", "buy" if leg == "long" else "sell"] if by_side else [f"{symbol} {leg}"]
+        return ["preview", *named, "--product-type", "USDT-FUTURES"]
+
+    assert main(preview(held)) == DONE
+    assert f"reverses         {symbol} {held.upper()}" in capsys.readouterr().out
+    assert main(preview(other)) == ATTENTION
+    assert f"blocked          no {other} position of {symbol} is held. Held is {held.upper()} " in (
+        capsys.readouterr().out
+    )
+
+
+def test_preview_of_both_legs_says_how_to_name_one(point: Point, capsys: Capture) -> None:
+    point()
+    assert main(["preview", "BTCUSDT", "--product-type", "USDT-FUTURES"]) == ATTENTION
+    assert "both legs of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT." in capsys.readouterr().out
+    assert main(["preview", "BTCUSDT LONG", "--side", "sell"]) == USAGE
+
+
 def test_doctor_and_journal(point: Point, capsys: Capture) -> None:
     point()
     assert main(["doctor", "--json"]) in (DONE, ATTENTION)

@@ -119,6 +119,32 @@ def test_what_cannot_be_reversed_is_refused_before_anything_is_sent(
         plan(held, side, size)
 
 
+@pytest.mark.parametrize(
+    ("held", "side", "sentence"),
+    [
+        (Net(Decimal("0.061")), "sell", "no short position of BTCUSDT is held. Held is LONG 0.061"),
+        (Net(Decimal("-2")), "buy", "no long position of BTCUSDT is held. Held is SHORT 2"),
+        (legs("0", "5"), "buy", "no long position of BTCUSDT is held. Held is SHORT 5"),
+        (legs("0"), "buy", "no long position of BTCUSDT is held. Nothing of it is held"),
+        (legs("0"), None, "no position of BTCUSDT is held. There is nothing to reverse"),
+        (legs("1", "2"), None, "both legs of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT"),
+    ],
+)
+def test_a_leg_that_is_not_held_or_not_named_is_refused_by_name(
+    held: Holdings, side: str | None, sentence: str
+) -> None:
+    with pytest.raises(CannotReverse) as refusal:
+        plan(held, side)
+    assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize(("net", "side"), [("1", "buy"), ("-1", "sell")])
+def test_in_one_way_mode_the_side_that_is_held_may_be_named(net: str, side: str) -> None:
+    made = plan(Net(Decimal(net)), side)
+    assert made.results[0].after == Net(-Decimal(net))
+    assert "side" not in made.request_fields()
+
+
 @given(SIZES, SIZES, SIZES, st.sampled_from(["buy", "sell"]))
 def test_hedge_moves_one_amount_from_one_leg_to_the_other(
     long: Decimal, short: Decimal, size: Decimal, side: str

@@ -236,7 +236,7 @@ async def test_elsewhere_it_asks_for_the_symbol() -> None:
     async with stage.running() as pilot:
         await pilot.press("4", "R")
         assert isinstance(stage.app.screen, SymbolDialog)
-        await pilot.press(*"btcusdt", "enter")
+        await pilot.press(*"btcusdt", "space", *"long", "enter")
         await asyncio.sleep(1)
         assert isinstance(stage.app.screen, ReversalDialog)
 

@@ -26,10 +26,14 @@ from tradetui.wire.text.json_text import dump
 def run(args: argparse.Namespace) -> int:
     """Read, plan, and print what would be sent and held afterwards."""
     loaded = load_privately(os.environ, flags_of(args))
+    named = Target.named(args.symbol)
+    side = named.side if args.side is None else Side(args.side)
+    if named.side not in (None, side):
+        raise InvalidRequest("--side", f"must name the leg of {args.symbol!r}", args.side, "buy is the long leg.")
     target = Target(
-        args.symbol.strip().upper(),
+        named.symbol,
         None if args.product_type is None else desk_settings(loaded).product_types[0],
-        None if args.side is None else Side(args.side),
+        side,
         None if args.size is None else _size(args.size),
     )
     preview, blocked, monitor = asyncio.run(_preview(loaded, target))

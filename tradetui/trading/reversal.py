@@ -27,7 +27,10 @@ class CannotReverse(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalParams:
-    """What a trader asks for. `side` picks the leg in hedge mode (buy reverses the long); `size` None is all of it."""
+    """What a trader asks for. `side` names the leg (buy the long one), in one-way mode the side that must be held.
+
+    `size` None is all of it.
+    """
 
     product_type: ProductType
     symbol: str
@@ -154,12 +157,17 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if not isinstance(wish.held, Legs):
         raise CannotReverse("the holdings are of one-way mode", "Read the positions again")
     if wish.side is None:
+        if wish.held == Legs():
+            raise _nothing_held(wish)
+        if wish.held.long and wish.held.short:
+            legs = f"{wish.symbol} LONG or {wish.symbol} SHORT"
+            raise CannotReverse(f"both legs of {wish.symbol} are held", f"Name one: {legs}")
         raise CannotReverse("in hedge mode a side is needed", "Give buy to reverse the long leg, sell the short")
     reverses_long = wish.side is Side.BUY
     leg = wish.held.long if reverses_long else wish.held.short
     name, other = ("long", "short") if reverses_long else ("short", "long")
     if leg <= ZERO:
-        raise CannotReverse(f"no {name} position of {wish.symbol} is held", f"Side {wish.side} reverses the {name} leg")
+        raise _not_held(wish, name)
     size = leg if wish.size is None else wish.size
     part = min(size, leg)
     after = wish.held.moved(long=-part, short=part) if reverses_long else wish.held.moved(long=part, short=-part)
@@ -193,7 +201,9 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
         raise CannotReverse("the holdings are of hedge mode", "Read the positions again")
     net = wish.held.net
     if not net:
-        raise CannotReverse(f"no position of {wish.symbol} is held", "There is nothing to reverse")
+        raise _nothing_held(wish)
+    if wish.side is not None and (wish.side is Side.BUY) != (net > ZERO):
+        raise _not_held(wish, "long" if wish.side is Side.BUY else "short")
     amount = abs(net)
     whole = ProjectedPosition(
         Net(-net), amount, amount, f"the whole net {exact_digits(net)} becomes {exact_digits(-net)}"
@@ -227,6 +237,17 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     )
     request.check(wish.mode)
     return ReversalPlan(wish, request, wish.held, results, (*assumptions, *_MARKET))
+
+
+def _nothing_held(wish: ReversalParams) -> CannotReverse:
+    return CannotReverse(f"no position of {wish.symbol} is held", "There is nothing to reverse")
+
+
+def _not_held(wish: ReversalParams, leg: str) -> CannotReverse:
+    """The leg that was named is not held: say what is."""
+    if wish.held in (Legs(), Net()):
+        return CannotReverse(f"no {leg} position of {wish.symbol} is held", "Nothing of it is held")
+    return CannotReverse(f"no {leg} position of {wish.symbol} is held", f"Held is {wish.held}")
 
 
 def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:

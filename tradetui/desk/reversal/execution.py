@@ -221,10 +221,8 @@ class Execution:
         return Target(position.symbol, position.product_type, side)
 
     def target_named(self, name: str) -> Target:
-        """A target by its symbol, or by symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
-        symbol, _, leg = " ".join(name.upper().split()).partition(" ")
-        sides = {"LONG": Side.BUY, "SHORT": Side.SELL}
-        return Target(symbol, side=sides[leg]) if leg in sides else Target(f"{symbol} {leg}".strip())
+        """A target by its symbol, or by symbol and leg: `BTCUSDT SHORT`."""
+        return Target.named(name)
 
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""

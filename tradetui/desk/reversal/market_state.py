@@ -251,7 +251,7 @@ class MarketState:
             margin_coin=coin,
             mode=mode,
             held=held,
-            side=side if mode is PositionMode.HEDGE else None,
+            side=side,
             size=target.size,
             trade_side=self._settings.trade_side,
             one_way_side=self._settings.one_way_side,

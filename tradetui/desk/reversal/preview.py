@@ -26,14 +26,23 @@ SENDING_S = 3.0
 NOTIONAL_TOLERANCE = Decimal("0.005")
 
 
+_LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reversed: a symbol, and in hedge mode the leg by its side (buy = the long leg)."""
+    """What is to be reversed: a symbol, and the leg by its side (buy = the long leg) where one was named."""
 
     symbol: str
     product_type: ProductType | None = None
     side: Side | None = None
     size: Decimal | None = None
+
+    @classmethod
+    def named(cls, name: str) -> Target:
+        """By its symbol, or by symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
+        symbol, _, leg = " ".join(name.upper().split()).partition(" ")
+        return cls(symbol, side=_LEGS[leg]) if leg in _LEGS else cls(f"{symbol} {leg}".strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

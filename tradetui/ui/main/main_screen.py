@@ -57,7 +57,17 @@ class MainScreen(RowActions):
             if symbol:
                 self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol), read_anew))
 
-        self.app.push_screen(SymbolDialog(), ask)
+        self.app.push_screen(SymbolDialog(self._leg_to_name), ask)
+
+    def _leg_to_name(self, name: str) -> str:
+        """What is to be typed where both legs of a symbol are held and only the symbol was; else empty."""
+        if self.desk is None or self.desk.execution is None:
+            return ""
+        target = self.desk.execution.target_named(name)
+        legs = {row.is_long for row in self.desk.feeds["positions"].snapshot.rows if row.symbol == target.symbol}
+        if target.side is not None or not legs >= {True, False}:
+            return ""
+        return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -9,22 +10,33 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input
+from textual.widgets import Input, Static
+
+from tradetui.ui.sanitize import sanitized
 
 
 class SymbolDialog(ModalScreen[str | None]):
-    """Returns what was typed, in capitals and with single spaces, None where nothing was."""
+    """Returns what was typed, in capitals and with single spaces, None where nothing was.
+
+    `objection` says what is missing in it; the dialog then stays open and shows that.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
 
-    def __init__(self) -> None:
+    def __init__(self, objection: Callable[[str], str]) -> None:
         super().__init__(classes="dialog")
+        self._objection = objection
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Reverse which symbol?"
             yield Input(placeholder="BTCUSDT; in hedge mode with the leg: BTCUSDT SHORT")
+            yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)
     def _given(self, event: Input.Submitted) -> None:
-        self.dismiss(" ".join(event.value.upper().split()) or None)
+        name = " ".join(event.value.upper().split())
+        if name and (objection := self._objection(name)):
+            self.query_one(".reason", Static).update(sanitized(objection))
+            return
+        self.dismiss(name or None)
