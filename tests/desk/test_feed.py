@@ -13,7 +13,7 @@ from tradetui.desk.feeds.feed import Feed, Pace, Reading
 from tradetui.desk.feeds.scheduler import HEAD_START_S, SHOWING_S, Scheduler
 from tradetui.desk.feeds.snapshot import Freshness
 from tradetui.exchange.clock import LoopClock
-from tradetui.exchange.errors import AuthenticationFailed, Unreachable
+from tradetui.exchange.errors import AuthenticationFailed, RateLimited, Unreachable
 
 
 class Script:
@@ -130,6 +130,23 @@ def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval():
     slow = Feed("slow", Script(), 3_600.0, Clock())
     slow.failures = 50
     assert max(slow.pause(0.0, random) for _ in range(300)) <= 30.0
+
+
+@pytest.mark.parametrize("partly", [False, True])
+@pytest.mark.parametrize("pace", Pace)
+async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(pace: Pace, partly: bool):
+    random = Random(1)
+    refusal = RateLimited("too many")
+    script = Script(*[Reading(["a=1"], error=refusal) if partly else refusal] * 9, Reading(["a=1"]))
+    feed = Feed("orders", script, 2.0, Clock())
+    feed.pace = pace
+    for refused in range(1, 10):
+        await feed.poll()
+        pauses = [feed.pause(0.1, random) for _ in range(300)]
+        rest = feed.wait if refused == 1 else max(feed.wait, 4.0)
+        assert rest * 0.9 <= min(pauses) and max(pauses) <= rest
+    await feed.poll()
+    assert feed.pause(0.1, random) <= feed.wait
 
 
 def scheduler(*feeds: Feed) -> Scheduler:

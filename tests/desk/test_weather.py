@@ -127,6 +127,29 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     await desk.stop()
 
 
+async def test_where_every_call_is_refused_as_one_too_many_it_calls_less_than_in_peace():
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
+    sky = simulation.transport
+    assert isinstance(sky, Sky)
+    simulation.desk.start()
+    await simulation.run(15)
+    before = simulation.sandbox.counts.total()
+    await simulation.run(30)
+    in_peace = simulation.sandbox.counts.total() - before
+    refusal, _ = WEATHERS["429 storm"]
+    refused = 0
+
+    def counted(request: HttpRequest) -> HttpResponse:
+        nonlocal refused
+        refused += 1
+        return refusal(request)
+
+    sky.weather = counted
+    await simulation.run(30)
+    assert 0 < refused < 0.75 * in_peace, f"{refused} calls, and {in_peace} in peace"
+    await simulation.desk.stop()
+
+
 @pytest.mark.parametrize(
     ("path", "feed_name"),
     [

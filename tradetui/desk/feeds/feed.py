@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from tradetui.desk.feeds.snapshot import FeedError, Freshness, Snapshot, indexed
 from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import RateLimited
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
 BACKOFF_FROM_S: Final = 0.5
 BACKOFF_TO_S: Final = 30.0
+RATE_LIMITED_FACTOR: Final = 2.0
+"""Intervals between reads while the exchange refuses them one after another as too many."""
 MOST_INTERVALS_A_READ: Final = 3.0
 """Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
 
@@ -72,6 +75,7 @@ class Feed:
         self.polling = False
         self._clock = clock
         self._took = 0.0
+        self._rate_limited_reads = 0
         self._listeners: list[Callable[[Feed], None]] = []
 
     @property
@@ -95,7 +99,13 @@ class Feed:
         After failures the rest is drawn from half a second up to a ceiling that doubles, to 30 s at most, but
         never beyond half an interval: whatever ends the trouble, the rows of the next poll are there within two, though
         the budget may hand out its calls over more than one.
+
+        After refusals for too many calls it rests for longer than it does in peace: the exchange locks out an address
+        that does not slow down.
         """
+        if self._rate_limited_reads:
+            rest = self.wait if self._rate_limited_reads == 1 else max(self.wait, RATE_LIMITED_FACTOR * self.interval)
+            return rest * (1 - JITTER * random.random())
         if self.failures:
             ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
             return random.uniform(BACKOFF_FROM_S, ceiling)
@@ -117,13 +127,18 @@ class Feed:
             reading = await self.reader.read()
         except Exception as problem:
             self.failures += 1
+            self._count_rate_limited(problem)
             self.publish(replace(self.snapshot, error=FeedError.of(problem)))
         else:
             self.failures = self.failures + 1 if reading.error is not None else 0
+            self._count_rate_limited(reading.error)
             self._took = self._clock.monotonic() - began
             self.publish(self._taken(reading))
         finally:
             self.polling = False
+
+    def _count_rate_limited(self, problem: Exception | None) -> None:
+        self._rate_limited_reads = self._rate_limited_reads + 1 if isinstance(problem, RateLimited) else 0
 
     def publish(self, snapshot: Snapshot) -> None:
         """Make a snapshot the current one and tell the listeners."""
