@@ -77,7 +77,13 @@ async def test_a_dead_processs_is_given_up_at_once_whatever_its_clock_said(
     assert await waited(await intents_of(location)) == 0
 
 
-@pytest.mark.parametrize(("boot", "ran_before_s"), [("virtual", 20.0), ("another", 0.0), ("", 0.0)])
+async def test_what_another_boot_left_is_given_up_at_once(location: JournalLocation) -> None:
+    assert location.alive_dir is not None
+    left(location, ProcessLives(location.alive_dir, "lives"), "another")
+    assert await waited(await intents_of(location)) == 0
+
+
+@pytest.mark.parametrize(("boot", "ran_before_s"), [("virtual", 20.0), ("", 0.0)])
 @pytest.mark.parametrize("lives", [True, False], ids=["alive", "cannot be judged"])
 async def test_anybody_else_has_35_seconds_of_a_clock_that_never_steps(
     location: JournalLocation, boot: str, ran_before_s: float, lives: bool

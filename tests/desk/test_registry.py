@@ -131,6 +131,55 @@ def test_what_a_killed_process_left_open_elsewhere_stays_locked_until_its_journa
     begin(two, "i2")
 
 
+def emptied(file: Path) -> None:
+    file.unlink()
+    Journal(file).close()
+
+
+def deleted(file: Path) -> None:
+    file.unlink()
+
+
+def cut_short(file: Path) -> None:
+    changed(file, "DROP TRIGGER no_loss_of_event", "DELETE FROM event WHERE number > 1")
+
+
+def told_to_be_over(file: Path) -> None:
+    changed(file, "UPDATE intent SET state = 'settled', open = 0")
+
+
+def without_the_intent(file: Path) -> None:
+    changed(file, "DROP TRIGGER no_loss_of_event", "DELETE FROM event", "DELETE FROM intent")
+
+
+def changed(file: Path, *statements: str) -> None:
+    connection = sqlite3.connect(file)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [emptied, deleted, cut_short, told_to_be_over, without_the_intent])
+def test_a_damaged_journal_elsewhere_says_nothing_about_what_it_held(
+    here: JournalLocation, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    gone = ProcessLives(tmp_path / "alive", "gone")
+    one, two = opened(here, gone), opened(elsewhere(here), ProcessLives(tmp_path / "alive", "living"))
+    begin(one, "i1")
+    go(one, "i1", State.SENT, State.UNKNOWN)
+    one.close()
+    gone.close()
+    assert here.file is not None
+    for side in ("-wal", "-shm"):
+        Path(f"{here.file}{side}").unlink(missing_ok=True)
+    damage(here.file)
+    for moment in (at(10), at(10_000)):
+        assert two.reconcile(moment)[SCOPE].intent == "i1"
+        with pytest.raises(AlreadyOpen):
+            begin(two, "i2")
+
+
 # Killed between any two steps
 
 

@@ -40,7 +40,7 @@ def test_a_killed_process_is_seen_at_once(tmp_path: Path) -> None:
     child.kill()
     child.wait()
     assert not is_alive(tmp_path, owner)
-    assert not is_alive(tmp_path, owner), "asking twice says the same, though the file is gone"
+    assert not is_alive(tmp_path, owner), "asking twice says the same"
 
 
 def test_an_emptied_directory_asks_by_the_process_number(tmp_path: Path) -> None:
@@ -53,3 +53,20 @@ def test_an_emptied_directory_asks_by_the_process_number(tmp_path: Path) -> None
 def test_an_owner_that_never_was_is_not_alive(tmp_path: Path) -> None:
     assert not is_alive(tmp_path, "no-number")
     assert is_alive(tmp_path, f"{os.getpid()}-unknown"), "the number is in use, so nothing is certain"
+
+
+def test_a_process_that_took_over_the_number_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:
+    ended = tmp_path / f"{os.getpid()}-ended.alive"
+    ended.touch()
+    assert not is_alive(tmp_path, ended.stem)
+    assert not is_alive(tmp_path, ended.stem)
+
+
+def test_files_of_long_ago_do_not_pile_up(tmp_path: Path) -> None:
+    (tmp_path / "1-recent.alive").touch()
+    old = tmp_path / "1-old.alive"
+    old.touch()
+    os.utime(old, (0, 0))
+    life = ProcessLife(tmp_path, "new")
+    assert {file.name for file in tmp_path.iterdir()} == {"1-recent.alive", f"{life.owner}.alive"}
+    life.close()

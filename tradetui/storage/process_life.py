@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +14,8 @@ from tradetui.storage.private_directory import make_private_directory
 
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
+_KEPT_S: Final = 30 * 86_400.0
+"""How long the file of a process that has ended is kept, so that whoever asks is told so."""
 ALIVE_DIR: Final = "alive"
 """Where the lock files lie within the user's runtime directory."""
 
@@ -27,6 +31,7 @@ class ProcessLife:
         """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
         for folder in (directory.parent, directory):  # the mode is the last one's only
             make_private_directory(folder)
+        _clear_old_files(directory)
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -52,10 +57,18 @@ def is_alive(directory: Path, owner: str) -> bool:
     except OSError:
         return True
     else:
-        file.unlink(missing_ok=True)
-        return False
+        return False  # the file stays: without it a process of the same number would be taken for this one
     finally:
         os.close(descriptor)
+
+
+def _clear_old_files(directory: Path) -> None:
+    """Remove the lock files of processes that ended and began long ago, so that they do not pile up."""
+    now_s = time.time()
+    for file in directory.glob(f"*{_SUFFIX}"):
+        with suppress(OSError):
+            if now_s - file.stat().st_mtime > _KEPT_S and not is_alive(directory, file.name.removesuffix(_SUFFIX)):
+                file.unlink()
 
 
 def _number_in_use(owner: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.journal_chain import ChainPoint, genesis
-from tradetui.desk.intents.registry import Registry, Reservation, ScopeTaken
+from tradetui.desk.intents.registry import RegisteredHead, Registry, Reservation, ScopeTaken
 from tradetui.desk.intents.states import ENDED, AlreadyOpen, Event, Intent, Overtaken, State, elapsed_s
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
@@ -292,11 +292,22 @@ class RegisteredJournal(Journal):
             return None
 
     def _state_elsewhere(self, holder: Reservation) -> State | str | None:
-        """The state of an intent in a journal of another directory; empty where it has none, None where unread."""
+        """The state of an intent in a journal of another directory; empty where it has none.
+
+        None where that journal cannot be read or is not what was registered: one that was emptied or replaced says
+        nothing about what it held.
+        """
+        registered = self._registry.head(holder.journal)
+        if registered is None:
+            return None
         try:
-            uri = f"{Path(self.path_of(holder)).absolute().as_uri()}?mode=ro"
+            uri = f"{registered.path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(uri, uri=True)) as connection:
-                row = connection.execute("SELECT state FROM intent WHERE id = ?", (holder.intent,)).fetchone()
+                if not _holds_head(connection, registered):
+                    return None
+                row = connection.execute(
+                    "SELECT state FROM event WHERE intent = ? ORDER BY number DESC LIMIT 1", (holder.intent,)
+                ).fetchone()
             return State(row[0]) if row is not None else ""
         except (sqlite3.Error, ValueError):
             return None
@@ -304,6 +315,16 @@ class RegisteredJournal(Journal):
     def _last(self) -> ChainPoint:
         row = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
         return ChainPoint(*row) if row is not None else genesis(self.id)
+
+
+def _holds_head(connection: sqlite3.Connection, registered: RegisteredHead) -> bool:
+    """Whether a file is the journal that was registered, and still holds what it had come to then."""
+    row = connection.execute("SELECT id FROM identity").fetchone()
+    if row is None or row[0] != registered.journal:
+        return False
+    number, chain = registered.head
+    row = connection.execute("SELECT chain FROM event WHERE number = ?", (number,)).fetchone()
+    return number == 0 or (row is not None and row[0] == chain)
 
 
 def located(location: JournalLocation) -> JournalLocation:
