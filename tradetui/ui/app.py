@@ -153,8 +153,8 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
-        for words in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
-            notify(self, words, severity="warning", seconds=10)
+        for sentence in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
+            notify(self, sentence, severity="warning", seconds=10)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
@@ -358,7 +358,9 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def is_key_of(self, binding: str, key: str) -> bool:
         """Whether a key is one of a binding's, as the profile has them."""
-        keys = self.settings.keys.get(binding) or next(each.keys for each in BINDINGS if each.id == binding)
+        keys = self.settings.keys.get(binding) or next(
+            registered.keys for registered in BINDINGS if registered.id == binding
+        )
         return key in {name.strip() for name in keys.split(",")}
 
     def with_own_keys(self, reason: str) -> str:
@@ -380,8 +382,8 @@ class TradeApp(App[None], inherit_bindings=False):
             return
         self.main.published(None)
         why = execution.intents.trouble or "the journal cannot be used"
-        words = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
-        notify(self, words, severity="error", seconds=600)
+        sentence = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
+        notify(self, sentence, severity="error", seconds=600)
 
     def action_help(self) -> None:
         """Every key and what it does."""

@@ -38,12 +38,12 @@ class Actions(Provider):
     def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         app = cast("TradeApp", self.app)
         screen = app.listing or app.main
-        for each in BINDINGS:
-            if each.id not in _NOT_LISTED and screen.where in each.where and not screen.hides(each.id):
-                keys = shown_keys(app.settings.keys.get(each.id, each.keys))
-                reason = screen.why_not(each.id)
-                about = f"{each.tooltip} ({keys})" if reason is None else f"not now: {reason}"
-                yield each.description, about, partial(screen.run_action, each.action)
+        for binding in BINDINGS:
+            if binding.id not in _NOT_LISTED and screen.where in binding.where and not screen.hides(binding.id):
+                keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))
+                reason = screen.why_not(binding.id)
+                about = f"{binding.tooltip} ({keys})" if reason is None else f"not now: {reason}"
+                yield binding.description, about, partial(screen.run_action, binding.action)
         creation = app.desk.creation if app.desk is not None else None
         if creation is not None:
             for name in creatable(creation):

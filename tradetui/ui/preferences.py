@@ -49,14 +49,14 @@ class ScreenChoices:
 
     def as_plain(self) -> dict[str, Any]:
         """The choices as nested dictionaries of text, numbers and lists, for a file."""
-        told: dict[str, Any] = {} if self.theme is None else {"theme": self.theme}
+        plain: dict[str, Any] = {} if self.theme is None else {"theme": self.theme}
         tables = {name: _plain_table(choice) for name, choice in self.tables.items()}
-        return {**told, **({"tables": tables} if tables else {})}
+        return {**plain, **({"tables": tables} if tables else {})}
 
 
-def choices_from(told: Mapping[str, Any]) -> ScreenChoices:
+def choices_from(stored: Mapping[str, Any]) -> ScreenChoices:
     """The choices a file tells; whatever in it is not as it should be counts as not chosen."""
-    theme, tables = told.get("theme"), told.get("tables")
+    theme, tables = stored.get("theme"), stored.get("tables")
     read = {}
     for name, table in tables.items() if isinstance(tables, Mapping) else ():
         if isinstance(table, Mapping):
@@ -69,42 +69,45 @@ def chosen_columns(every: Sequence[Column], choice: TableChoice) -> tuple[Column
     if choice.columns is None:
         return None
     known = {column.id: column for column in every}
-    found = tuple(
-        known[each.id] if each.width is None else replace(known[each.id], width=each.width)
-        for each in choice.columns
-        if each.id in known
+    columns = tuple(
+        known[column_choice.id]
+        if column_choice.width is None
+        else replace(known[column_choice.id], width=column_choice.width)
+        for column_choice in choice.columns
+        if column_choice.id in known
     )
-    return found or None
+    return columns or None
 
 
 def _plain_table(choice: TableChoice) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     if choice.columns is not None:
-        told["columns"] = [
-            {"id": each.id, **({} if each.width is None else {"width": each.width})} for each in choice.columns
+        plain["columns"] = [
+            {"id": column_choice.id, **({} if column_choice.width is None else {"width": column_choice.width})}
+            for column_choice in choice.columns
         ]
     if choice.sort is not None:
-        told |= {"sort": choice.sort, "reverse": choice.reverse}
-    return told
+        plain |= {"sort": choice.sort, "reverse": choice.reverse}
+    return plain
 
 
-def _table_from(told: Mapping[str, Any]) -> TableChoice:
-    columns, sort = told.get("columns"), told.get("sort")
-    found = None
+def _table_from(stored: Mapping[str, Any]) -> TableChoice:
+    columns, sort = stored.get("columns"), stored.get("sort")
+    chosen = None
     if isinstance(columns, list):
         named: dict[str, int | None] = {}
-        for each in columns:
-            if _is_column(each):
-                named.setdefault(each["id"], _width(each.get("width")))
-        found = tuple(ColumnChoice(name, width) for name, width in named.items()) or None
-    return TableChoice(found, sort if isinstance(sort, str) else None, told.get("reverse") is True)
+        for stored_column in columns:
+            if _is_column(stored_column):
+                named.setdefault(stored_column["id"], _width(stored_column.get("width")))
+        chosen = tuple(ColumnChoice(name, width) for name, width in named.items()) or None
+    return TableChoice(chosen, sort if isinstance(sort, str) else None, stored.get("reverse") is True)
 
 
-def _is_column(told: object) -> bool:
-    return isinstance(told, Mapping) and isinstance(told.get("id"), str)
+def _is_column(stored: object) -> bool:
+    return isinstance(stored, Mapping) and isinstance(stored.get("id"), str)
 
 
-def _width(told: object) -> int | None:
-    if isinstance(told, int) and not isinstance(told, bool):
-        return max(NARROWEST, min(told, WIDEST))
+def _width(stored: object) -> int | None:
+    if isinstance(stored, int) and not isinstance(stored, bool):
+        return max(NARROWEST, min(stored, WIDEST))
     return None

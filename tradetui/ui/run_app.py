@@ -20,8 +20,8 @@ def run(app: TradeApp) -> int:
     if app.failure is not None:
         _log.info("%s", app.failure)
     if app.failure is not None and app.return_code:
-        said = "\n".join(map(scrub, app.failure.split("\n")))
-        sys.stderr.write(f"tradetui: {said}\n")
+        failure = "\n".join(map(scrub, app.failure.split("\n")))
+        sys.stderr.write(f"tradetui: {failure}\n")
     return app.return_code or 0
 
 

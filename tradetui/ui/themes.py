@@ -106,4 +106,4 @@ THEMES: Final = (
 def theme_named(name: str | None) -> str | None:
     """The full name of a theme that may be called without our own name before it; None where there is none."""
     names = {theme.name for theme in THEMES}
-    return next((each for each in (name, f"tradetui-{name}") if each in names), None)
+    return next((theme for theme in (name, f"tradetui-{name}") if theme in names), None)

@@ -43,9 +43,11 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         self._columns = {column.id: column for column in every}
         self._default = tuple(column.id for column in default)
         self._choice = choice
-        known = [each for each in choice.columns or () if each.id in self._columns]
-        self._widths = {each.id: each.width for each in known if each.width is not None}
-        shown = [each.id for each in known] if known else list(self._default)
+        known = [column_choice for column_choice in choice.columns or () if column_choice.id in self._columns]
+        self._widths = {
+            column_choice.id: column_choice.width for column_choice in known if column_choice.width is not None
+        }
+        shown = [column_choice.id for column_choice in known] if known else list(self._default)
         self._take(shown)
 
     def _take(self, shown: Sequence[str]) -> None:
@@ -92,7 +94,7 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         if name not in self._shown:
             self._take([*self._shown, name])
         elif len(self._shown) > 1:
-            self._take([each for each in self._shown if each != name])
+            self._take([column_id for column_id in self._shown if column_id != name])
         self._draw(self._order.index(name))
 
     def action_move(self, by: int) -> None:
@@ -122,6 +124,6 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         choice = tuple(ColumnChoice(name, self._widths.get(name)) for name in self._shown)
         default = tuple(ColumnChoice(name) for name in self._default)
         columns = None if choice == default else choice
-        shown = {each.id for each in choice}
+        shown = {column_choice.id for column_choice in choice}
         sort = self._choice.sort if self._choice.sort in shown else None
         self.dismiss(TableChoice(columns, sort, self._choice.reverse if sort else False))

@@ -76,12 +76,12 @@ class DetailScreen(ModalScreen[None]):
         """Show the row as it is now, or say that its panel no longer has it."""
         if feed_name != self.feed_name or not self.is_mounted:
             return
-        place = snapshot.index_of(self._key)
-        gone = place is None
+        index = snapshot.index_of(self._key)
+        gone = index is None
         if gone != self._gone:
             self._gone = gone
             self._entitle()
-        record = snapshot.row(place) if place is not None else None
+        record = snapshot.row(index) if index is not None else None
         if record is not None and record != self._record:
             self._record = record
             self._fill()

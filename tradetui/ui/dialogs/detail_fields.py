@@ -43,7 +43,7 @@ def _fields(row: Any, zone: tzinfo) -> Iterator[Field]:
     if record is None and hasattr(row, "received"):
         record = row
     if dataclasses.is_dataclass(row):
-        names = [each.name for each in dataclasses.fields(row) if each.name != "record"]
+        names = [field.name for field in dataclasses.fields(row) if field.name != "record"]
         for name in names if record is None else ("product_type", "source"):
             yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
     elif getattr(row, "product_type", None) is not None:
@@ -80,9 +80,9 @@ def _read(value: object, zone: tzinfo) -> str:
 
         return trimmed_digits(value)
     if isinstance(value, tuple | list):
-        return "; ".join(_read(each, zone) for each in value) or UNKNOWN
+        return "; ".join(_read(element, zone) for element in value) or UNKNOWN
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_read(each, zone)}" for name, each in value.items()) or UNKNOWN
+        return "; ".join(f"{name} {_read(element, zone)}" for name, element in value.items()) or UNKNOWN
     parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
     if parts and not isinstance(value, str):
         given = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}

@@ -46,8 +46,8 @@ class ExportDialog(ModalScreen[str | None]):
                 yield Button("Cancel", id="cancel")
                 yield Button("Write", id="confirm", variant="primary")
 
-    def _tell(self, words: str) -> None:
-        self.query_one("#reason", Static).update(sanitized(words))
+    def _tell(self, sentence: str) -> None:
+        self.query_one("#reason", Static).update(sanitized(sentence))
 
     @on(Input.Changed)
     def _changed(self) -> None:

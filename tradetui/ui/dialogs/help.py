@@ -55,8 +55,8 @@ class HelpDialog(ModalScreen[None]):
 
     def _table(self) -> Content:
         lines: list[Content] = []
-        there = [each for each in BINDINGS if not self._hides(each.id)]
-        for group, bindings in groupby(there, key=lambda each: each.group):
+        there = [binding for binding in BINDINGS if not self._hides(binding.id)]
+        for group, bindings in groupby(there, key=lambda binding: binding.group):
             lines.append(Content.styled(group, "bold $primary"))
             lines += map(self._line, bindings)
             lines.append(Content(""))

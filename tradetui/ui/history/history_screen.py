@@ -116,9 +116,9 @@ class HistoryScreen(TableScreen):
             self.query_one(Hints).show(FILTER_HINTS, note)
             return
         hints = [
-            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None)
-            for each in BINDINGS
-            if self.where in each.where and (each.hint or each.id in ("back", "poll_now"))
+            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            for binding in BINDINGS
+            if self.where in binding.where and (binding.hint or binding.id in ("back", "poll_now"))
         ]
         self.query_one(Hints).show(hints, note)
 

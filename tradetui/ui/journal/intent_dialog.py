@@ -43,8 +43,8 @@ class IntentDialog(ModalScreen[None]):
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     """The intent line by line: what it was, then each step with its time and what was told in it."""
-    told = intent.told
-    yield line("what", str(told.get("title") or intent.kind), "bold")
+    details = intent.told
+    yield line("what", str(details.get("title") or intent.kind), "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
     yield line("locks", intent.lock_key)
@@ -64,8 +64,8 @@ def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
 
 def _value_lines(name: str, value: Any) -> Iterator[Content]:
     if isinstance(value, Mapping) and name in ("request", "reply"):
-        for field, each in value.items():
-            yield line(f"  {name} {field}"[:40], f" {_words(each)}")
+        for field, element in value.items():
+            yield line(f"  {name} {field}"[:40], f" {_words(element)}")
         return
     yield line(f"  {name}", _words(value))
 

@@ -105,9 +105,9 @@ class JournalScreen(TableScreen):
             return
         self.query_one(Hints).show(
             [
-                Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None)
-                for each in BINDINGS
-                if self.where in each.where and (each.hint or each.id in ("back", "release"))
+                Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+                for binding in BINDINGS
+                if self.where in binding.where and (binding.hint or binding.id in ("back", "release"))
             ],
             note,
         )

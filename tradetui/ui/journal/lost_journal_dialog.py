@@ -75,8 +75,8 @@ class LostJournalDialog(ModalScreen[None]):
         self.query_one("#confirm", Button).disabled = not self._typed
         self._say(Content("") if self._typed else sanitized(f"Type {WORD} to go on without it; Esc leaves it locked."))
 
-    def _say(self, words: Content) -> None:
-        self.query_one("#missing", Static).update(words)
+    def _say(self, sentence: Content) -> None:
+        self.query_one("#missing", Static).update(sentence)
 
     @on(Input.Submitted)
     def _entered(self) -> None:

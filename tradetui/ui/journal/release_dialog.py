@@ -83,8 +83,8 @@ class ReleaseDialog(ModalScreen[str | None]):
     def _tell_missing(self) -> None:
         missing = self._missing()
         self.query_one("#confirm", Button).disabled = bool(missing)
-        words = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
-        self.query_one("#missing", Static).update(sanitized(words))
+        sentence = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
+        self.query_one("#missing", Static).update(sanitized(sentence))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

@@ -11,14 +11,14 @@ def bindings(where: str) -> list[BindingType]:
     """The bindings of one screen, each with the id by which a profile may change its keys."""
     return [
         Binding(
-            each.keys,
-            each.action,
-            each.description,
-            tooltip=each.tooltip,
-            id=each.id,
-            show=each.hint,
-            priority=each.in_dialogs,
+            binding.keys,
+            binding.action,
+            binding.description,
+            tooltip=binding.tooltip,
+            id=binding.id,
+            show=binding.hint,
+            priority=binding.in_dialogs,
         )
-        for each in BINDINGS
-        if where in each.where
+        for binding in BINDINGS
+        if where in binding.where
     ]

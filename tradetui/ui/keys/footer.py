@@ -18,7 +18,7 @@ class Hint:
     """One key: `action` is run by a click, `off` draws it as disabled."""
 
     key: str
-    words: str
+    description: str
     action: str
     off: bool = False
 
@@ -43,8 +43,8 @@ class Hints(Widget):
         used = 0
         for hint in self._fitting():
             style = "$quiet" if hint.off else "bold $accent"
-            parts += [(hint.key, style), (f" {hint.words}", "$quiet" if hint.off else "$foreground"), " " * GAP]
-            used += cell_len(hint.key) + 1 + cell_len(hint.words) + GAP
+            parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * GAP]
+            used += cell_len(hint.key) + 1 + cell_len(hint.description) + GAP
         room = self.content_size.width - used - cell_len(self._note)
         if self._note and room >= 0:
             parts += [" " * room, (self._note, "$quiet")]
@@ -54,7 +54,7 @@ class Hints(Widget):
         """Do what the hint under the pointer says."""
         end = self.styles.padding.left
         for hint in self._fitting():
-            end += cell_len(hint.key) + 1 + cell_len(hint.words) + GAP
+            end += cell_len(hint.key) + 1 + cell_len(hint.description) + GAP
             if event.x < end:
                 self.call_later(self.screen.run_action, hint.action)
                 return
@@ -63,7 +63,7 @@ class Hints(Widget):
         room = self.content_size.width - (cell_len(self._note) + 1 if self._note else 0)
         fitting = []
         for hint in self._hints:
-            room -= cell_len(hint.key) + 1 + cell_len(hint.words)
+            room -= cell_len(hint.key) + 1 + cell_len(hint.description)
             if room < 0:
                 break
             room -= GAP

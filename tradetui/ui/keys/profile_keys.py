@@ -10,7 +10,7 @@ from typing import Final
 from tradetui.ui.keys.key_names import is_key_name, long_name
 from tradetui.ui.keys.registry import BINDINGS, EVERYWHERE, KeyBinding, shown_keys
 
-_BY_ID: Final = {each.id: each for each in BINDINGS}
+_BY_ID: Final = {binding.id: binding for binding in BINDINGS}
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
 
 

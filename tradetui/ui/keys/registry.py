@@ -167,13 +167,13 @@ def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
     own = changed or {}
     return [
         KeyRow(
-            each.id,
-            shown_keys(own.get(each.id, each.keys)),
-            f"{each.description}: {each.tooltip}",
-            each.group,
-            REASONS.get(each.id, ""),
+            binding.id,
+            shown_keys(own.get(binding.id, binding.keys)),
+            f"{binding.description}: {binding.tooltip}",
+            binding.group,
+            REASONS.get(binding.id, ""),
         )
-        for each in BINDINGS
+        for binding in BINDINGS
     ]
 
 

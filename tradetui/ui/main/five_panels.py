@@ -207,8 +207,8 @@ class FivePanels(TableScreen):
         if desk.archive_trouble != self._not_kept:
             self._not_kept = desk.archive_trouble
             if self._not_kept:
-                words = f"What is read is not kept beyond this session: {self._not_kept}"
-                notify(self.app, words, severity="warning", seconds=60)
+                sentence = f"What is read is not kept beyond this session: {self._not_kept}"
+                notify(self.app, sentence, severity="warning", seconds=60)
 
     def _show_refusal(self, health: Health) -> None:
         """Say once, whole and above the panels, that the exchange refuses the account."""
@@ -267,12 +267,12 @@ class FivePanels(TableScreen):
             self.query_one(Hints).show(FILTER_HINTS, note)
             return
         hints = [
-            Hint(self.keys_of(each), each.description, each.action, self.why_not(each.id) is not None)
-            for each in sorted(BINDINGS, key=self._hint_order)
-            if each.hint
-            and self.where in each.where
-            and (each.id != "reverse" or self.focused_panel == "positions")
-            and (each.group != "Trading" or self._settings.access != "MONITOR")
+            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            for binding in sorted(BINDINGS, key=self._hint_order)
+            if binding.hint
+            and self.where in binding.where
+            and (binding.id != "reverse" or self.focused_panel == "positions")
+            and (binding.group != "Trading" or self._settings.access != "MONITOR")
         ]
         self.query_one(Hints).show(hints, note)
 

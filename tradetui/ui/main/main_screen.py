@@ -44,8 +44,8 @@ class MainScreen(RowActions):
 
         if self.focused_panel == "positions" and (gone := self._vanished) is not None:
             leg = "LONG" if gone.is_long else "SHORT"
-            words = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
-            notify(self.app, words, severity="warning", seconds=10)
+            sentence = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
+            notify(self.app, sentence, severity="warning", seconds=10)
             return
         execution, read_anew = self.desk.execution, self.desk.poll_now
         record = self.table.cursor_record if self.focused_panel == "positions" else None

@@ -38,7 +38,7 @@ class _Placing(Layout):
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         panels = {child.feed_name: child for child in children if isinstance(child, Panel)}
-        found = places(tuple(panels), size.width, size.height)
+        regions = places(tuple(panels), size.width, size.height)
         return [
-            WidgetPlacement(Region(*found[name]), NULL_OFFSET, NULL_SPACING, panel) for name, panel in panels.items()
+            WidgetPlacement(Region(*regions[name]), NULL_OFFSET, NULL_SPACING, panel) for name, panel in panels.items()
         ]

@@ -163,16 +163,16 @@ class Panel(Container):
         else:
             self._say("")
 
-    def _say(self, words: str) -> None:
-        if words == self._shown_words:
+    def _say(self, sentence: str) -> None:
+        if sentence == self._shown_words:
             return
-        self._shown_words = words
+        self._shown_words = sentence
         if self._words is None:
-            self._words = Static(sanitized(words), classes="words", markup=False)
+            self._words = Static(sanitized(sentence), classes="words", markup=False)
             self.mount(Container(self._words, classes="nothing"))
         else:
-            self._words.update(sanitized(words))
-            self._words.display = bool(words)
+            self._words.update(sanitized(sentence))
+            self._words.display = bool(sentence)
 
 
 def coarse(seconds: float) -> str:

@@ -129,8 +129,8 @@ class RowActions(FivePanels):
         app = self.trade_app
         names = [profile.name for profile in self._settings.profiles]
 
-        def pick(place: int | None) -> None:
-            if place is not None and place != app.chosen:
-                app.open_profile(place)
+        def pick(index: int | None) -> None:
+            if index is not None and index != app.chosen:
+                app.open_profile(index)
 
         app.push_screen(ChoiceDialog("Profile", names, app.chosen), pick)

@@ -47,16 +47,16 @@ class PanelTabs(Widget):
     def render(self) -> Content:
         """The line."""
         parts: list[Content | tuple[str, str]] = []
-        for tab, words in zip(self._tabs, self._words(), strict=True):
+        for tab, label in zip(self._tabs, self._words(), strict=True):
             style = "bold $primary" if tab.focused else "$foreground" if tab.shown else "$quiet"
-            parts.append((words, f"{style} on $panel" if tab.focused else style))
+            parts.append((label, f"{style} on $panel" if tab.focused else style))
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
         """Go to the panel under the pointer."""
         end = 0
-        for tab, words in zip(self._tabs, self._words(), strict=True):
-            end += len(words)
+        for tab, label in zip(self._tabs, self._words(), strict=True):
+            end += len(label)
             if event.x < end:
                 self.post_message(self.Chosen(tab.name))
                 return

@@ -44,15 +44,15 @@ class Cells:
         """Cells that a whole row takes."""
         return sum(self.widths) + GAP * len(self.widths)
 
-    def start(self, place: int) -> int:
+    def start(self, column_index: int) -> int:
         """Where a column begins."""
-        return sum(self.widths[:place]) + GAP * place
+        return sum(self.widths[:column_index]) + GAP * column_index
 
     def at(self, x: int) -> int | None:
         """The column at so many cells from the left; None right of the last."""
-        for place, width in enumerate(self.widths):
+        for column_index, width in enumerate(self.widths):
             if x < width + GAP:
-                return place
+                return column_index
             x -= width + GAP
         return None
 
@@ -98,15 +98,15 @@ class Cells:
     def _made(self, record: Any) -> Drawn:
         texts: list[str] = []
         tones: list[Tone] = []
-        for place, column in enumerate(self.columns):
+        for column_index, column in enumerate(self.columns):
             text, tone = column.cell(record, self.zone)
             text = scrub(text)
-            width = self.widths[place]
+            width = self.widths[column_index]
             length = cells_of(text)
             # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
             is_number = column.right and not text.endswith(UNREADABLE_MARK)
-            if is_number and length > self._wanted[place]:
-                self._wanted[place] = max(width, min(length, WIDEST_NUMBER))
+            if is_number and length > self._wanted[column_index]:
+                self._wanted[column_index] = max(width, min(length, WIDEST_NUMBER))
             texts.append(fitted(text, width, right=is_number))
             tones.append(tone)
         return Drawn(record, tuple(texts), tuple(tones))

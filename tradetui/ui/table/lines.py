@@ -38,10 +38,10 @@ class TableLines:
         """The titles, the chosen column's underlined, the sorted one's with an arrow."""
         style = self.style(HEADER)
         segments: list[Segment] = []
-        for place, (column, width) in enumerate(zip(cells.columns, cells.widths, strict=True)):
+        for column_index, (column, width) in enumerate(zip(cells.columns, cells.widths, strict=True)):
             arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column.id else ""
             title = fitted(column.title[: width - len(arrow)] + arrow, width, right=column.right)
-            segments.append(Segment(title, style + Style(underline=True) if place == chosen else style))
+            segments.append(Segment(title, style + Style(underline=True) if column_index == chosen else style))
             segments.append(Segment(" " * GAP, style))
         return Strip(segments)
 
@@ -51,11 +51,11 @@ class TableLines:
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.
         pending, pending_style = "", base
-        for place, (text, tone) in enumerate(zip(texts, tones, strict=True)):
+        for column_index, (text, tone) in enumerate(zip(texts, tones, strict=True)):
             style = base
             if marked is None:
                 style = base if tone is Tone.PLAIN else self._toned(tone)
-            elif place == marked:
+            elif column_index == marked:
                 style = self.style(CURSOR_CELL)
             if style is not pending_style:
                 if pending:

@@ -205,11 +205,11 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             return None
         return "\t".join(scrub(column.exact(record, self._cells.zone)) for column in self.columns)
 
-    def move_to(self, place: int) -> None:
+    def move_to(self, row_index: int) -> None:
         """Put the cursor on a place and bring it into sight."""
         self._visited = True
         before = self._cursor
-        self._cursor = max(0, min(place, self._view.count - 1))
+        self._cursor = max(0, min(row_index, self._view.count - 1))
         if before != self._cursor:
             self._repaint(before)
             self._repaint(self._cursor)
@@ -307,11 +307,11 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             if column is not None:
                 self._click_header(self.columns[column])
             return
-        place = event.y - 1 + int(self.scroll_offset.y)
-        if place >= self._view.count:
+        row_index = event.y - 1 + int(self.scroll_offset.y)
+        if row_index >= self._view.count:
             return
-        again = place == self._cursor
-        self.move_to(place)
+        again = row_index == self._cursor
+        self.move_to(row_index)
         if column is not None:
             self.move_column(column - self._column)
         if again and event.chain > 1:
@@ -337,14 +337,14 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             if self._header is None:
                 self._header = self._lines.header(self._cells, self.sort, self._column)
             return self._in_window(self._header, left, width, self._lines.style(HEADER))
-        place = y - 1 + int(self.scroll_offset.y)
-        self._drawn[y] = state = self._state_of(place)
+        row_index = y - 1 + int(self.scroll_offset.y)
+        self._drawn[y] = state = self._state_of(row_index)
         if self._cells.too_narrow and not self._widening:
             self._widening = True
             self.call_later(self._widen)
-        if place >= self._view.count:
+        if row_index >= self._view.count:
             return Strip.blank(width, self._lines.style(""))
-        marked = place == self._cursor and self.has_focus
+        marked = row_index == self._cursor and self.has_focus
         if len(state) == 1:
             strip = self._lines.placeholder(marked)
         else:
@@ -359,13 +359,13 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             part = Strip.join([Strip.blank(first - left, style), part])
         return part.extend_cell_length(width, style)
 
-    def _state_of(self, place: int) -> tuple[Any, ...]:
+    def _state_of(self, row_index: int) -> tuple[Any, ...]:
         """Everything a row's line depends on: where two of these are equal, the line looks the same."""
-        record = self._view.row(place) if place < self._view.count else None
+        record = self._view.row(row_index) if row_index < self._view.count else None
         if record is None:
-            return (place < self._view.count,)
-        drawn = self._cells.of(self._view.key(place) or "", record)
-        return (place == self._cursor, drawn.texts, drawn.tones)
+            return (row_index < self._view.count,)
+        drawn = self._cells.of(self._view.key(row_index) or "", record)
+        return (row_index == self._cursor, drawn.texts, drawn.tones)
 
     # Change
 
@@ -374,14 +374,14 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         stood, record = self._standing(), self.cursor_record
         self._view = self._narrowing.view_of(self._source)
         count = self._view.count
-        place = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
-        if place is None:
-            place = self._cursor
+        row_index = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
+        if row_index is None:
+            row_index = self._cursor
             if self._cursor_key is not None and self._visited and self.vanished is None:
                 self.vanished = record
         if not self._visited and not into_sight:
-            place = 0
-        self._cursor = max(0, min(place, count - 1))
+            row_index = 0
+        self._cursor = max(0, min(row_index, count - 1))
         self._note_key()
         self._resize_virtual()
         self._scroll_after(stood, into_sight=into_sight)
@@ -402,8 +402,8 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     def _scroll_after(self, stood: _Standing, *, into_sight: bool) -> None:
         if not self.size:
             return
-        place = self._view.index_of(stood.key) if stood.key is not None else None
-        top = stood.top if place is None else place - stood.line
+        row_index = self._view.index_of(stood.key) if stood.key is not None else None
+        top = stood.top if row_index is None else row_index - stood.line
         if into_sight or (self.has_focus and stood.in_sight):
             top = self._nearest_top(top)
         top = max(0, min(top, self._view.count - self._room))
@@ -453,8 +453,8 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             self._resize_virtual()
             self.refresh()
 
-    def _repaint(self, place: int) -> None:
-        line = place - int(self.scroll_offset.y) + 1
+    def _repaint(self, row_index: int) -> None:
+        line = row_index - int(self.scroll_offset.y) + 1
         if 0 < line < self.size.height:
             self._repaint_line(line)
 

@@ -51,8 +51,8 @@ class SortFilter:
         begin = self._ready[1] if self._ready is not None and self._ready[0] is source else 0
         end = min(source.count, begin + count, TEXTS_KEPT)
         self._ready = (source, end)
-        for place in range(begin, end):
-            self._text(source.row(place))
+        for index in range(begin, end):
+            self._text(source.row(index))
         return end < min(source.count, TEXTS_KEPT)
 
     def view_of(self, source: RowSource) -> RowSource:
@@ -75,8 +75,8 @@ class SortFilter:
     def _ordered_by_itself(self, source: SelfOrdering) -> RowSource:
         known = self._ordered
         if known is None or known[:3] != (source, self.sort, self.pattern):
-            asked = self.sort is not None or self.pattern != ""
-            shown: RowSource = source.ordered(self.sort, self.pattern) if asked else source
+            is_narrowed = self.sort is not None or self.pattern != ""
+            shown: RowSource = source.ordered(self.sort, self.pattern) if is_narrowed else source
             self._ordered = known = (source, self.sort, self.pattern, shown)
         return known[3]
 

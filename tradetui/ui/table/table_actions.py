@@ -33,11 +33,11 @@ def export_table(app: TradeApp, table: RecordTable, name: str, title: str) -> No
     def save(path: Path, form: Format, replace: bool) -> int:
         return save_rows(path, rows, columns, form, replace=replace)
 
-    def told(words: str | None) -> None:
-        if words is not None:
-            notify(app, f"{words}.", seconds=8)
+    def notify_saved(sentence: str | None) -> None:
+        if sentence is not None:
+            notify(app, f"{sentence}.", seconds=8)
 
-    app.push_screen(ExportDialog(title, default_name(name, account, now, Format.CSV), save), told)
+    app.push_screen(ExportDialog(title, default_name(name, account, now, Format.CSV), save), notify_saved)
 
 
 def choose_columns(

@@ -98,7 +98,7 @@ class TableScreen(Screen[None]):
 
     def key_named(self, id_: str) -> str:
         """The first key of the binding of an id."""
-        return self.keys_of(next(each for each in BINDINGS if each.id == id_))
+        return self.keys_of(next(binding for binding in BINDINGS if binding.id == id_))
 
     # Rows
 
@@ -287,13 +287,13 @@ class TableScreen(Screen[None]):
             names.append("create")
         here = self.screen_name
 
-        async def go(place: int | None) -> None:
-            if place is not None and (name := names[place]) in LISTINGS:
+        async def go(index: int | None) -> None:
+            if index is not None and (name := names[index]) in LISTINGS:
                 self.trade_app.open_listing(name)
-            elif place is not None and names[place] == "create":
+            elif index is not None and names[index] == "create":
                 self.action_create()
-            elif place is not None:
-                await self.trade_app.open_panel(names[place])
+            elif index is not None:
+                await self.trade_app.open_panel(names[index])
 
         options = [f"{self.key_named(name)} {titles[name]}" for name in names]
         self.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
