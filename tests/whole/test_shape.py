@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}
+EMPTY_BINDINGS = {"each", "found", "told", "said", "asked", "words", "place", "thing", "stuff"}
+# Folders and files below tradetui/ that still bind such names: to be shortened, never lengthened.
+STILL_BIND_THEM = ("commands/", "desk/reversal/", "ui/reversal/", "exchange/rate_limit/")
+# Fields that are written to the disk, or that the folders above read by these names.
+FIELDS_THAT_STAY = {
+    ("desk/intents/journal_chain.py", "told"),
+    ("desk/intents/states.py", "told"),
+    ("profiles/errors.py", "place"),
+    ("trading/order_impact.py", "words"),
+    ("trading/reversal.py", "words"),
+}
 
 
 def tracked() -> list[str]:
@@ -28,6 +41,60 @@ def test_the_top_of_the_repository_holds_only_what_belongs_there() -> None:
 def test_no_name_says_nothing() -> None:
     parts = {part.removesuffix(".py") for line in tracked() if line.startswith("tradetui/") for part in line.split("/")}
     assert not parts & EMPTY_NAMES
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and name of everything a module binds: variables, parameters, fields, functions, imports, captures."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield node.lineno, name
+            case ast.alias(name=name, asname=new_name):
+                yield node.lineno, new_name or name
+
+
+def test_every_kind_of_binding_is_seen() -> None:
+    source = """
+import a1 as each
+from a2 import found
+def told(said, *asked, words=0, **place): ...
+thing: int = 0
+with x as (stuff, b1): ...
+for b2, (b3, *b4) in x: [b5 for b5 in x]
+try: ...
+except E as b6: ...
+match x:
+    case {"k": b7, **b8}: ...
+    case [*b9] | b10: ...
+(lambda b11: (b12 := b11)); self.b13 = 1
+class b14:
+    async def b15(self): ...
+"""
+    expected = EMPTY_BINDINGS | {f"b{number}" for number in range(1, 16)} | {"self"}
+    assert {name for _, name in bindings(ast.parse(source))} == expected
+
+
+def test_no_binding_says_nothing() -> None:
+    package = ROOT / "tradetui"
+    empty: list[str] = []
+    stayed: set[tuple[str, str]] = set()
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package).as_posix()
+        if path.startswith(STILL_BIND_THEM):
+            continue
+        for line, name in bindings(ast.parse(file.read_text(encoding="utf-8"))):
+            if (path, name) in FIELDS_THAT_STAY:
+                stayed.add((path, name))
+            elif name in EMPTY_BINDINGS:
+                empty.append(f"{path}:{line}: {name}")
+    assert not empty, "\n".join(empty)
+    assert stayed == FIELDS_THAT_STAY, "a name that is bound no longer is taken off the list"
 
 
 def test_no_lock_file_is_tracked() -> None:
