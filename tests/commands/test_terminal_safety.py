@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tradetui
@@ -195,6 +195,7 @@ class Terminal(io.StringIO):
 
 
 @given(st.lists(st.text(), min_size=1, max_size=3))
+@example(["\x1b \\u001b"])
 def test_any_text_is_safe_on_a_terminal_and_exact_elsewhere(values: list[str]) -> None:
     columns = [f"c{number}" for number in range(len(values))]
     row = dict(zip(columns, values, strict=True))
@@ -212,6 +213,9 @@ def test_any_text_is_safe_on_a_terminal_and_exact_elsewhere(values: list[str]) -
     assert not obeyed(terminal.getvalue())
     _, cells = csv.reader(io.StringIO(file.getvalue(), newline=""))
     assert cells == [csv_cell(value) for value in values]
+    _, shown = csv.reader(io.StringIO(terminal.getvalue(), newline=""))
+    unescaped = [json.loads('"' + cell.replace('"', '\\"') + '"') for cell in shown]
+    assert unescaped == cells, "an escape on a terminal is told from the same text as it was received"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

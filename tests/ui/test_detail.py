@@ -10,10 +10,11 @@ import pytest
 from textual.containers import Vertical
 
 from tests.ui.virtual import Stage
+from tests.wire.rows import ROWS
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.dialogs.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
-from tradetui.wire.models.futures import PendingOrder
+from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.product_types import ProductType
 
 ROW = {
@@ -46,6 +47,15 @@ def test_every_field_is_there_with_what_is_unusual() -> None:
     assert fields["leverage"].mark == NOT_SENT
     assert fields["cTime"].value == "2026-08-01 12:00:00.123 UTC"
     assert set(PendingOrder.names()) <= set(fields)
+
+
+def test_a_field_under_another_spelling_is_shown_as_it_came_and_under_which_name() -> None:
+    row = {name: value for name, value in ROWS["futures.accounts"].items() if name != "unionTotalMargin"}
+    account = FuturesAccount.from_row({**row, "unionTotalMagin": "99415.5"})
+    fields = {field.name: field for field in fields_of(account, UTC)}
+    margin = fields["unionTotalMargin"]
+    assert (margin.value, margin.received, margin.mark) == ("99415.5", "99415.5", "as unionTotalMagin")
+    assert "unionTotalMagin" not in fields
 
 
 def test_times_are_in_the_zone() -> None:

@@ -185,3 +185,9 @@ def test_a_refusal_documented_by_its_words_is_one_under_any_code(words: str) -> 
         assert refusal_explained(said) == COPY_KEY_REFUSALS[words]
     assert not write_refused("31999", 200, "something else")
     assert refusal_explained("something else") is None
+
+
+@pytest.mark.parametrize("code", ["31001", "31025", "40732"])
+def test_an_account_that_is_no_copy_trader_is_not_sent_to_its_copy_orders(code: str) -> None:
+    remedy = meaning(code, "Current user is not a trader").remedy
+    assert "not a copy trader" in remedy and "current copy orders" not in remedy

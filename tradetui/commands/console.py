@@ -39,8 +39,11 @@ class Output:
         self._write(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
     def csv(self, cells: Iterable[str]) -> None:
-        """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal."""
-        shown = map(escaped, cells) if self.is_terminal else cells
+        """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal.
+
+        On a terminal a backslash is doubled, so that an escape is told from the same text as it was received.
+        """
+        shown = (escaped(cell.replace("\\", "\\\\")) for cell in cells) if self.is_terminal else cells
         self._write(csv_row(shown))
 
     def layout(self, text: str) -> None:

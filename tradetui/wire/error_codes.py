@@ -260,7 +260,14 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             _NO,
             CodeGroup.COPY,
             "The exchange restricts copy traders here: close it among the current copy orders on its site.",
-            "31001 31025 40732 40199 40854 40731 40867 40746 40869 45098 40508 40601 40602 40609 40701 40702",
+            "40199 40854 40731 40867 40746 40869 45098 40508 40601 40602 40609 40701 40702",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.COPY,
+            "This account is not a copy trader, and this is for copy traders only: use the API key of one, or become "
+            "one on the exchange's site.",
+            "31001 31025 40732",
         ),
         # Sub-accounts
         **_entries(

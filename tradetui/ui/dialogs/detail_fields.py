@@ -59,14 +59,22 @@ def _received(record: Any, zone: tzinfo) -> Iterator[Field]:
     attributes: Mapping[str, str] = record._attributes
     for name, attribute in attributes.items():
         value = getattr(record, attribute)
-        # A field may have come under another spelling; its value is there all the same.
-        received = _raw(raw[name]) if name in raw else ""
+        received, mark = _as_received(raw, name, record.spellings)
         if name in unreadable:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
-            yield Field(name, _read(value, zone), received, "" if name in raw or value is not None else NOT_SENT)
+            yield Field(name, _read(value, zone), received, mark if received or value is None else "")
     for name, value in unknown.items():
         yield Field(name, UNKNOWN, _raw(value), EXTRA)
+
+
+def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, str]) -> tuple[str, str]:
+    """A field's text as it came, and a mark where it came under another spelling or not at all."""
+    if raw.get(name) in (None, ""):
+        for spelling, meant in spellings.items():
+            if meant == name and raw.get(spelling) not in (None, ""):
+                return _raw(raw[spelling]), f"as {spelling}"
+    return (_raw(raw[name]), "") if name in raw else ("", NOT_SENT)
 
 
 def _read(value: object, zone: tzinfo) -> str:

@@ -88,7 +88,7 @@ class TriggerHistoryRequest(TimedRequest):
     plan_status: Annotated[
         str | None,
         Word(
-            rule="one of the past plan states",
+            rule="one of the past plan states that the exchange lists for a query",
             choices=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
         ),
     ] = None
