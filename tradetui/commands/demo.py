@@ -14,6 +14,7 @@ from tradetui.ui.app import TradeApp
 from tradetui.ui.run_app import run as run_app
 from tradetui.ui.screenshot import is_key, picture
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -42,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(
             f"the demo has no account {name!r}", place="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
         )
+    _refuse_network_flags(args)
+    product_types = _product_types(args.product_type)
     if unknown := [key for key in args.keys if not is_key(key)]:
         raise ConfigurationError(
             f"there is no key {unknown[0]!r}",
@@ -50,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.screenshot is None and not needs_terminal():
         return USAGE
-    app = TradeApp(demo_settings(args.seed, name, read_only=args.read_only))
+    app = TradeApp(demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types))
     if args.screenshot is None:
         return run_app(app)
     as_text = args.screenshot.suffix.lower() == ".txt"
@@ -64,9 +67,37 @@ def run(args: argparse.Namespace) -> int:
     return app.return_code or DONE
 
 
-def demo_settings(seed: int, chosen: str, *, read_only: bool) -> UiSettings:
+def _refuse_network_flags(args: argparse.Namespace) -> None:
+    for flag, value in (("--base-url", args.base_url), ("--proxy", args.proxy)):
+        if value is not None:
+            raise ConfigurationError(
+                "the demo runs on its own embedded exchange, without a network",
+                place=flag,
+                remedy=f"Leave {flag} out, or run tradetui with a profile for an exchange on the network.",
+            )
+
+
+def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
+    """The product types to show, None for all; raises ConfigurationError for one that the demo does not have."""
+    if text is None:
+        return None
+    from tradetui.commands.demo_desk import PRODUCT_TYPES
+
+    names = [name.strip().upper() for name in text.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names) or not set(names) <= set(PRODUCT_TYPES):
+        raise ConfigurationError(
+            f"{text!r} does not name product types of the demo, each once",
+            place="--product-type",
+            remedy=f"Use one or more of {', '.join(PRODUCT_TYPES)}, with commas between them.",
+        )
+    return tuple(map(ProductType, names))
+
+
+def demo_settings(
+    seed: int, chosen: str, *, read_only: bool, product_types: tuple[ProductType, ...] | None = None
+) -> UiSettings:
     """The screen on the embedded exchange with all of its accounts to pick from."""
-    exchange = _Exchange(seed)
+    exchange = _Exchange(seed, product_types)
     return UiSettings(
         environment="SANDBOX",
         access="MONITOR" if read_only else "TRADE",
@@ -78,14 +109,16 @@ def demo_settings(seed: int, chosen: str, *, read_only: bool) -> UiSettings:
 class _Exchange:
     """The one embedded exchange of the program, made when its first desk is opened."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, product_types: tuple[ProductType, ...] | None) -> None:
         self._seed = seed
+        self._product_types = product_types
         self._sandbox: Sandbox | None = None
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""
-        from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+        from tradetui.commands.demo_desk import PRODUCT_TYPES, build_sandbox, open_demo_desk
 
         if self._sandbox is None:
             self._sandbox = build_sandbox(self._seed)
-        return open_demo_desk(self._sandbox, name, read_only=read_only)
+        shown = self._product_types or PRODUCT_TYPES
+        return open_demo_desk(self._sandbox, name, read_only=read_only, product_types=shown)

@@ -43,6 +43,7 @@ def open_demo_desk(
     data_dir: Path | None = None,
     account_admin: bool = True,
     make_profile: MakeProfile | None = None,
+    product_types: tuple[ProductType, ...] = PRODUCT_TYPES,
 ) -> Desk:
     """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
     clock = clock or SystemClock()
@@ -64,7 +65,7 @@ def open_demo_desk(
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,
-        product_types=PRODUCT_TYPES,
+        product_types=product_types,
         uid=key.uid,
         account_kind="broker" if key.kind == "broker" else None,
         data_dir=data_dir,
