@@ -133,7 +133,7 @@ def test_without_a_limit_the_newest_page_of_all_product_types_is_given_without_a
     assert [row["tradeId"] for row in rows] == [row["tradeId"] for row in json.loads(capsys.readouterr().out)]
 
 
-CUT = "these are the newest {} rows of at least {}: --limit N prints more, --all reads every page"
+CUT = "these are the newest {} rows of at least {}: {} prints more, --all reads every page"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,10 @@ CUT = "these are the newest {} rows of at least {}: --limit N prints more, --all
         (["orders", "--product-type", "USDT-FUTURES", "--status", "live"], None),
         (["fills", "--product-type", "USDT-FUTURES", "--symbol", "XRPUSDT", "--since", "1m"], None),
         (["accounts"], None),
-        (["fills", "--product-type", "USDT-FUTURES", "--limit", "100"], None),
+        (["fills", "--product-type", "USDT-FUTURES", "--limit", "7"], 7),
+        (["fills", "--product-type", "USDT-FUTURES", "--limit", "100"], 100),
+        (["fills", "--limit", "250"], 250),
+        (["orders", "--product-type", "USDT-FUTURES", "--status", "live", "--limit", "99"], None),
         (["convert", "--all"], None),
     ],
 )
@@ -159,7 +162,8 @@ def test_what_is_cut_is_said(point: Point, capsys: Capture, words: list[str], co
     if count is None:
         assert said == ""
     else:
-        assert said == f"tradetui: {CUT.format(count, count + 1)}.\n"
+        limit = "a larger --limit" if "--limit" in words else "--limit N"
+        assert said == f"tradetui: {CUT.format(count, count + 1, limit)}.\n"
 
 
 def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:
@@ -473,6 +477,37 @@ def test_a_picture_without_a_terminal(tmp_path: Any, capsys: Capture) -> None:
     assert main(arguments) == DONE
     assert "Pending orders" in file.read_text()
     assert main(["demo", "--screenshot", str(tmp_path / "none" / "x.svg"), "--after", "0"]) == USAGE
+
+
+def test_the_demo_shows_the_product_types_that_were_asked_for(tmp_path: Any) -> None:
+    file = tmp_path / "picture.txt"
+    arguments = ["demo", "--screenshot", str(file), "--size", "120x36", "--after", "2"]
+    assert main([*arguments, "--product-type", "coin-futures"]) == DONE
+    assert "BTCUSD " in file.read_text() and "BTCUSDT" not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "remedy"),
+    [
+        ("--base-url", "http://127.0.0.1:18090", "Leave --base-url out"),
+        ("--proxy", "http://127.0.0.1:3128", "Leave --proxy out"),
+        ("--product-type", "SUSDT-FUTURES", "Use one or more of USDT-FUTURES, COIN-FUTURES, USDC-FUTURES"),
+        ("--product-type", "USDT-FUTURES,usdt-futures", "Use one or more of"),
+    ],
+)
+def test_what_the_demo_cannot_follow_is_refused(flag: str, value: str, remedy: str, capsys: Capture) -> None:
+    assert main(["demo", "--screenshot", "unwritten.txt", flag, value]) == USAGE
+    assert remedy in capsys.readouterr().err
+
+
+def test_a_past_plan_state_that_the_exchange_does_not_list_is_refused_with_the_reason(
+    point: Point, capsys: Capture
+) -> None:
+    point()
+    assert main(["show", "triggers", "--plan-status", "fail_trigger"]) == USAGE
+    message = capsys.readouterr().err
+    assert "that the exchange lists for a query" in message
+    assert "executed, fail_execute, cancelled" in message
 
 
 @pytest.mark.parametrize(

@@ -104,11 +104,10 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
     if failure is not None:
         return report(failure)
     if progress.cut:
-        say(
-            f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: --limit N prints "
-            "more, --all reads every page."
-        )
-    if progress.may_be_cut:
+        way = f"{'--limit N' if asked.limit is None else 'a larger --limit'} prints more, --all "
+        way += "without --limit reads every page" if asked.all else "reads every page"
+        say(f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: {way}.")
+    elif progress.may_be_cut:
         say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
     if progress.lost:
         say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
@@ -192,11 +191,10 @@ async def _rows(
             return
         given += 1
         yield record
-    if asked.limit is None:
-        try:
-            progress.cut = await anext(records, None) is not None
-        except ExchangeError:
-            progress.may_be_cut = True  # what was asked for is complete; only whether there is more is not known
+    try:
+        progress.cut = await anext(records, None) is not None
+    except ExchangeError:
+        progress.may_be_cut = True  # what was asked for is complete; only whether there is more is not known
 
 
 def _most(asked: argparse.Namespace, endpoint: Endpoint) -> int | None:
@@ -226,18 +224,21 @@ async def _stream(
         for record in reply.rows:
             yield tagged(record)
         return
-    taken = 0
+    taken, most = 0, _most(asked, endpoint)
     if span is None:
         pages = client.pages(endpoint, request)
     else:
         pages = client.pages(endpoint, request, start_time=span[0], end_time=span[1])
-    async for reply in ahead(pages) if asked.all and asked.limit is None else pages:
-        progress.page(reply)
-        for record in reply.rows:
-            yield tagged(record)
-        taken += len(reply.rows)
-        if not asked.all and asked.limit is not None and taken >= asked.limit:
-            return
+    try:
+        async for reply in ahead(pages) if most is None else pages:
+            progress.page(reply)
+            for record in reply.rows:
+                yield tagged(record)
+            taken += len(reply.rows)
+    except ExchangeError:
+        if most is None or taken < most:
+            raise
+        progress.may_be_cut = True
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
