@@ -125,14 +125,18 @@ class ReversalPlan:
     @property
     def title(self) -> str:
         """The action in words, for the button and the journal: `Reverse BTCUSDT SHORT 3 of 20 into LONG 8`."""
+        return f"{self.short_title} into {' or '.join(self._other_side_of(result) for result in self.results)}"
+
+    @property
+    def short_title(self) -> str:
+        """The title without what is held afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
         closed = self.results[0].closed
         size = (
             exact_digits(closed)
             if closed == self.held_size
             else f"{exact_digits(closed)} of {exact_digits(self.held_size)}"
         )
-        into = " or ".join(self._other_side_of(result) for result in self.results)
-        return f"Reverse {self.subject} {size} into {into}"
+        return f"Reverse {self.subject} {size}"
 
     def _other_side_of(self, result: ProjectedPosition) -> str:
         after = result.after

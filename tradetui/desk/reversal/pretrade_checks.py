@@ -61,7 +61,9 @@ def blocking_reasons(preview: Preview, situation: RiskContext, typed: str) -> tu
     reasons += _contract_rules(plan.wish.size, preview.contract)
     if preview.expired(situation.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
-    if must_type(preview, settings) and not is_typed(plan.subject, typed):
+    # While trading is locked there is no field to type it in.
+    can_type = not (situation.locked or situation.journal_trouble)
+    if can_type and must_type(preview, settings) and not is_typed(plan.subject, typed):
         reasons.append(f"Type {plan.subject} to confirm.")
     return tuple(reasons)
 

@@ -44,6 +44,11 @@ class Target:
         symbol, _, leg = " ".join(name.upper().split()).partition(" ")
         return cls(symbol, side=_LEGS[leg]) if leg in _LEGS else cls(f"{symbol} {leg}".strip())
 
+    @property
+    def subject(self) -> str:
+        """Symbol and leg, the symbol alone where no leg was named."""
+        return " ".join([self.symbol, *(leg for leg, side in _LEGS.items() if side is self.side)])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
@@ -83,8 +88,8 @@ class Preview:
 
     @property
     def subject(self) -> str:
-        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; the symbol alone where there is no plan."""
-        return self.plan.subject if self.plan is not None else self.target.symbol
+        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; as it was asked for where there is no plan."""
+        return self.plan.subject if self.plan is not None else self.target.subject
 
     @property
     def unproven(self) -> str:

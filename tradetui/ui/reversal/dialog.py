@@ -21,7 +21,6 @@ from tradetui.ui.dialogs.deliberate_button import DeliberateButton
 from tradetui.ui.reversal.lines import left_words, outcome_lines, preview_lines, route_lines, unknown_words
 from tradetui.ui.reversal.unread import Unread
 from tradetui.ui.sanitize import notify, sanitized
-from tradetui.wire.enums import Side
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -87,6 +86,8 @@ class ReversalDialog(ModalScreen[None]):
         self._note = ""
         self._reading = ""
         """What reading is doing, or why it failed; empty once it is done."""
+        self._unreadable = False
+        """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
         self._focus_before: str | None = None
         self._departure: Departure | None = None
         """What withdraws the attempt that was confirmed last."""
@@ -126,10 +127,7 @@ class ReversalDialog(ModalScreen[None]):
     @property
     def _subject(self) -> str:
         """Symbol and leg, as far as they are known."""
-        if self._preview is not None:
-            return self._preview.subject
-        legs = {Side.BUY: " LONG", Side.SELL: " SHORT"}
-        return self._target.symbol + (legs[self._target.side] if self._target.side is not None else "")
+        return self._preview.subject if self._preview is not None else self._target.subject
 
     @property
     def _scroll(self) -> VerticalScroll:
@@ -232,7 +230,7 @@ class ReversalDialog(ModalScreen[None]):
             try:
                 preview = fresh or await self._execution.preview(self._target)
             except Exception as problem:
-                self._disarm(f"It cannot be read: {problem}")
+                self._say_unread(problem)
                 await asyncio.sleep(EXPIRES_S / 5)
                 continue
             fresh = None
@@ -244,11 +242,20 @@ class ReversalDialog(ModalScreen[None]):
             await asyncio.sleep(EXPIRES_S - ARMS_S)
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
 
+    def _say_unread(self, problem: Exception) -> None:
+        """Say the whole reason, which may be longer than the line above the buttons, where the preview would stand."""
+        if self._preview is not None:
+            self._disarm(f"It cannot be read: {problem}")
+            return
+        self._unreadable = True
+        self.query_one("#body", Static).update(Content.styled(scrub(f"It cannot be read: {problem}"), "$warn"))
+        self._disarm("There is nothing to confirm.")
+
     def _show(self, preview: Preview) -> None:
         """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
         if self._preview is not None and self._preview.plan is not None:
             self._read_whole = self._read_whole and len(preview.resting) <= len(self._preview.resting)
-        self._preview, self._reading = preview, ""
+        self._preview, self._reading, self._unreadable = preview, "", False
         self._unread.looked_at = self._unread.looked_at or preview
         self._target = preview.target
         self.query_one(Vertical).border_title = sanitized(f"Reverse {self._subject}")
@@ -256,15 +263,16 @@ class ReversalDialog(ModalScreen[None]):
         lines = [*preview_lines(preview, self._unread.changed(preview)), *route_lines(self._execution.settings)]
         self.query_one("#body", Static).update(Content("\n").join(lines))
         self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
-        if preview.plan is not None:
-            self._name_button(preview.plan.title)
+        self._name_button(preview)
         self._tell()
 
-    def _name_button(self, title: str) -> None:
-        """The whole title where it fits; what is held afterwards stands in the dialog in any case."""
+    def _name_button(self, preview: Preview) -> None:
+        """The longest title that fits; what is held afterwards stands in the dialog in any case."""
         room = self._scroll.size.width - BESIDE_TITLE
-        button, words = self.query_one("#confirm", Button), sanitized(title).plain
-        button.label = words if len(words) <= room else sanitized(f"Reverse {self._subject}").plain
+        button, plan = self.query_one("#confirm", Button), preview.plan
+        titles = (plan.title, plan.short_title) if plan is not None else ()
+        labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
+        button.label = next((label for label in labels if len(label) <= room), labels[-1])
         button.styles.width = max(16, len(str(button.label)) + 4)
 
     def _arm(self) -> None:
@@ -307,7 +315,8 @@ class ReversalDialog(ModalScreen[None]):
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
             self._let_go_of_confirm()
-        self.query_one("#confirm", Button).disabled = not armed or bool(reasons)
+        confirm = self.query_one("#confirm", Button)
+        confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
         words = "\n".join(map(self._trade_app.with_own_keys, reasons)) or (self._note if armed else "arming …")
@@ -344,7 +353,7 @@ class ReversalDialog(ModalScreen[None]):
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
         size, typed = self.query_one("#size", Input), self.query_one("#typed", Input)
-        shown = not self._execution.locked and self._phase in (Phase.READING, Phase.ARMED)
+        shown = not (self._execution.locked or self._unreadable) and self._phase in (Phase.READING, Phase.ARMED)
         focused = self.focused
         if not shown and isinstance(focused, Input):
             self._focus_before = focused.id

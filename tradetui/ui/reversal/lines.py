@@ -90,6 +90,10 @@ class _Marks:
     def __init__(self, changed: Sequence[Change]) -> None:
         self._before = {(change.fact, change.row): change.before for change in changed}
 
+    def before(self, fact: ChangedFact) -> str | None:
+        """What stood there before, None where it has not changed."""
+        return self._before.get((fact, ""))
+
     def on(self, row: Content, fact: ChangedFact, name: str = "") -> Content:
         """The row, with what stood there before where it has changed."""
         before = self._before.get((fact, name))
@@ -114,6 +118,7 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
 
     yield line("", f"{'held now':>{NOW}}{'change':>{CHANGE}}{'held afterwards':>{AFTERWARDS}}", "$quiet")
     before = plan.before
+    was_net = Decimal(0)
     for place, result in enumerate(plan.results):
         after = result.after
         if isinstance(before, Legs) and isinstance(after, Legs):
@@ -121,20 +126,29 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
                 reversed_leg = leg == plan.leg
                 fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
                 words = _sizes(exact_digits(size), then - size, exact_digits(then))
-                yield marks.on(
-                    line(
-                        f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
-                    ),
-                    fact,
+                yield line(
+                    f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
                 )
+                was = marks.before(fact)
+                yield from _was(was)
+                was_size = size if was is None else Decimal(was)
+                was_net += was_size if leg == "LONG" else -was_size
             net, then_net = before.long - before.short, after.long - after.short
             yield line("net", _sizes(number(net, signed=True), then_net - net, number(then_net, signed=True)), "$quiet")
+            yield from _was(None if was_net == net else number(was_net, signed=True))
         elif isinstance(before, Net) and isinstance(after, Net):
             now = str(before) if not place else ""
             row = line(
                 "position" if not place else "or", _sizes(now, after.net - before.net, str(after)), "bold $accent"
             )
-            yield marks.on(row, ChangedFact.SIZE) if not place else row
+            yield row
+            yield from _was(marks.before(ChangedFact.SIZE)) if not place else ()
+
+
+def _was(before: str | None) -> Iterable[Content]:
+    """What was held when it was looked at last, under what is held now; nothing where that has not changed."""
+    if before is not None:
+        yield line("", f"{f'◂ was {before}':>{NOW}}", CHANGED)
 
 
 def _sizes(now: str, change: Decimal, afterwards: str) -> str:
@@ -169,9 +183,8 @@ def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -
 def outcome_lines(plan: ReversalPlan, progress: Progress) -> Iterable[Content]:
     """What became of it: before, previewed and held now for each leg, and what is left that goes the wrong way."""
     came_true = str(progress.outcome) == "reversed"
-    yield Content.styled(scrub(f"Settled: {progress.words}"), f"bold {'$success' if came_true else '$error'}")
+    yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
     yield Content("")
-    yield line("", f"{'before':>14}{'previewed':>24}{'held now':>16}", "$quiet")
     yield from _legs_compared(plan, progress.held)
     if progress.came_true and plan.uncertain:
         yield Content("")
@@ -184,15 +197,29 @@ def outcome_lines(plan: ReversalPlan, progress: Progress) -> Iterable[Content]:
         yield Content.styled("This is not what was previewed. Look at it now.", "bold $error")
 
 
+def _settled(plan: ReversalPlan, progress: Progress) -> str:
+    """How it ended; a one-way position that was to be made smaller was not turned."""
+    before, held = plan.before, progress.held
+    made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
+    if made_smaller and str(progress.outcome) == "reversed":
+        return f"Settled as previewed, smaller on the same side: {progress.words.removeprefix('reversed: ')}"
+    return f"Settled: {progress.words}"
+
+
 def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Content]:
+    """Each leg before, as previewed and now; the columns are as wide as their numbers, so that a row stays whole."""
     before, now = plan.before.as_json(), held.as_json() if held is not None else {}
     previewed = [result.after.as_json() for result in plan.results]
+    rows = [("", "before", "previewed", "held now", "", "$quiet")]
     for leg in dict.fromkeys([*before, *now]):
-        wanted = [each.get(leg, UNKNOWN) for each in previewed]
-        is_so = now.get(leg, UNKNOWN)
-        mark, style = ("as previewed", "") if is_so in wanted else ("DIFFERENT", "bold $error")
-        words = f"{before.get(leg, UNKNOWN):>14}{' or '.join(dict.fromkeys(wanted)):>24}{is_so:>16}  {mark}"
-        yield line(leg, words, style)
+        wanted = [sizes.get(leg, UNKNOWN) for sizes in previewed]
+        size_now = now.get(leg, UNKNOWN)
+        mark, style = ("as previewed", "") if size_now in wanted else ("DIFFERENT", "bold $error")
+        rows.append((leg, before.get(leg, UNKNOWN), " or ".join(dict.fromkeys(wanted)), size_now, mark, style))
+    widths = [max(len(row[column]) for row in rows) for column in (1, 2, 3)]
+    for leg, *sizes, mark, style in rows:
+        columns = "".join(f"{size:>{width}}  " for size, width in zip(sizes, widths, strict=True))
+        yield line(leg, f"{columns}{mark}".rstrip(), style)
 
 
 def left_words(shown: Preview) -> str:
