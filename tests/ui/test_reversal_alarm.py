@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from textual.widgets import Button
+from textual.widgets import Button, Static
 
 from tests.ui.reversal_stage import opened, posts, said, words
 from tests.ui.virtual import Stage as UiStage
@@ -66,6 +66,31 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         assert said(stage) == sentence
 
 
+async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = UiStage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        left = asyncio.Event()
+
+        async def left_open(sent: Sent) -> AsyncIterator[Progress]:
+            await left.wait()
+            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, words="no outcome so far")
+
+        monkeypatch.setattr(stage.desk.execution, "follow", left_open)
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(2)
+        await pilot.press("escape")
+        left.set()
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert said(stage).endswith(
+            "It is not known what became of it: no outcome so far. It goes on being looked for. "
+            f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
+        )
+
+
 async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = UiStage()
     async with stage.running(SIZE) as pilot:
@@ -80,7 +105,8 @@ async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeyp
         await pilot.press("enter")
         await asyncio.sleep(4)
         await pilot.pause()
-        assert "It is not known what became of it: no outcome so far" in words(stage)
-        assert "stays locked until it is settled or released; J shows it" in words(stage)
+        assert "It is not known what became of it: no outcome so far." in words(stage)
+        body = str(dialog.query_one("#body", Static).content)
+        assert "stays locked until it is settled or released; J shows it." in body and "\ufffd" not in body
         await pilot.press("enter")
         assert not isinstance(stage.app.screen, ReversalDialog)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, Static
 
 from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
 from tests.ui.virtual import Stage
@@ -300,7 +300,10 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         monkeypatch.setattr(execution, "_read_again", reads_slowly)
         await confirm(pilot, dialog)
         await asyncio.sleep(after_s)
-        assert "Esc takes it back until it has left" in words(stage)
+        sending = str(dialog.query_one("#reason", Static).content)
+        assert "Until it has left, Esc takes it back." in sending
+        symbol = dialog._preview.target.symbol
+        assert f"After that, Esc leaves the dialog: it goes on, {symbol} stays locked, and J shows it." in sending
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)

@@ -200,13 +200,13 @@ class OutcomeTracker:
         """Say once that there is no end after a while; the trader may release it from then on."""
         if search.left_open or search.watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
-        if search.state is State.ACKNOWLEDGED:
-            why = f"no outcome could be named within {FOLLOW_S:.0f} s"
-            if await self._intents.note(search.sent.intent, State.UNKNOWN, {"why": why}):
-                search.state = State.UNKNOWN
+        why = f"no outcome could be named within {FOLLOW_S:.0f} s"
+        if search.state is State.ACKNOWLEDGED and await self._intents.note(
+            search.sent.intent, State.UNKNOWN, {"why": why}
+        ):
+            search.state = State.UNKNOWN
         search.left_open = True
-        words = "not settled; the symbol stays locked until it is settled or released"
-        publish(Progress(search.state, Stage.LEFT_OPEN, words))
+        publish(Progress(search.state, Stage.LEFT_OPEN, why))
         return False
 
     async def _settle(

@@ -18,7 +18,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from tradetui.ui.dialogs.deliberate_button import DeliberateButton
-from tradetui.ui.reversal.lines import left_words, outcome_lines, preview_lines, route_lines, unknown_words
+from tradetui.ui.reversal.lines import (
+    left_words,
+    outcome_lines,
+    preview_lines,
+    route_lines,
+    sending_words,
+    unknown_words,
+)
 from tradetui.ui.reversal.unread import Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -440,7 +447,7 @@ class ReversalDialog(ModalScreen[None]):
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
         self._phase = Phase.SENDING
-        self._update("#reason", sanitized("It is read again and sent … Esc takes it back until it has left."))
+        self._update("#reason", sanitized(sending_words(self._preview)))
         self.query_one("#confirm", Button).disabled = True
         self._unread.looked_at = self._preview
         self.query_one("#cancel", Button).disabled = True
@@ -531,7 +538,7 @@ class ReversalDialog(ModalScreen[None]):
             self.app.bell()
         if not self.is_attached:
             title = self._sent.title if self._sent is not None else f"Reverse {shown.subject}"
-            words = f"{title}: {progress.words}" if progress is not None else f"{title}: {body.plain}"
+            words = f"{title}: {progress.words}" if progress is not None else f"{title}: {' '.join(body.plain.split())}"
             notify(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
             return
         self._phase = Phase.OVER

@@ -222,6 +222,14 @@ def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Conten
         yield line(leg, f"{columns}{mark}".rstrip(), style)
 
 
+def sending_words(shown: Preview) -> str:
+    """What Esc does while it is sent and nothing has come back yet."""
+    return (
+        "It is read again and sent … Until it has left, Esc takes it back. After that, Esc leaves the dialog: it goes "
+        f"on, {shown.target.symbol} stays locked, and J shows it."
+    )
+
+
 def left_words(shown: Preview) -> str:
     """What Esc does while its end is looked for."""
     return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
@@ -231,6 +239,7 @@ def unknown_words(shown: Preview, why: str) -> Content:
     """It may have been done: what is certain, and what goes on."""
     symbol = shown.target.symbol
     return Content.assemble(
-        (scrub(f"It is not known what became of it: {why}"), "bold $error"),
-        scrub(f"\n\nIt goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+        (scrub(f"It is not known what became of it: {why.rstrip('.')}."), "bold $error"),
+        "\n\n",
+        scrub(f"It goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
     )
