@@ -37,6 +37,7 @@ def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more:
     return Preview(**{**values, **more})
 
 
+UNKNOWN_WORD = "holdSide 'net' is not known."
 SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
 
 
@@ -48,6 +49,12 @@ def order(order_id: str, words: str) -> OrderImpact:
     ("before", "now", "expected"),
     [
         (shown(SHORT_LEG), shown(SHORT_LEG), ()),
+        (shown(None, doubts=(UNKNOWN_WORD,)), shown(None, doubts=(UNKNOWN_WORD,)), ()),
+        (
+            shown(SHORT_LEG),
+            shown(None, doubts=(UNKNOWN_WORD,)),
+            (Change(ChangedFact.REVERSAL, SHORT_LEG.title, "holdSide 'net' is not known"),),
+        ),
         (
             shown(SHORT_LEG),
             shown(plan(legs("0.1214", "0.2033"), "sell")),
