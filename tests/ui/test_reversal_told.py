@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.ui.virtual import Stage
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import NotConfirmed
-from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog
 
@@ -338,3 +339,24 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
         breaks_off.set()
         await asyncio.sleep(1)
         assert said(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."
+
+
+async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None
+        preview = execution.preview
+        why = "What is held cannot be told: holdSide 'net' is not known."
+
+        async def unknown_word(target: Target) -> Preview:
+            return replace(await preview(target), plan=None, doubts=(why,))
+
+        monkeypatch.setattr(execution, "preview", unknown_word)
+        dialog = await opened(stage, pilot)
+        for _ in range(2):
+            assert not dialog.query_one("#confirm").display and not dialog.query_one("#size").display
+            assert why in words(stage)
+            assert "Changed since you looked" not in words(stage)
+            await asyncio.sleep(11)
+            await pilot.pause()

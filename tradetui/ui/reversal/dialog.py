@@ -262,7 +262,9 @@ class ReversalDialog(ModalScreen[None]):
         """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
         if self._preview is not None and self._preview.plan is not None:
             self._read_whole = self._read_whole and len(preview.resting) <= len(self._preview.resting)
-        self._preview, self._reading, self._unreadable = preview, "", False
+        self._preview, self._reading = preview, ""
+        # Another size may be possible where this one is not; where none was asked for, none is possible.
+        self._unreadable = preview.plan is None and preview.target.size is None
         self._unread.looked_at = self._unread.looked_at or preview
         self._target = preview.target
         self.query_one(Vertical).border_title = sanitized(f"Reverse {self._subject}")
