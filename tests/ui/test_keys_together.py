@@ -64,7 +64,7 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing(end: str, gap_s: fl
         assert posts(stage) == 0
         assert stage.app.screen is dialog, "nor do they press Cancel"
         assert typed(dialog).strip() == subject
-        if end != "\r":
+        if end not in ("\r", "\t\t\r"):
             assert "Enter came together with other keys and pressed nothing" in words(stage)
         dialog.query_one("#confirm", Button).focus()
         await pilot.pause()
@@ -130,6 +130,43 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
         assert typed(dialog) == "BTCUSD LONG"
         assert "was dropped" not in words(stage)
         assert posts(stage) == 0
+
+
+async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_whole() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        await still(stage, pilot)
+        await read_at_once(stage, pilot, "Rbtcu", gap_s=0.01)
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        ready = asyncio.Event()
+        dialog.watch(dialog.query_one("#typed", Input), "disabled", ready.set, init=False)
+        if dialog.query_one("#typed", Input).disabled:
+            await ready.wait()
+        await read_at_once(stage, pilot, "sd long\t\r", gap_s=0.02)
+        assert typed(dialog) == "sd long"
+        assert "What was typed before it was ready was dropped" in words(stage)
+        await pilot.press("pagedown", "shift+tab", "home")
+        assert "What was typed before it was ready was dropped" in words(stage)
+        stage.app.set_focus(dialog.query_one("#typed"))
+        await pilot.press("home")
+        await read_at_once(stage, pilot, "btcu")
+        assert typed(dialog) == dialog._subject.lower()
+        assert "was dropped" not in words(stage)
+        assert posts(stage) == 0
+
+
+async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burst() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await still(stage, pilot)
+        await read_at_once(stage, pilot, "R1")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        while dialog.query_one("#size", Input).disabled:
+            await read_at_once(stage, pilot, "2" * 5, gap_s=0.02)
+        assert "What was typed before it was ready was dropped" in words(stage)
 
 
 async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:

@@ -77,7 +77,8 @@ async def test_one_way_names_the_side_that_is_held() -> None:
         assert f"REVERSE THE {leg} OF {held.symbol}" in words(stage)
 
 
-async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour() -> None:
+@pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
+async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
@@ -93,8 +94,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour() -> None:
         await asyncio.sleep(2)
         await pilot.pause()
         assert table.cursor_record is not None and table.cursor_record is not gone
-        await pilot.press("R")
-        await pilot.pause()
+        await read_at_once(stage, pilot, burst)
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert f"{gone.symbol} {leg.upper()} has gone since the key before" in words(stage)
         await pilot.press("R")
@@ -151,6 +151,95 @@ async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look()
         assert posts(stage) == 0
         await pilot.press("enter")
         await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.4, 0.6, 0.8, 1.0, 1.2, 2.0, 10.0, 10.6])
+async def test_enter_after_not_sent_sends_or_says_that_it_did_not(after_s: float) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        hold_more(stage, dialog, "long", "0.109")
+        await confirm(pilot, dialog)
+        await pilot.pause()
+        assert "NOT SENT" in words(stage)
+        await asyncio.sleep(after_s)
+        await pilot.press("enter")
+        await asyncio.sleep(0.3)
+        await pilot.pause()
+        if not posts(stage):
+            assert stage.app.screen is dialog
+            assert "NOT SENT" in words(stage), "what was not acted on is not read"
+            assert "Enter pressed nothing" in words(stage)
+            await asyncio.sleep(2)
+            assert stage.app.focused is dialog.query_one("#confirm")
+            await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1
+
+
+# Left by Cancel, and from the word to the button
+
+
+@pytest.mark.parametrize("keys", ["enter", "escape", "tab shift+tab enter"])
+async def test_left_without_sending_it_says_so(keys: str) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press(*keys.split())
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert said(stage) == f"Reverse {dialog._subject}: nothing was sent."
+
+
+async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await still(stage, pilot)
+        await pilot.press("R")
+        await asyncio.sleep(0.2)
+        await pilot.press("tab")
+        await asyncio.sleep(0.3)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert said(stage).endswith(": nothing was sent.")
+
+
+async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject[:-1])
+        await pilot.press("tab")
+        assert stage.app.focused is dialog.query_one("#cancel")
+        await read_at_once(stage, pilot, dialog._subject[-1])
+        await pilot.press("tab")
+        assert stage.app.focused is dialog.query_one("#confirm")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1
+
+
+async def test_tab_from_the_whole_word_while_it_is_read_again_goes_to_the_confirm_button_afterwards() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        expired = asyncio.Event()
+        dialog.watch(dialog.query_one("#confirm", Button), "disabled", expired.set, init=False)
+        await expired.wait()
+        await pilot.press("tab", "enter")
+        assert stage.app.screen is dialog, "Enter does not press Cancel"
+        assert "Enter pressed nothing" in words(stage)
+        await asyncio.sleep(2)
+        assert stage.app.focused is dialog.query_one("#confirm")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
         assert posts(stage) == 1
 
 

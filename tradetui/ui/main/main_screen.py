@@ -28,9 +28,10 @@ class MainScreen(RowActions):
         self._vanished: Position | None = None
 
     def before_key(self, event: TypedInput) -> bool:
-        """Note which position has gone from under the cursor since the key before."""
+        """Note which position has gone from under the cursor since the key before; keys of one burst are one key."""
         table = self.panels["positions"].table
-        self._vanished, table.vanished = table.vanished, None
+        if table.vanished is not None or not cast("TradeApp", self.app).key_order.in_burst:
+            self._vanished, table.vanished = table.vanished, None
         return True
 
     def action_reverse(self) -> None:

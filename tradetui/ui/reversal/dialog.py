@@ -17,7 +17,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.ui.dialogs.deliberate_button import DeliberateButton
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.reversal.lines import (
     left_words,
     outcome_lines,
@@ -26,7 +26,7 @@ from tradetui.ui.reversal.lines import (
     sending_words,
     unknown_words,
 )
-from tradetui.ui.reversal.unread import Unread
+from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -69,6 +69,7 @@ class ReversalDialog(ModalScreen[None]):
         ("up", "scroll_by(-1)", "Up"),
         ("pagedown", "scroll_pages(1)", "Page down"),
         ("pageup", "scroll_pages(-1)", "Page up"),
+        ("tab", "next", "Next"),
         Binding("L", "lock", "Lock or unlock", id="lock"),
     ]
     VERTICAL_BREAKPOINTS = [
@@ -146,13 +147,31 @@ class ReversalDialog(ModalScreen[None]):
 
         return self._preview is not None and must_type(self._preview, self._execution.settings)
 
+    @property
+    def _word_wanted(self) -> bool:
+        """Whether a word is asked for that is not typed yet."""
+        from tradetui.desk.reversal.pretrade_checks import is_typed
+
+        return self._must_type and not is_typed(self._subject, self.query_one("#typed", Input).value)
+
     # Keys
 
     def before_key(self, event: TypedInput) -> bool:
-        """Drop what is typed before there is something to type it for; a key at an armed preview means it was read."""
-        self._unread.too_soon = False
-        if self._phase is Phase.ARMED:
-            self._unread.read(self._preview)
+        """Drop what is typed before there is something to type it for.
+
+        A key at an armed preview means that it was read, unless it came together with the one before it, or is an
+        Enter that found no focus: that one does nothing, and says so.
+        """
+        in_burst = self._trade_app.key_order.in_burst
+        if not in_burst:
+            self._unread.pressed_nothing = ""
+        is_enter = isinstance(event, events.Key) and event.key == "enter"
+        if is_enter and self.focused is None and self._phase in (Phase.READING, Phase.ARMED):
+            self._unread.pressed_nothing = NO_FOCUS
+            self.call_later(self._tell)
+            self.set_timer(BACK_S, self._give_focus_back)
+        elif self._phase is Phase.ARMED and not in_burst:
+            self._unread.read(self._preview, word_wanted=self._word_wanted)
             self.call_later(self._tell)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
@@ -206,6 +225,20 @@ class ReversalDialog(ModalScreen[None]):
     def on_screen_resume(self) -> None:
         """What was in front is gone; it may have unlocked trading."""
         self.call_later(self._tell)
+
+    def action_next(self) -> None:
+        """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
+        confirm = self.query_one("#confirm", Button)
+        if not self.query_one("#typed", Input).has_focus or self._word_wanted:
+            self.focus_next()
+        elif confirm.focusable:
+            self.set_focus(confirm)
+        elif self._phase is Phase.READING:
+            # It is read again just now: the button gets the focus once it can be pressed.
+            self._focus_before = "confirm"
+            self.set_focus(None)
+        else:
+            self.focus_next()
 
     def action_scroll_by(self, lines: int) -> None:
         """Scroll what does not fit."""
@@ -385,6 +418,8 @@ class ReversalDialog(ModalScreen[None]):
 
     @on(Input.Changed)
     def _typed(self) -> None:
+        if self._must_type and not self._word_wanted:
+            self._unread.dropped = False
         self._tell()
 
     @on(Input.Submitted, "#size")
@@ -426,12 +461,14 @@ class ReversalDialog(ModalScreen[None]):
                     severity="warning",
                     seconds=30,
                 )
+        elif self._phase in (Phase.READING, Phase.ARMED):
+            notify(self.app, f"Reverse {self._subject}: nothing was sent.")
         self._phase = Phase.OVER
         self.dismiss(None)
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        self._unread.too_soon = True
+        self._unread.pressed_nothing = TOO_SOON
         self._tell()
 
     @on(Button.Pressed)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Change, Preview
 
 DROPPED: Final = "What was typed before it was ready was dropped: type it again."
+NO_FOCUS: Final = "Enter pressed nothing, for nothing had the focus then: look, then press it again."
 
 
 @dataclass(slots=True)
@@ -22,19 +22,21 @@ class Unread:
     """It stays on the screen until `read`, however often the preview is read again meanwhile.
 
     `looked_at` is what was on the screen, armed, when a key was pressed last: changes are told against it.
-    `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready; `too_soon`
-    that Enter came together with other keys; `notice` what the journal has to say once.
+    `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays
+    until the word that is asked for is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` what the
+    journal has to say once.
     """
 
     looked_at: Preview | None = None
     not_sent: str = ""
     dropped: bool = False
-    too_soon: bool = False
+    pressed_nothing: str = ""
     notice: str = ""
 
-    def read(self, preview: Preview | None) -> None:
-        """A key was pressed at the armed preview."""
-        self.looked_at, self.not_sent, self.dropped, self.notice = preview, "", False, ""
+    def read(self, preview: Preview | None, *, word_wanted: bool) -> None:
+        """A key was pressed at the armed preview; `word_wanted` is whether a word is still to be typed."""
+        self.looked_at, self.not_sent, self.notice = preview, "", ""
+        self.dropped = self.dropped and word_wanted
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
         """What of the preview is not as it was when the trader looked."""
@@ -58,5 +60,5 @@ class Unread:
             yield self.notice
         if self.dropped:
             yield DROPPED
-        if self.too_soon:
-            yield TOO_SOON
+        if self.pressed_nothing:
+            yield self.pressed_nothing
