@@ -72,7 +72,7 @@ async def test_who_stops_early_leaves_no_reading_behind() -> None:
 async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahead: bool) -> None:
     """Where the rows wanted are counted, a page more than they need is a call for nothing."""
     pages = Pages(4)
-    asked = show._parser().parse_args(["spot-bills", *flags])
+    asked = show.show_parser().parse_args(["spot-bills", *flags])
     stream = show._stream(Told(pages), endpoint("spot.bills"), None, None, asked, show._Progress("spot-bills"))
     first = await anext(stream)
     await asyncio.sleep(0)

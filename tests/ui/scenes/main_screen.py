@@ -67,6 +67,6 @@ SCENES = {
     "live-stops": Scene(SIZE, ("─ 5 Live stops 9", " live "), press("v"), after=14.0),
     "paused": Scene(SIZE, ("PAUSED: rows stand still",), press("space")),
     "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "S")),
-    "unlock": Scene(SIZE, ("LOCKED", "Unlock trading on SANDBOX hedge?"), press("L", "L")),
+    "unlock": Scene(SIZE, ("Trading is locked.", "Unlock trading on SANDBOX hedge?"), press("L", "L")),
     "starting": Scene(SIZE, ("SANDBOX   TRADE   hedge", "reading …"), before=_answer_late, after=0.0),
 }
