@@ -22,6 +22,7 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
 from tradetui.desk.reversal import execution, order_reads, outcome_tracker, sending, tracking
 from tradetui.desk.reversal import market_state as evidence
+from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
@@ -166,7 +167,15 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
         return
 
     attempt = execution.Sending(
-        on.client, killed._reads, killed.intents, on.client.clock, "tt-9", KEY, killed._asleep_ms, killed._beside
+        on.client,
+        killed._reads,
+        killed.intents,
+        on.client.clock,
+        "tt-9",
+        KEY,
+        killed._asleep_ms,
+        killed._beside,
+        Departure(),
     )
     assert preview.plan is not None
     plan = preview.plan.with_client_oid("tt-9")
