@@ -90,6 +90,13 @@ def back_to_the_panels(screens: list[Screen]) -> None:
     until(screens, lambda each: "every field" not in each.text, "the five panels")
 
 
+def shown_to_its_end(screen: Screen) -> bool:
+    """Whether all of the preview was on the screen; a page further where it was not."""
+    if "There is more below" in screen.text:
+        screen.send(PAGE_DOWN)
+    return confirmable(screen)
+
+
 def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
     """Both preview, both confirm in the same moment; how each ended."""
     posts = exchange.posts
@@ -98,6 +105,12 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
     for screen in screens:
         screen.send(b"2u")
     until(screens, lambda screen: re.search(rf"BTCUSDT +{leg} +0\.5", screen.text) is not None, f"the {leg} leg")
+    # The leg of the round before may have gone since that key: R says so then, and opens nothing.
+    for screen in screens:
+        screen.send(b"2")
+    for _ in range(30):
+        for screen in screens:
+            screen.read()
     for screen in screens:
         screen.send(b"R")
     until(screens, armed, "an armed preview")
@@ -107,9 +120,7 @@ def play_round(exchange: ExchangeThread, screens: list[Screen]) -> list[str]:
             screen.read()
     until(screens, armed, "an armed preview")
     # What does not fit is shown page by page: nothing is confirmed before all of it was.
-    for screen in screens:
-        screen.send(PAGE_DOWN * 3)
-    until(screens, confirmable, "the end of the preview")
+    until(screens, shown_to_its_end, "the end of the preview")
     for screen in screens:
         screen.send(b"\t")
     # Enter that comes before the focus was painted presses nothing.
