@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -31,11 +30,11 @@ class ProcessLife:
         """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
         for folder in (directory.parent, directory):  # the mode is the last one's only
             make_private_directory(folder)
-        _clear_old_files(directory)
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _clear_old_files(directory, os.fstat(self._descriptor).st_mtime)
 
     def close(self) -> None:
         """Let go of the lock: others see this process as ended."""
@@ -62,9 +61,8 @@ def is_alive(directory: Path, owner: str) -> bool:
         os.close(descriptor)
 
 
-def _clear_old_files(directory: Path) -> None:
+def _clear_old_files(directory: Path, now_s: float) -> None:
     """Remove the lock files of processes that ended and began long ago, so that they do not pile up."""
-    now_s = time.time()
     for file in directory.glob(f"*{_SUFFIX}"):
         with suppress(OSError):
             if now_s - file.stat().st_mtime > _KEPT_S and not is_alive(directory, file.name.removesuffix(_SUFFIX)):
