@@ -14,3 +14,10 @@ def own_state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     monkeypatch.setenv("TRADETUI_STATE_DIR", str(directory))
     monkeypatch.setenv("XDG_STATE_HOME", str(directory))  # where a test hands over an environment of its own
     return directory
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A campaign runs as long as it takes."""
+    for item in items:
+        if item.get_closest_marker("campaign"):
+            item.add_marker(pytest.mark.timeout(0))

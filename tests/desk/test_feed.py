@@ -299,3 +299,23 @@ async def test_a_listener_that_fails_ends_neither_the_feed_nor_the_others() -> N
     await feed.poll()
     await feed.poll()
     assert len(heard) == 2
+
+
+@pytest.mark.looptime
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("first", [None, "positions"])
+async def test_a_stop_in_the_moment_a_wait_ends_is_not_lost(first: str | None):
+    scripts = {name: Script() for name in ("positions", "orders")}
+    for script in scripts.values():
+        script.answer = lambda: Reading([])
+    feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
+    scheduler = Scheduler(feeds, Random(1), first=first)
+    read = asyncio.Event()
+    feeds[0].subscribe(lambda _: read.set())
+    scheduler.start()
+    await read.wait()
+    scheduler.poll_now()
+    await scheduler.stop()
+    reads = [script.reads for script in scripts.values()]
+    await asyncio.sleep(60)
+    assert [script.reads for script in scripts.values()] == reads

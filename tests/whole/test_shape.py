@@ -97,6 +97,19 @@ def test_no_binding_says_nothing() -> None:
     assert stayed == FIELDS_THAT_STAY, "a name that is bound no longer is taken off the list"
 
 
+def test_no_wait_loses_a_cancellation() -> None:
+    # Before Python 3.12 asyncio.wait_for returns, and forgets that it was cancelled, where both come in one moment.
+    package = ROOT / "tradetui"
+    calls = [
+        f"{file.relative_to(package)}:{node.lineno}"
+        for file in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute | ast.alias)
+        and "wait_for" in (getattr(node, "attr", ""), getattr(node, "name", ""))
+    ]
+    assert not calls, "use asyncio.timeout: " + ", ".join(calls)
+
+
 def test_no_lock_file_is_tracked() -> None:
     locks = {"uv.lock", "poetry.lock", "pdm.lock", "package-lock.json"}
     assert not [line for line in tracked() if line.rsplit("/", 1)[-1] in locks]

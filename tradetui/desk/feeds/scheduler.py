@@ -63,7 +63,8 @@ class Scheduler:
         loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
         if feed.name != self._first and not self._first_is_read.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._first_is_read.wait(), HEAD_START_S)
+                async with asyncio.timeout(HEAD_START_S):
+                    await self._first_is_read.wait()
                 await asyncio.sleep(SHOWING_S)
         while True:
             began = loop.time()
@@ -72,5 +73,6 @@ class Scheduler:
                 self._first_is_read.set()
             pause = feed.pause(loop.time() - began, self._random)
             with suppress(TimeoutError):
-                await asyncio.wait_for(wake.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await wake.wait()
             wake.clear()
