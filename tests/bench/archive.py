@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def build(file: Path, rows: int) -> None:
     archive.close()
 
 
-def _rows(rows: int, chance: random.Random) -> object:
+def _rows(rows: int, chance: random.Random) -> Iterator[tuple[str, int, str, str, str]]:
     for number in range(rows):
         id_, at, symbol = str(10**18 + number), START_MS + number * 1000, chance.choice(SYMBOLS)
         body = {

@@ -52,9 +52,9 @@ def counts(interpreter: Path, arguments: list[str]) -> dict[str, int]:
         environment = Path(scratch) / "environment"
         subprocess.run([interpreter, "-m", "venv", environment], check=True)
         own_python = environment / "bin" / "python"
-        pip = [own_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip: list[str | Path] = [own_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "-c", "tests/constraints.txt", ".[test]"], cwd=ROOT, check=True)
-        command = [own_python, "-m", "pytest", "-q", *arguments]
+        command: list[str | Path] = [own_python, "-m", "pytest", "-q", *arguments]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     sys.stderr.write(done.stdout)
     last_lines = "\n".join(done.stdout.splitlines()[-1:])

@@ -116,7 +116,7 @@ async def ready(desk: Desk) -> Preview:
         await asyncio.sleep(0.01)
     while True:
         # The panel may still show the leg that was reversed the round before.
-        target = execution.target_of(desk.snapshot("positions").rows[0])  # type: ignore[arg-type]
+        target = execution.target_of(desk.snapshot("positions").rows[0])
         preview = await execution.preview(target)
         if not execution.blocking_reasons(preview, preview.subject):
             return preview
@@ -178,7 +178,7 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
         return False
 
     # The program ends with the POST sent and nothing after it written down.
-    execution.intents.note = never  # type: ignore[method-assign]
+    execution.intents.note = never  # type: ignore[assignment, method-assign]
     await execution.confirm(preview, preview.subject)
     await desk.stop()
     again = desk_on(server["base_url"], server, folder)

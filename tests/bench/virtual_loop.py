@@ -13,7 +13,9 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """The coroutine's result; no second passes while it sleeps."""
-    loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
+    plain = asyncio.new_event_loop()
+    assert isinstance(plain, asyncio.BaseEventLoop)
+    loop = looptime.patch_event_loop(plain, start=0, noop_cycles=1)
     try:
         return loop.run_until_complete(work)
     finally:

@@ -74,7 +74,7 @@ def test_created_over_a_connection_then_listed_and_used(
     async def work() -> str:
         desk = choices[0].open_desk()
         try:
-            creation, done = await created(desk, CreateBatchRequest(accounts=ONE))  # type: ignore[arg-type]
+            creation, done = await created(desk, CreateBatchRequest(accounts=ONE))
             assert done.rows[0].good, done
             assert (await creation.create(CreateSubaccountRequest(subaccount_name="a@b.example"))).state == "rejected"
             (entry,) = await creation.entries()
@@ -138,7 +138,7 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
         desk = open_desk(loaded, flags)
         try:
             wanted: list[Any] = [{**ONE[0], "sub_account_name": "lostlost"}]
-            _, done = await created(desk, CreateBatchRequest(accounts=wanted))  # type: ignore[arg-type]
+            _, done = await created(desk, CreateBatchRequest(accounts=wanted))
             assert done.state == "unknown"
         finally:
             await desk.stop()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tradetui.commands import show
 from tradetui.commands.show import ahead
+from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import Busy
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.models.spot import SpotBill
@@ -73,7 +74,8 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     """Where the rows wanted are counted, a page more than they need is a call for nothing."""
     pages = Pages(4)
     asked = show.show_parser().parse_args(["spot-bills", *flags])
-    stream = show._stream(Told(pages), endpoint("spot.bills"), None, None, asked, show._Progress("spot-bills"))
+    client = cast(ExchangeReader, Told(pages))
+    stream = show._stream(client, endpoint("spot.bills"), None, None, asked, show._Progress("spot-bills"))
     first = await anext(stream)
     await asyncio.sleep(0)
     assert first.key == "0"

@@ -30,7 +30,7 @@ from tradetui.wire.text.sanitize import scrub
 ROOT = Path(tradetui.__file__).parent
 TEXT = "".join(HOSTILE)
 """Every hostile text in one, as an argument."""
-FORMS = ([], ["--json"], ["--csv"])
+FORMS: tuple[list[str], ...] = ([], ["--json"], ["--csv"])
 SHOWS = [
     ["show", what, *form, *(["--sub-uid", "4200000001"] if what == "email" else [])] for what in WHATS for form in FORMS
 ]
@@ -226,7 +226,7 @@ def test_an_encoding_that_lacks_a_character_gets_an_escape(encoding: str) -> Non
     output.csv(["→", "\ud800"])
     output.json('{"a":"→\ud800"}')
     output.flush()
-    written = stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    written = stream.buffer.getvalue().decode(encoding)
     assert json.loads(written.splitlines()[-1]) == {"a": "→\ud800"}
 
 

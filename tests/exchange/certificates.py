@@ -12,7 +12,8 @@ import pytest
 
 def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:
     """A server's context with a certificate of its own making for 127.0.0.1."""
-    x509 = pytest.importorskip("cryptography.x509")
+    pytest.importorskip("cryptography")
+    from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -42,7 +43,8 @@ def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:
 
 def certificate_of_authority(directory: Path, name: str) -> tuple[ssl.SSLContext, Path]:
     """A server's context with a certificate for a host name, and the file of the authority that issued it."""
-    x509 = pytest.importorskip("cryptography.x509")
+    pytest.importorskip("cryptography")
+    from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 

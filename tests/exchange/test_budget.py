@@ -168,7 +168,7 @@ async def test_a_429_halves_once_for_a_burst_and_permits_come_back_one_by_one() 
         held.refused()
     usage = permits.usage()["futures.fills"]
     assert (usage.allowed, usage.halved) == (5, True)
-    seen = []
+    seen: list[int] = []
     for _ in range(200):
         await asyncio.sleep(0.1)
         allowed = permits.usage()["futures.fills"].allowed

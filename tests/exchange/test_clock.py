@@ -42,6 +42,7 @@ def test_the_offset_is_the_median_against_the_midpoint_of_the_round_trip() -> No
         clock.pass_(back)
         server.observe(told, there + back)
     assert server.offset_ms == pytest.approx(700, abs=40)
+    assert server.offset_ms is not None
     assert server.now_ms == clock.wall + server.offset_ms
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.sandbox.calling import DAY_MS, NOW_MS, Caller
 from tests.wire.interface_document import Document, parse, words
 from tradetui.wire.catalogue import CATALOGUE
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 BY_NUMBER = {endpoint.number: endpoint for endpoint in CATALOGUE.values() if endpoint.number is not None}
 SPAN = {"startTime": str(NOW_MS - 89 * DAY_MS), "endTime": str(NOW_MS)}
 PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
@@ -22,7 +22,10 @@ PLAN_TYPES = ("normal_plan", "track_plan", "profit_loss")
 
 OBJECTS = {(1, "permissions"), (2, "permList"), (2, "ipList"), (3, "feeDetail"), (7, "assetList"), (8, "permList")}
 """Fields whose type is not String."""
-SHOWN_OTHERWISE = {(13, "feeDetail"): list, (9, "fromCoinSize"): (int, float)}
+SHOWN_OTHERWISE: dict[tuple[int, str], type | tuple[type, ...]] = {
+    (13, "feeDetail"): list,
+    (9, "fromCoinSize"): (int, float),
+}
 """Fields that the table types as String and the example shows as something else."""
 WORDS = {
     1: {"permissions"},

@@ -249,7 +249,8 @@ def test_one_end_that_is_missing_is_three_months_away(reading: Caller, name: str
     plan = {"planType": "normal_plan"} if name == "futures.triggers" else {}
 
     def times(**given: int) -> list[int]:
-        rows = reading.get(name, productType="USDT-FUTURES", **plan, **given).rows
+        parameters: dict[str, Any] = {"productType": "USDT-FUTURES", **plan, **given}
+        rows = reading.get(name, "hedge", **parameters).rows
         return [int(row["cTime"]) for row in rows]
 
     start = NOW_MS - 120 * DAY_MS

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import count
 
 from tradetui.trading.positions import Position, Reported
-from tradetui.wire.enums import PositionMode
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
@@ -54,7 +54,7 @@ def position(leg: str, size: str, *, mode: PositionMode = PositionMode.HEDGE, en
     return Position(
         product_type=USDT,
         symbol="BTCUSDT",
-        leg="long" if leg == "long" else "short",
+        leg=PositionSide.LONG if leg == "long" else PositionSide.SHORT,
         size=Decimal(size),
         mode=mode,
         source=Reported(),

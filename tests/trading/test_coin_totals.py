@@ -44,7 +44,11 @@ def test_a_buy_brings_the_base_coin_and_costs_the_quote_coin_and_the_fee() -> No
         Decimal("0.04"),
         Decimal("-0.0001"),
     )
-    assert (totals["USDT"].bought, totals["USDT"].sold, totals["USDT"].fees) == (2100, 5000, 0)
+    assert (totals["USDT"].bought, totals["USDT"].sold, totals["USDT"].fees) == (
+        Decimal(2100),
+        Decimal(5000),
+        Decimal(0),
+    )
     assert (totals["BTC"].rows, totals["USDT"].rows) == (2, 2)
 
 
@@ -80,7 +84,7 @@ def test_a_pair_nobody_can_split_is_counted_under_its_own_name() -> None:
 def test_bills_tell_bought_sold_fees_and_movement_by_business_type_in_either_dialect() -> None:
     rows = [bill("USDT", "buy", "-100", "-0.1"), bill("USDT", "SELL", "40"), bill("USDT", "TRANSFER_OUT", "-7")]
     total = added({}, [*rows, bill("USDT", None, "1")])["USDT"]
-    assert (total.bought, total.sold, total.fees) == (40, 100, Decimal("-0.1"))
+    assert (total.bought, total.sold, total.fees) == (Decimal(40), Decimal(100), Decimal("-0.1"))
     assert total.movements == {"buy": -100, "SELL": 40, "TRANSFER_OUT": -7, NOT_TOLD: 1}
 
 
@@ -88,7 +92,7 @@ def test_a_converts_fee_has_no_coin() -> None:
     row = {"id": "1", "ts": "1790000000000", "fee": "0.02", "fromCoinSize": "10", "toCoinSize": "9.99"}
     totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "USDC"})])
     assert (totals["USDT"].sold, totals["USDC"].bought, totals[NOT_TOLD].fees) == (
-        10,
+        Decimal(10),
         Decimal("9.99"),
         Decimal("0.02"),
     )

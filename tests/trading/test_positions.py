@@ -24,7 +24,7 @@ def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType
 
 
 def sizes(book: PositionBook) -> dict[str, Decimal]:
-    return {each.leg: each.size for each in book.positions()}
+    return {position.shown_leg: position.size for position in book.positions()}
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_words_in_any_case() -> None:
 def test_product_types_in_lower_case() -> None:
     for kind in ProductType:
         for text in (kind.value, kind.value.lower(), kind.value.title()):
-            assert PendingOrdersRequest(productType=text).query() == [("productType", kind.value)]
+            assert PendingOrdersRequest(**{"productType": text}).query() == [("productType", kind.value)]
 
 
 def test_both_spellings_of_the_union_margin() -> None:

@@ -322,8 +322,9 @@ def test_an_empty_value_is_called_nothing(given: dict[str, Any], said: str) -> N
 
 
 def test_a_misspelt_parameter_is_told_the_right_one() -> None:
+    misspelt: dict[str, Any] = {"producttype": "USDT-FUTURES"}
     with pytest.raises(InvalidRequest, match="Did you mean product_type"):
-        FuturesFillsRequest(producttype="USDT-FUTURES")
+        FuturesFillsRequest(**misspelt)
 
 
 def test_every_request_has_a_parameter_for_every_field() -> None:

@@ -348,6 +348,8 @@ def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": data}).encode()
         return len(read_reply(orders, body).rows)
 
+    nothing: object
+    other: object
     for nothing in ({}, None, "", {"endId": ""}, {"entrustedList": None, "endId": None}, {"entrustedList": []}):
         assert read(nothing) == 0
     for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}):
