@@ -20,7 +20,7 @@ BENCHES = (
     "table",
     "monitor",
     "stalls",
-    "listing_keys",
+    "lookup_keys",
     "archive",
     "parse",
     "fetch",

@@ -408,11 +408,11 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         assert isinstance(stage.app.screen, CreationForm), "Enter pressed Back"
 
 
-@pytest.mark.parametrize("screen", ["main", "listing"])
+@pytest.mark.parametrize("screen", ["main", "lookup"])
 async def test_without_leave_its_key_says_why(screen: str) -> None:
     stage = Stage(read_only=True)
     async with stage.running(SIZE) as pilot:
-        await pilot.press(*(["6"] if screen == "listing" else []), "N")
+        await pilot.press(*(["6"] if screen == "lookup" else []), "N")
         await pilot.pause()
         (told,) = [each.message for each in stage.app._notifications]
         assert told == "Monitor mode, or account_admin is not set in the profile: nothing can be created."

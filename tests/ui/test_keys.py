@@ -11,12 +11,12 @@ from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys
-from tradetui.ui.lookup.lookup_screen import ListingScreen
+from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.main.main_screen import MainScreen
 
 SCREENS = {
     "main": MainScreen,
-    "listing": ListingScreen,
+    "lookup": LookupScreen,
     "journal": JournalScreen,
     "history": HistoryScreen,
     "detail": DetailScreen,

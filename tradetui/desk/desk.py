@@ -23,7 +23,7 @@ from tradetui.desk.feeds.snapshot import Snapshot, indexed
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.registry import REGISTRY_FILE
-from tradetui.desk.lookup.session_lookups import Listings
+from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
 from tradetui.desk.tables.product_row import ProductRow
@@ -96,7 +96,7 @@ class Desk:
         self.keeping = AccountStorage(
             polling, settings, disk, random, attach, self._account_known, self._account_not_kept
         )
-        self.listings = Listings(client, lambda: self.account, settings.account_kind)
+        self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if execution is not None:
             execution.subscribe(self.alerts.reversal_went_on)
         for feed in self.feeds.values():
@@ -152,7 +152,7 @@ class Desk:
     async def stop(self) -> None:
         """End polling, close archive and client."""
         await self.scheduler.stop()
-        await self.listings.stop()
+        await self.lookups.stop()
         await self.keeping.stop()
         if self.creation is not None:
             await self.creation.stop()

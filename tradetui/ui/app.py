@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.reversal.execution import Execution
-    from tradetui.ui.lookup.lookup_screen import ListingScreen
+    from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
@@ -109,7 +109,7 @@ class TradeApp(App[None], inherit_bindings=False):
             self.set_keymap(dict(settings.keys))
         self._main: MainScreen | None = None
         self._main_stands = asyncio.Event()
-        self.listing: ListingScreen | None = None
+        self.lookup: LookupScreen | None = None
         self.key_order = KeyOrder(self, self._hand_over)
 
     def _begin_with(self, name: str) -> None:
@@ -192,7 +192,7 @@ class TradeApp(App[None], inherit_bindings=False):
     async def _open(self, chosen: int) -> None:
         profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
         if again:
-            await self.leave_listing()
+            await self.leave_lookup()
             self.main.opening(profile.name)
             await self._close_desk()
         try:
@@ -224,8 +224,8 @@ class TradeApp(App[None], inherit_bindings=False):
             self.main.published(feed)
             if isinstance(self.screen, FollowsDesk):
                 self.screen.desk_changed()
-            if self.listing is not None:
-                self.listing.ticked()
+            if self.lookup is not None:
+                self.lookup.ticked()
 
     def _alerted(self, alert: Alert) -> None:
         if self.is_running:
@@ -246,30 +246,30 @@ class TradeApp(App[None], inherit_bindings=False):
 
     # Screens
 
-    def open_listing(self, table: str, texts: Mapping[str, str] | None = None) -> None:
+    def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
         """Look up one kind of record, in the place of another kind if one is open.
 
         With texts the form of what to ask opens, filled in with them.
         """
-        from tradetui.ui.lookup.lookup_screen import ListingScreen
+        from tradetui.ui.lookup.lookup_screen import LookupScreen
 
-        before, self.listing = self.listing, ListingScreen(self.settings, table, texts)
+        before, self.lookup = self.lookup, LookupScreen(self.settings, table, texts)
         if before is None:
-            self.push_screen(self.listing)
+            self.push_screen(self.lookup)
         else:
-            self.switch_screen(self.listing)
+            self.switch_screen(self.lookup)
         self.main.set_paces()
 
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
-        await self.leave_listing()
+        await self.leave_lookup()
         await self.main.action_panel(name)
 
-    async def leave_listing(self) -> None:
+    async def leave_lookup(self) -> None:
         """Back to the main screen from whatever records are looked up."""
-        if self.listing is None:
+        if self.lookup is None:
             return
-        self.listing = None
+        self.lookup = None
         while self.screen is not self.main:
             await self.pop_screen()
         self.main.set_paces()
@@ -389,7 +389,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Every key and what it does."""
         from tradetui.ui.dialogs.help import HelpDialog
 
-        screen = self.listing or self.main
+        screen = self.lookup or self.main
         self.push_screen(HelpDialog(dict(self.settings.keys), screen.why_not, screen.hides))
 
     def copy(self, text: str | None, what: str) -> None:

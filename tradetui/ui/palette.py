@@ -37,7 +37,7 @@ class Actions(Provider):
 
     def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         app = cast("TradeApp", self.app)
-        screen = app.listing or app.main
+        screen = app.lookup or app.main
         for binding in BINDINGS:
             if binding.id not in _NOT_LISTED and screen.where in binding.where and not screen.hides(binding.id):
                 keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))

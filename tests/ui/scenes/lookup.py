@@ -9,10 +9,10 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.desk.listing_stage import ACCOUNTS
+from tests.desk.lookup_stage import ACCOUNTS
 from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
-from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.kinds import LOOKUPS
 
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
 SIZE, NARROW = (100, 28), (60, 20)
@@ -79,14 +79,14 @@ async def _empty(table: str, stage: Stage, pilot: Pilot[None]) -> None:
 async def _failed(table: str, stage: Stage, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     if table not in REFUSED:
-        stage.sandbox.faults.next("5xx", endpoint=LISTINGS[table].endpoint_name, times=2)
+        stage.sandbox.faults.next("5xx", endpoint=LOOKUPS[table].endpoint_name, times=2)
     await _ask(stage, pilot, REFUSED.get(table, FULL[table]))
     await _wait(pilot, 3)
 
 
 async def _loading(table: str, stage: Stage, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
-    stage.sandbox.faults.next("delay", endpoint=LISTINGS[table].endpoint_name)
+    stage.sandbox.faults.next("delay", endpoint=LOOKUPS[table].endpoint_name)
     await _ask(stage, pilot, FULL[table])
 
 
@@ -116,8 +116,8 @@ EMPTY_SHOWS = {
     "email": ("Nothing is asked for yet.",),
 }
 BUSY = ("The exchange is busy or under maintenance: HTTP status 502", "failed, u tries again")
-FAILED_SHOWS = {table: BUSY for table in LISTINGS} | {"email": ("subUid does not belong to this broker (40066)",)}
-LOADING_SHOWS = {table: ("0 rows · reading …",) for table in LISTINGS}
+FAILED_SHOWS = {table: BUSY for table in LOOKUPS} | {"email": ("subUid does not belong to this broker (40066)",)}
+LOADING_SHOWS = {table: ("0 rows · reading …",) for table in LOOKUPS}
 FORM_SHOWS = {
     "spot-fills": ("To be mended first: startTime.",),
     "spot-bills": ("To be mended first: groupType, endTime.",),
@@ -135,7 +135,7 @@ def _of_every_kind(
 ) -> dict[str, Scene]:
     return {
         f"{table}-{state}": Scene(size, shows[table], partial(play, table), account=ACCOUNTS[table])
-        for table in LISTINGS
+        for table in LOOKUPS
     }
 
 

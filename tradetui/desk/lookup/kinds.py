@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ListingKind:
-    """One kind of listing: the table whose columns it shows, its title, its endpoint by the catalogue's name.
+class LookupKind:
+    """One kind of lookup: the table whose columns it shows, its title, its endpoint by the catalogue's name.
 
     `nothing` says what it means that there is no row.
     """
@@ -30,13 +30,13 @@ class ListingKind:
         return endpoint(self.endpoint_name)
 
 
-LISTINGS: Final[Mapping[str, ListingKind]] = {
+LOOKUPS: Final[Mapping[str, LookupKind]] = {
     kind.table: kind
     for kind in (
-        ListingKind("spot-fills", "Spot fills", "spot.fills", "No spot fill that this asks for."),
-        ListingKind("spot-bills", "Spot bills", "spot.bills", "No movement of the spot account that this asks for."),
-        ListingKind("convert", "Convert history", "convert.history", "Nothing was converted in this time."),
-        ListingKind("transfers", "Sub-account transfers", "broker.transfers", "No deposit or withdrawal in this time."),
-        ListingKind("email", "Sub-account e-mail", "broker.subaccount_email", "The exchange tells no e-mail."),
+        LookupKind("spot-fills", "Spot fills", "spot.fills", "No spot fill that this asks for."),
+        LookupKind("spot-bills", "Spot bills", "spot.bills", "No movement of the spot account that this asks for."),
+        LookupKind("convert", "Convert history", "convert.history", "Nothing was converted in this time."),
+        LookupKind("transfers", "Sub-account transfers", "broker.transfers", "No deposit or withdrawal in this time."),
+        LookupKind("email", "Sub-account e-mail", "broker.subaccount_email", "The exchange tells no e-mail."),
     )
 }

@@ -1,4 +1,4 @@
-"""A listing: older and older pages of one reading endpoint, loaded as somebody looks at them."""
+"""A lookup: older and older pages of one reading endpoint, loaded as somebody looks at them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from tradetui.exchange.paging import PageWalk
 
 MOST_ROWS: Final = 10_000
-"""Rows a listing holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
+"""Rows a lookup holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 Heard = Callable[[Exception | None], None]
 """Told of every answer: what went wrong, or None for a page."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class ListingState(StrEnum):
-    """How far a listing is: `more` older rows may follow, `stopped` and `failed` can be gone on with.
+class LookupState(StrEnum):
+    """How far a lookup is: `more` older rows may follow, `stopped` and `failed` can be gone on with.
 
     `full` is one that holds as many rows as it may.
     """
@@ -79,7 +79,7 @@ class LoadedRows:
         return fresh
 
 
-class Listing:
+class Lookup:
     """One query's pages; listeners are called whenever something changed.
 
     Reads are a person's: they go before polls and are tried once more when what went wrong may pass. An error is a
@@ -89,7 +89,7 @@ class Listing:
     def __init__(self, query: Query, walk: PageWalk, heard: Heard = lambda _: None) -> None:
         self.query = query
         self.rows = LoadedRows()
-        self.state = ListingState.MORE
+        self.state = LookupState.MORE
         self.error: FeedError | None = None
         self.lost = 0
         self.pages = 0
@@ -102,8 +102,8 @@ class Listing:
         self._listeners: list[Callable[[], None]] = []
 
     @classmethod
-    def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Listing:
-        """The listing of a query; nothing is read yet. `client` is one that asks in a person's lane."""
+    def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Lookup:
+        """The lookup of a query; nothing is read yet. `client` is one that asks in a person's lane."""
         start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
         if start is None:
             return cls(query, client.walk(query.endpoint, query.request), heard)
@@ -112,14 +112,14 @@ class Listing:
     @property
     def loading(self) -> bool:
         """Whether a page is being read."""
-        return self.state is ListingState.LOADING
+        return self.state is LookupState.LOADING
 
     @property
     def part(self) -> float | None:
         """How much of the stretch was read, 0 to 1; None while that cannot be told, and where there is no stretch."""
         if self.query.endpoint.time is None:
             return None
-        if self.state is ListingState.COMPLETE:
+        if self.state is LookupState.COMPLETE:
             return 1.0
         start, end = self.query.stretch.start_ms, self.query.stretch.end_ms
         reached = self._reached_ms
@@ -141,12 +141,12 @@ class Listing:
 
     def more(self) -> None:
         """Read the next page, unless one is being read, everything was, or somebody has to say so first."""
-        if self.state is ListingState.MORE:
+        if self.state is LookupState.MORE:
             self._begin(everything=False)
 
     def go_on(self, *, everything: bool = False) -> None:
         """Read the next page, or all of them, after a stop or a failure too."""
-        if self.state not in (ListingState.COMPLETE, ListingState.FULL, ListingState.LOADING):
+        if self.state not in (LookupState.COMPLETE, LookupState.FULL, LookupState.LOADING):
             self._begin(everything=everything)
 
     def stop(self) -> None:
@@ -164,14 +164,14 @@ class Listing:
     def _begin(self, *, everything: bool) -> None:
         self.everything = everything
         self.error = None
-        self._say(ListingState.LOADING)
-        self._task = asyncio.get_running_loop().create_task(self._load(everything), name="listing")
+        self._say(LookupState.LOADING)
+        self._task = asyncio.get_running_loop().create_task(self._load(everything), name="lookup")
         # Told here rather than in the task, which may be stopped before its first step.
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if task.cancelled():
-            self._say(ListingState.STOPPED)
+            self._say(LookupState.STOPPED)
 
     async def _load(self, everything: bool) -> None:
         try:
@@ -179,13 +179,13 @@ class Listing:
                 self._take(reply)
                 if self._walk.over or self._full or (reply.count and not everything):
                     break
-                self._say(ListingState.LOADING)
+                self._say(LookupState.LOADING)
         except Exception as problem:
             self._heard(problem)
             # What passes by itself for a feed, whose next tick is the retry, does not here.
             passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
             self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
-            self._say(ListingState.FAILED)
+            self._say(LookupState.FAILED)
         else:
             self._say(self._how_far())
 
@@ -193,10 +193,10 @@ class Listing:
     def _full(self) -> bool:
         return self.rows.count >= MOST_ROWS
 
-    def _how_far(self) -> ListingState:
+    def _how_far(self) -> LookupState:
         if self._walk.over:
-            return ListingState.COMPLETE
-        return ListingState.FULL if self._full else ListingState.MORE
+            return LookupState.COMPLETE
+        return LookupState.FULL if self._full else LookupState.MORE
 
     def _take(self, reply: Reply[Any]) -> None:
         self._heard(None)
@@ -210,7 +210,7 @@ class Listing:
             oldest = (min(moments) - _EPOCH) // timedelta(milliseconds=1)
             self._oldest_ms = oldest if self._oldest_ms is None else min(oldest, self._oldest_ms)
 
-    def _say(self, state: ListingState) -> None:
+    def _say(self, state: LookupState) -> None:
         self.state = state
         for listener in tuple(self._listeners):
             listener()

@@ -1,4 +1,4 @@
-"""What a listing asks for: the texts of a filter form held to the request's own rules, and the stretch they mean."""
+"""What a lookup asks for: the texts of a filter form held to the request's own rules, and the stretch they mean."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FilterField:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time a listing covers, in Unix milliseconds, both ends included; None where an end is not known.
+    """The time a lookup covers, in Unix milliseconds, both ends included; None where an end is not known.
 
     `assumed` says that nobody gave it: it is what the exchange takes, or what stands in where it insists.
     """
@@ -42,7 +42,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A listing to be read: the texts as given, the request without its stretch, and the stretch.
+    """A lookup to be read: the texts as given, the request without its stretch, and the stretch.
 
     `sent` says whether the stretch is part of what is asked, and `pieces` in how many requests' spans.
     """

@@ -1,4 +1,4 @@
-"""The listings of a session, and which of them this account may see."""
+"""The lookups of a session, and which of them this account may see."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.snapshot import FeedError
-from tradetui.desk.lookup.kinds import LISTINGS
-from tradetui.desk.lookup.lookup import Listing
+from tradetui.desk.lookup.kinds import LOOKUPS
+from tradetui.desk.lookup.lookup import Lookup
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
 from tradetui.exchange.rate_limit.limiter import Priority
@@ -24,8 +24,8 @@ NEEDED_AUTHORITIES: Final[Mapping[str, tuple[str, ...]]] = {"spot.fills": _SPOT_
 """Authorities any one of which lets a key read an endpoint, where the exchange has said so (spot/account/info)."""
 
 
-class Listings:
-    """Keeps the listing of each kind while its screen is away, and remembers for ten minutes what was refused."""
+class Lookups:
+    """Keeps the lookup of each kind while its screen is away, and remembers for ten minutes what was refused."""
 
     def __init__(
         self, client: ExchangeReader, account: Callable[[], AccountIdentity | None], account_kind: str | None
@@ -33,7 +33,7 @@ class Listings:
         self._client = client.with_lane(Priority.PERSON)
         self._account = account
         self._account_kind = account_kind
-        self._begun: dict[str, Listing] = {}
+        self._begun: dict[str, Lookup] = {}
         self._refusals: dict[str, tuple[float, FeedError]] = {}
 
     @property
@@ -41,22 +41,22 @@ class Listings:
         """The exchange's time."""
         return self._client.server_clock.now_ms
 
-    def begun(self, table: str) -> Listing | None:
-        """The listing of a kind, if one was begun."""
+    def begun(self, table: str) -> Lookup | None:
+        """The lookup of a kind, if one was begun."""
         return self._begun.get(table)
 
-    def begin(self, table: str, query: Query) -> Listing:
-        """Begin a listing in the place of the one before; nothing is read yet."""
+    def begin(self, table: str, query: Query) -> Lookup:
+        """Begin a lookup in the place of the one before; nothing is read yet."""
         if (before := self._begun.get(table)) is not None:
             before.stop()
         endpoint = query.endpoint
-        listing = Listing.of(self._client, query, lambda problem: self._heard(endpoint, problem))
-        self._begun[table] = listing
-        return listing
+        lookup = Lookup.of(self._client, query, lambda problem: self._heard(endpoint, problem))
+        self._begun[table] = lookup
+        return lookup
 
     def why_not(self, table: str) -> str | None:
-        """Why this account cannot see a kind of listing, as far as is known; None where it may."""
-        endpoint = LISTINGS[table].endpoint
+        """Why this account cannot see a kind of lookup, as far as is known; None where it may."""
+        endpoint = LOOKUPS[table].endpoint
         until, refusal = self._refusals.get(endpoint.name, (0.0, None))
         if refusal is not None and self._client.clock.monotonic() < until:
             return refusal.sentence
@@ -71,8 +71,8 @@ class Listings:
 
     async def stop(self) -> None:
         """End all reading."""
-        for listing in self._begun.values():
-            await listing.close()
+        for lookup in self._begun.values():
+            await lookup.close()
 
     def _heard(self, endpoint: Endpoint, problem: Exception | None) -> None:
         if problem is None:

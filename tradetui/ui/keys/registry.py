@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-MAIN, LISTING, SCREENS = ("main",), ("listing",), ("main", "listing")
-LISTS = ("main", "listing", "journal", "history")
+MAIN, LOOKUP, SCREENS = ("main",), ("lookup",), ("main", "lookup")
+LISTS = ("main", "lookup", "journal", "history")
 TABLES, TABLED = (*LISTS, "detail"), (*SCREENS, "history")
 EVERYWHERE: Final = ("app",)
 
@@ -46,7 +46,7 @@ class KeyRow:
 
 def _lookup(table: str, key: str, description: str, what: str) -> KeyBinding:
     """The binding that opens the screen of one kind of record."""
-    return KeyBinding(table, key, f"listing('{table}')", description, f"look up {what}", "Records", SCREENS)
+    return KeyBinding(table, key, f"lookup('{table}')", description, f"look up {what}", "Records", SCREENS)
 
 
 BINDINGS: Final = (
@@ -70,8 +70,8 @@ BINDINGS: Final = (
     _lookup("convert", "8", "Converts", "the convert history"),
     _lookup("transfers", "9", "Transfers", "sub-accounts' transfers"),
     _lookup("email", "0", "E-mail", "a sub-account's e-mail"),
-    KeyBinding("ask", "f", "ask", "Ask", "what to look up: coin, type, time …", "Records", LISTING, True),
-    KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LISTING, True),
+    KeyBinding("ask", "f", "ask", "Ask", "what to look up: coin, type, time …", "Records", LOOKUP, True),
+    KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LOOKUP, True),
     KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", TABLES),
     KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", TABLES),
     KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", TABLES),

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.tables.columns import COLUMNS, Column
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.totals import totals_columns
@@ -30,7 +30,7 @@ from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.desk.lookup.lookup import Listing
+    from tradetui.desk.lookup.lookup import Lookup
     from tradetui.desk.lookup.query import Checked, Query
     from tradetui.ui.settings import UiSettings
 
@@ -41,20 +41,20 @@ READY_AT_A_TIME = 100
 NOT_ASKED = "Nothing is asked for yet."
 
 
-class ListingScreen(TableScreen):
-    """Renders one listing; pages are asked for when the cursor or the scroll comes near the end of the rows."""
+class LookupScreen(TableScreen):
+    """Renders one lookup; pages are asked for when the cursor or the scroll comes near the end of the rows."""
 
-    where = "listing"
+    where = "lookup"
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = bindings("listing")
+    BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
 
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
-        self.kind = LISTINGS[table]
+        self.kind = LOOKUPS[table]
         self._texts = dict(texts or {})
         self.rows_table = RecordTable(COLUMNS[table], id=f"table-{table}")
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
-        self.listing: Listing | None = None
+        self.lookup: Lookup | None = None
         self._focused = self.rows_table
         self._words = Static(sanitized(NOT_ASKED), classes="words", markup=False)
         self._end: Callable[[], None] = lambda: None
@@ -87,11 +87,11 @@ class ListingScreen(TableScreen):
         self._arrange()
         self.rows_table.focus()
         self.ticked()
-        listings = self.desk.listings if self.desk is not None else None
-        begun = listings.begun(self.kind.table) if listings is not None else None
+        lookups = self.desk.lookups if self.desk is not None else None
+        begun = lookups.begun(self.kind.table) if lookups is not None else None
         first = self._checked({}).query
         if begun is not None:
-            self._show_listing(begun)
+            self._show_lookup(begun)
             if begun.rows.count == 0 and begun.error is None:
                 begun.go_on()
         elif first is not None:
@@ -111,8 +111,8 @@ class ListingScreen(TableScreen):
     def on_unmount(self) -> None:
         """Nobody looks any more: what is being read ends where it is."""
         self._end()
-        if self.listing is not None:
-            self.listing.stop()
+        if self.lookup is not None:
+            self.lookup.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew."""
@@ -154,9 +154,9 @@ class ListingScreen(TableScreen):
 
     def why_not(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
-        if binding in LISTINGS:
-            return self.listing_reason(binding)
-        listing = self.listing
+        if binding in LOOKUPS:
+            return self.lookup_reason(binding)
+        lookup = self.lookup
         able = {
             "detail": self.table.cursor_key is not None,
             "copy_cell": self.table.cursor_key is not None,
@@ -166,7 +166,7 @@ class ListingScreen(TableScreen):
             "journal": self.has_journal(),
             "create": self.can_create(),
             "columns": self._focused is self.rows_table,
-            "read_all": listing is not None and str(listing.state) not in ("complete", "full"),
+            "read_all": lookup is not None and str(lookup.state) not in ("complete", "full"),
         }
         return None if able.get(binding, True) else REASONS[binding]
 
@@ -179,7 +179,7 @@ class ListingScreen(TableScreen):
 
         if self.desk is None:
             return
-        texts = self._texts or (self.listing.query.texts if self.listing is not None else {})
+        texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
         self._texts = {}
         fields = filter_fields(self.kind.endpoint)
         self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._asked)
@@ -193,36 +193,36 @@ class ListingScreen(TableScreen):
 
         if self.desk is None:
             return Checked(None, {})
-        return checked(self.kind.endpoint, texts, self.desk.listings.now_ms, self.zone)
+        return checked(self.kind.endpoint, texts, self.desk.lookups.now_ms, self.zone)
 
     def _begin(self, query: Query) -> None:
         if self.desk is None:
             return
-        listing = self.desk.listings.begin(self.kind.table, query)
+        lookup = self.desk.lookups.begin(self.kind.table, query)
         # A range that somebody chose and that takes several requests is wanted whole.
-        listing.go_on(everything=query.pieces > 1)
-        self._show_listing(listing)
+        lookup.go_on(everything=query.pieces > 1)
+        self._show_lookup(lookup)
 
-    def _show_listing(self, listing: Listing) -> None:
+    def _show_lookup(self, lookup: Lookup) -> None:
         self._end()
-        self.listing = listing
-        self._end = listing.subscribe(self._changed)
+        self.lookup = lookup
+        self._end = lookup.subscribe(self._changed)
         self._paint()
 
     def action_poll_now(self) -> None:
         """Go on where it stopped or failed, else read again from the newest."""
-        listing = self.listing
-        if listing is None:
+        lookup = self.lookup
+        if lookup is None:
             self.action_ask()
-        elif str(listing.state) in ("stopped", "failed"):
-            listing.go_on(everything=listing.everything)
-        elif not listing.loading and (again := self._checked(listing.query.texts).query) is not None:
+        elif str(lookup.state) in ("stopped", "failed"):
+            lookup.go_on(everything=lookup.everything)
+        elif not lookup.loading and (again := self._checked(lookup.query.texts).query) is not None:
             self._begin(again)
 
     def action_read_all(self) -> None:
         """Read every older page."""
-        if self.able("read_all") and self.listing is not None:
-            self.listing.go_on(everything=True)
+        if self.able("read_all") and self.lookup is not None:
+            self.lookup.go_on(everything=True)
 
     def action_table(self, name: str) -> None:
         """Move the cursor; near the end of the rows the next page is asked for."""
@@ -234,12 +234,12 @@ class ListingScreen(TableScreen):
 
     def _more_near_the_end(self) -> None:
         """Ask for the next page when fewer than two screenfuls of rows are left below."""
-        table, listing = self.rows_table, self.listing
-        if listing is None or not table.size:
+        table, lookup = self.rows_table, self.lookup
+        if lookup is None or not table.size:
             return
         seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor_place + 1)
         if table.shown - seen < table.size.height:
-            listing.more()
+            lookup.more()
 
     def _fill_screen(self) -> None:
         """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
@@ -267,12 +267,12 @@ class ListingScreen(TableScreen):
         self._painting = False
         if not self.is_attached:
             return
-        listing = self.listing
-        if listing is not None and (self.rows_table.source is not listing.rows or self._generation() != self._shown):
+        lookup = self.lookup
+        if lookup is not None and (self.rows_table.source is not lookup.rows or self._generation() != self._shown):
             self._shown = self._generation()
-            self.rows_table.set_source(listing.rows)
+            self.rows_table.set_source(lookup.rows)
             self.call_later(self._make_ready)
-            self._show_totals(listing)
+            self._show_totals(lookup)
         self.refresh_states()
         self._fill_screen()
 
@@ -284,29 +284,29 @@ class ListingScreen(TableScreen):
             self.call_later(self._make_ready)
 
     def _generation(self) -> int:
-        return self.listing.rows.generation if self.listing is not None else -1
+        return self.lookup.rows.generation if self.lookup is not None else -1
 
-    def _show_totals(self, listing: Listing) -> None:
-        totals: list[Any] = sorted(listing.totals.values(), key=lambda total: -total.rows)
+    def _show_totals(self, lookup: Lookup) -> None:
+        totals: list[Any] = sorted(lookup.totals.values(), key=lambda total: -total.rows)
         columns = totals_columns(totals)
         if [column.id for column in columns] != [column.id for column in self.totals_table.columns]:
             self.totals_table.set_columns(columns)
-        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals], listing.rows.generation))
+        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals], lookup.rows.generation))
         self._arrange()
 
     def refresh_states(self) -> None:
         """Bring titles, counts, words and hints up to date."""
-        listing = self.listing
-        if listing is not None:
-            self.query_one("#asked", Static).update(sanitized(asked_words(listing.query, self.zone)))
-            self._show_progress(listing)
+        lookup = self.lookup
+        if lookup is not None:
+            self.query_one("#asked", Static).update(sanitized(asked_words(lookup.query, self.zone)))
+            self._show_progress(lookup)
         self._entitle()
         self._show_words()
         self._show_hints()
 
-    def _show_progress(self, listing: Listing) -> None:
-        failed = str(listing.state) == "failed"
-        report, bar = progress_words(listing, self.key_named), "" if failed else bar_of(listing.part)
+    def _show_progress(self, lookup: Lookup) -> None:
+        failed = str(lookup.state) == "failed"
+        report, bar = progress_words(lookup, self.key_named), "" if failed else bar_of(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
         # The words say everything; the bar goes where there is no room for it.
         line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
@@ -314,10 +314,10 @@ class ListingScreen(TableScreen):
         progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))
 
     def _entitle(self) -> None:
-        table, listing = self.rows_table, self.listing
+        table, lookup = self.rows_table, self.lookup
         count = ""
-        if listing is not None and listing.pages:
-            loaded = listing.rows.count
+        if lookup is not None and lookup.pages:
+            loaded = lookup.rows.count
             count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
         pattern = f"/{table.pattern}" if table.pattern else ""
         caption = " ".join(filter(None, (self.key_named(self.kind.table), self.kind.title, count, pattern)))
@@ -326,25 +326,25 @@ class ListingScreen(TableScreen):
             self.query_one("#records").border_title = sanitized(caption)
 
     def _show_words(self) -> None:
-        listing = self.listing
+        lookup = self.lookup
         empty = self.rows_table.shown == 0
         self.query_one("#records").set_class(empty, "-empty")
         if empty:
             self._words.update(
                 sanitized(
-                    self._nothing(listing) if listing is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks."
+                    self._nothing(lookup) if lookup is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks."
                 )
             )
 
-    def _nothing(self, listing: Listing) -> str:
+    def _nothing(self, lookup: Lookup) -> str:
         """Why there is no row."""
-        if listing.rows.count and self.rows_table.pattern:
+        if lookup.rows.count and self.rows_table.pattern:
             back, more = self.key_named("back"), self.key_named("read_all")
-            older = "" if str(listing.state) in ("complete", "full") else f" Older ones may: {more} reads all."
-            return f"None of {listing.rows.count} rows matches.{older}\n{back} clears the filter."
-        if listing.error is not None:
-            return "\n".join(filter(None, (listing.error.sentence, listing.error.remedy)))
-        state = str(listing.state)
+            older = "" if str(lookup.state) in ("complete", "full") else f" Older ones may: {more} reads all."
+            return f"None of {lookup.rows.count} rows matches.{older}\n{back} clears the filter."
+        if lookup.error is not None:
+            return "\n".join(filter(None, (lookup.error.sentence, lookup.error.remedy)))
+        state = str(lookup.state)
         if state == "loading":
             return "reading …"
         if state == "stopped":
@@ -399,25 +399,25 @@ class ListingScreen(TableScreen):
         """Go to a panel of the main screen."""
         await self.trade_app.open_panel(name)
 
-    def action_listing(self, table: str) -> None:
+    def action_lookup(self, table: str) -> None:
         """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
         uid = getattr(self.rows_table.cursor_record, "uid", None)
         if table != self.kind.table and self.able(table):
-            self.trade_app.open_listing(table, {"subUid": uid} if uid and table == "email" else None)
+            self.trade_app.open_lookup(table, {"subUid": uid} if uid and table == "email" else None)
 
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""
-        reading = self.listing is not None and self.listing.loading
-        if not self.query("#filter") and reading and self.listing is not None:
-            self.listing.stop()
+        reading = self.lookup is not None and self.lookup.loading
+        if not self.query("#filter") and reading and self.lookup is not None:
+            self.lookup.stop()
             notify(self.app, "Stopped; what was read stays.", seconds=2)
         elif await self.drop_filter():
             return
         elif self._zoomed:
             self.action_zoom()
         else:
-            await self.trade_app.leave_listing()
+            await self.trade_app.leave_lookup()
 
     async def action_leave(self) -> None:  # type: ignore[override]
         """`q` closes what is in front."""
-        await self.trade_app.leave_listing()
+        await self.trade_app.leave_lookup()

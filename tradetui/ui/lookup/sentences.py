@@ -1,4 +1,4 @@
-"""What a listing's screen says: what was asked for, over which time, and how far the reading is."""
+"""What a lookup's screen says: what was asked for, over which time, and how far the reading is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.desk.lookup.lookup import Listing
+    from tradetui.desk.lookup.lookup import Lookup
     from tradetui.desk.lookup.query import Query
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,18 +41,18 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
     return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
 
 
-def progress_words(listing: Listing, key: KeyOf) -> str:
+def progress_words(lookup: Lookup, key: KeyOf) -> str:
     """How far the reading is, and which key goes on."""
-    rows, state = listing.rows.count, str(listing.state)
+    rows, state = lookup.rows.count, str(lookup.state)
     read = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-    if listing.lost:
-        read += f", {listing.lost:,} unreadable"
+    if lookup.lost:
+        read += f", {lookup.lost:,} unreadable"
     if state == "loading":
         return f"{read} · reading … · {key('back')} stops"
     if state == "stopped":
         return f"{read} · stopped · {key('poll_now')} goes on"
     if state == "failed":
-        why = f" · {listing.error.sentence}" if listing.error is not None and rows else ""
+        why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
         return f"{read} · failed, {key('poll_now')} tries again{why}"
     if state == "complete":
         return f"{read} · all there are"

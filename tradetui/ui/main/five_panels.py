@@ -9,7 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.tables.columns import COLUMNS
 from tradetui.ui.alerts import Bell
 from tradetui.ui.keys.footer import Hint, Hints
@@ -284,8 +284,8 @@ class FivePanels(TableScreen):
     def why_not(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         desk = self.desk
-        if binding in LISTINGS:
-            return self.listing_reason(binding)
+        if binding in LOOKUPS:
+            return self.lookup_reason(binding)
         if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
             return f"nothing is kept: {desk.archive_trouble}"
         able = {
@@ -336,7 +336,7 @@ class FivePanels(TableScreen):
             return
         from tradetui.desk.feeds.feed import Pace
 
-        away = self.trade_app.listing is not None
+        away = self.trade_app.lookup is not None
         for name, panel in self.panels.items():
             self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)
 

@@ -250,10 +250,10 @@ class TableScreen(Screen[None]):
 
             open_choice(self.app, self.desk.creation)
 
-    def action_listing(self, table: str) -> None:
+    def action_lookup(self, table: str) -> None:
         """Open the screen of one kind of record."""
         if self.able(table):
-            self.trade_app.open_listing(table)
+            self.trade_app.open_lookup(table)
 
     def action_journal(self) -> None:
         """What was sent and what became of it."""
@@ -270,26 +270,26 @@ class TableScreen(Screen[None]):
         """Whether this session may create anything."""
         return self.desk is not None and self.desk.creation is not None
 
-    def listing_reason(self, table: str) -> str | None:
+    def lookup_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
-        return self.desk.listings.why_not(table) if self.desk is not None else "still starting"
+        return self.desk.lookups.why_not(table) if self.desk is not None else "still starting"
 
     def action_screens(self) -> None:
         """The list of everything that can be opened; what this account cannot see is not in it."""
-        from tradetui.desk.lookup.kinds import LISTINGS
+        from tradetui.desk.lookup.kinds import LOOKUPS
         from tradetui.ui.dialogs.choice import ChoiceDialog
         from tradetui.ui.main.layout import PANELS
         from tradetui.ui.main.panels import TITLES
 
-        titles = {**TITLES, **{kind.table: kind.title for kind in LISTINGS.values()}, "create": "Create …"}
-        names = [*PANELS, *(table for table in LISTINGS if self.listing_reason(table) is None)]
+        titles = {**TITLES, **{kind.table: kind.title for kind in LOOKUPS.values()}, "create": "Create …"}
+        names = [*PANELS, *(table for table in LOOKUPS if self.lookup_reason(table) is None)]
         if not self.hides("create"):
             names.append("create")
         here = self.screen_name
 
         async def go(index: int | None) -> None:
-            if index is not None and (name := names[index]) in LISTINGS:
-                self.trade_app.open_listing(name)
+            if index is not None and (name := names[index]) in LOOKUPS:
+                self.trade_app.open_lookup(name)
             elif index is not None and names[index] == "create":
                 self.action_create()
             elif index is not None:

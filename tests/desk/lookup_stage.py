@@ -1,4 +1,4 @@
-"""Listings of one of the embedded exchange's accounts, in virtual time."""
+"""Lookups of one of the embedded exchange's accounts, in virtual time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.desk.account.identity import AccountIdentity, identify
-from tradetui.desk.lookup.kinds import LISTINGS
-from tradetui.desk.lookup.lookup import Listing
+from tradetui.desk.lookup.kinds import LOOKUPS
+from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import checked
-from tradetui.desk.lookup.session_lookups import Listings
+from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
@@ -29,8 +29,8 @@ ACCOUNTS = {"spot-fills": "hedge", "spot-bills": "hedge", "convert": "hedge", "t
 """An account that has each kind."""
 
 
-class ListingStage:
-    """One account's listings; `permissions` takes some of its key's away."""
+class LookupStage:
+    """One account's lookups; `permissions` takes some of its key's away."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ListingStage:
             budget=self.budget,
         )
         self.account: AccountIdentity | None = None
-        self.listings = Listings(self.client, lambda: self.account, account_kind)
+        self.lookups = Lookups(self.client, lambda: self.account, account_kind)
 
     async def identify(self) -> None:
         """Ask the exchange whose key this is, as a desk does when it opens."""
@@ -73,25 +73,25 @@ class ListingStage:
         rows: Any = self.sandbox.world.rows(self.key.uid, BOOKS[table], None)
         return rows  # type: ignore[no-any-return]
 
-    def begin(self, table: str, *, limit: int | None = None, **texts: str) -> Listing:
-        """Begin a listing, with pages of so many rows."""
-        result = checked(LISTINGS[table].endpoint, texts, self.listings.now_ms)
+    def begin(self, table: str, *, limit: int | None = None, **texts: str) -> Lookup:
+        """Begin a lookup, with pages of so many rows."""
+        result = checked(LOOKUPS[table].endpoint, texts, self.lookups.now_ms)
         assert result.query is not None, result.problems
         query = result.query
         if limit is not None:
             query = replace(query, request=query.request.changed(limit=limit))
-        return self.listings.begin(table, query)
+        return self.lookups.begin(table, query)
 
 
-async def read_on(listing: Listing, *, everything: bool = False) -> None:
+async def read_on(lookup: Lookup, *, everything: bool = False) -> None:
     """Read the next page, or all of them, to the end of that reading."""
-    listing.go_on(everything=everything)
-    assert listing._task is not None
-    while not listing._task.done():
-        await asyncio.wait([listing._task])
+    lookup.go_on(everything=everything)
+    assert lookup._task is not None
+    while not lookup._task.done():
+        await asyncio.wait([lookup._task])
         await asyncio.sleep(0)
 
 
-def keys_of(listing: Listing) -> list[str | None]:
+def keys_of(lookup: Lookup) -> list[str | None]:
     """The keys of the rows that are there."""
-    return [listing.rows.key(place) for place in range(listing.rows.count)]
+    return [lookup.rows.key(place) for place in range(lookup.rows.count)]

@@ -1,6 +1,6 @@
-"""The whole program on an embedded exchange whose account has a full listing's worth of spot fills.
+"""The whole program on an embedded exchange whose account has a full lookup's worth of spot fills.
 
-Run by `tests.bench.listing_keys` as a program: python -m tests.bench.listing_program
+Run by `tests.bench.lookup_keys` as a program: python -m tests.bench.lookup_program
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tradetui.ui.settings import ProfileChoice, UiSettings
 
 
 def open_desk() -> Desk:
-    """A desk on an account that has as many fills as a listing holds, and some."""
+    """A desk on an account that has as many fills as a lookup holds, and some."""
     sandbox = build_sandbox(7)
     sandbox.world.still = True
     account = sandbox.world.account(sandbox.world.keys[0].uid)

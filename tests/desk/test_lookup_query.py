@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from tradetui.desk.lookup.kinds import LISTINGS
+from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.query import Stretch, checked, filter_fields
 from tradetui.wire.requests.parameter import InvalidRequest
 from tradetui.wire.time_windows import DAY_MS
@@ -21,21 +21,21 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize("table", LISTINGS)
+@pytest.mark.parametrize("table", LOOKUPS)
 def test_a_form_has_every_parameter_of_the_interface_but_those_of_paging(table: str) -> None:
-    endpoint = LISTINGS[table].endpoint
+    endpoint = LOOKUPS[table].endpoint
     assert [field.name for field in filter_fields(endpoint)] == FIELDS[table]
     named = {each.name for each in endpoint.request.parameters()}
     assert named - set(FIELDS[table]) <= {"limit", "idLessThan"}
 
 
 def test_only_what_nothing_stands_in_for_must_be_given() -> None:
-    must = {field.name for kind in LISTINGS.values() for field in filter_fields(kind.endpoint) if field.required}
+    must = {field.name for kind in LOOKUPS.values() for field in filter_fields(kind.endpoint) if field.required}
     assert must == {"subUid"}
 
 
 def problems(table: str, **texts: str) -> dict[str, str]:
-    return dict(checked(LISTINGS[table].endpoint, texts, NOW).problems)
+    return dict(checked(LOOKUPS[table].endpoint, texts, NOW).problems)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_time_nobody_tells_anything_of_is_named_as_a_date() -> None:
 
 
 def test_the_sentence_is_the_requests_own() -> None:
-    request = LISTINGS["spot-bills"].endpoint.request
+    request = LOOKUPS["spot-bills"].endpoint.request
     with pytest.raises(InvalidRequest) as refused:
         request(coin="USDT", groupType="gift")
     assert problems("spot-bills", coin="USDT", groupType="gift") == {"groupType": str(refused.value)}
@@ -94,7 +94,7 @@ def test_every_field_that_is_wrong_by_itself_is_told() -> None:
 @pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))])
 def test_times_from_the_edge_of_the_calendar_are_told_and_not_stumbled_over(text: str, zone: timezone) -> None:
     for table in ("spot-fills", "convert", "transfers"):
-        result = checked(LISTINGS[table].endpoint, {"startTime": text, "endTime": text}, NOW, zone)
+        result = checked(LOOKUPS[table].endpoint, {"startTime": text, "endTime": text}, NOW, zone)
         assert result.query is None
         assert result.problems.keys() == {"startTime", "endTime"}
 
@@ -107,7 +107,7 @@ def test_rules_that_join_fields_are_told_beside_those_of_one() -> None:
 
 def test_what_is_read_when_nobody_says_a_time() -> None:
     def stretch(table: str) -> Stretch:
-        query = checked(LISTINGS[table].endpoint, {}, NOW).query
+        query = checked(LOOKUPS[table].endpoint, {}, NOW).query
         assert query is not None
         return query.stretch
 
@@ -120,7 +120,7 @@ def test_what_is_read_when_nobody_says_a_time() -> None:
 
 @pytest.mark.parametrize(("days", "pieces"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3), (90, 13)])
 def test_a_longer_range_of_transfers_is_cut(days: int, pieces: int) -> None:
-    query = checked(LISTINGS["transfers"].endpoint, {"startTime": f"{days}d", "endTime": "0d"}, NOW).query
+    query = checked(LOOKUPS["transfers"].endpoint, {"startTime": f"{days}d", "endTime": "0d"}, NOW).query
     assert query is not None
     assert (query.pieces, query.sent) == (pieces, True)
     assert query.stretch == Stretch(NOW - days * DAY_MS, NOW, False)
@@ -129,14 +129,14 @@ def test_a_longer_range_of_transfers_is_cut(days: int, pieces: int) -> None:
 def test_times_without_a_zone_are_in_the_one_of_the_screen() -> None:
     tokyo = timezone(timedelta(hours=9))
     texts = {"startTime": "2026-09-21T09:00", "endTime": "2026-09-21T01:00Z"}
-    query = checked(LISTINGS["spot-fills"].endpoint, texts, NOW, tokyo).query
+    query = checked(LOOKUPS["spot-fills"].endpoint, texts, NOW, tokyo).query
     assert query is not None
     assert query.stretch.end_ms is not None
     assert query.stretch.start_ms == query.stretch.end_ms - 3_600_000
 
 
 def test_a_query_means_the_same_when_its_texts_are_read_again_in_another_zone() -> None:
-    endpoint, tokyo = LISTINGS["spot-fills"].endpoint, timezone(timedelta(hours=9))
+    endpoint, tokyo = LOOKUPS["spot-fills"].endpoint, timezone(timedelta(hours=9))
     first = checked(endpoint, {"startTime": "2026-09-20T09:30", "endTime": "1789999000123"}, NOW, tokyo).query
     assert first is not None
     again = checked(endpoint, first.texts, NOW, UTC).query
@@ -154,7 +154,7 @@ def test_a_query_means_the_same_when_its_texts_are_read_again_in_another_zone() 
 
 
 def test_the_largest_pages_are_asked_for() -> None:
-    for kind in LISTINGS.values():
+    for kind in LOOKUPS.values():
         query = checked(kind.endpoint, {"subUid": "1"} if kind.table == "email" else {}, NOW).query
         assert query is not None
         rule = kind.endpoint.page

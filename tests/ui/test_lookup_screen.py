@@ -11,16 +11,16 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
-from tests.desk.listing_stage import BOOKS
+from tests.desk.lookup_stage import BOOKS
 from tests.ui.virtual import Stage
 from tradetui.desk.feeds.feed import Pace
-from tradetui.desk.lookup.kinds import LISTINGS, ListingKind
-from tradetui.desk.lookup.lookup import ListingState
+from tradetui.desk.lookup.kinds import LOOKUPS, LookupKind
+from tradetui.desk.lookup.lookup import LookupState
 from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.dialogs.detail_fields import NOT_SENT
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.lookup.filter_form import FilterForm
-from tradetui.ui.lookup.lookup_screen import ListingScreen
+from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.preferences import TableChoice
 from tradetui.ui.screenshot import screen_text
 
@@ -29,14 +29,14 @@ KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", 
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
 
 
-async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = False) -> ListingScreen:
+async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
     """The screen of a kind, its first page read, or its form open."""
     await pilot.press(KEYS[table])
     await settle(pilot)
-    screen = stage.app.listing
-    assert isinstance(screen, ListingScreen)
+    screen = stage.app.lookup
+    assert isinstance(screen, LookupScreen)
     assert screen.kind.table == table
-    assert isinstance(stage.app.screen, FilterForm if form else ListingScreen)
+    assert isinstance(stage.app.screen, FilterForm if form else LookupScreen)
     return screen
 
 
@@ -64,7 +64,7 @@ def said(stage: Stage) -> str:
     return [each.message for each in stage.app._notifications][-1]
 
 
-def ids(screen: ListingScreen) -> list[str]:
+def ids(screen: LookupScreen) -> list[str]:
     rows = screen.rows_table.rows
     return [str(rows.row(place).received[IDS[screen.kind.table]]) for place in range(rows.count)]
 
@@ -81,9 +81,9 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
     stage = Stage()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, table)
-        assert screen.listing is not None
+        assert screen.lookup is not None
         everything = [row[IDS[table]] for row in book(stage, table)]
-        start = screen.listing.query.stretch.start_ms
+        start = screen.lookup.query.stretch.start_ms
         if start is not None:
             time = "ts" if table == "convert" else "cTime"
             everything = [row[IDS[table]] for row in book(stage, table) if int(row[time]) >= start]
@@ -94,12 +94,12 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
         for _ in range(10):
             await pilot.press("G")
             await settle(pilot)
-            if screen.listing.state is ListingState.COMPLETE:
+            if screen.lookup.state is LookupState.COMPLETE:
                 break
         assert ids(screen) == everything
         assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
         assert (
-            str(screen.query_one("#records").border_title) == f"{KEYS[table]} {LISTINGS[table].title} {len(everything)}"
+            str(screen.query_one("#records").border_title) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
         )
 
 
@@ -130,8 +130,8 @@ async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await settle(pilot, 30)
-        assert screen.listing is not None
-        assert screen.listing.pages == 1
+        assert screen.lookup is not None
+        assert screen.lookup.pages == 1
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
@@ -140,9 +140,9 @@ async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: 
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await settle(pilot, 5)
-        assert screen.listing is not None
+        assert screen.lookup is not None
         assert screen.rows_table.shown < screen.rows_table.size.height
-        assert screen.listing.state is ListingState.COMPLETE
+        assert screen.lookup.state is LookupState.COMPLETE
         assert "all there are" in screen_text(stage.app)
 
 
@@ -155,10 +155,10 @@ async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, mon
             stage.app.remember_table("spot-fills", TableChoice(sort="size"))
         screen = await opened(stage, pilot, "spot-fills")
         await settle(pilot, 30)
-        listing, height = screen.listing, screen.rows_table.size.height
-        assert listing is not None
-        assert height <= listing.rows.count < 3 * height
-        assert listing.state is ListingState.MORE
+        lookup, height = screen.lookup, screen.rows_table.size.height
+        assert lookup is not None
+        assert height <= lookup.rows.count < 3 * height
+        assert lookup.state is LookupState.MORE
 
 
 async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +167,8 @@ async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.Monkey
         screen = await opened(stage, pilot, "spot-fills")
         await pilot.press("slash", *"nothing like it", "enter")
         await settle(pilot, 30)
-        assert screen.listing is not None
-        assert (screen.rows_table.shown, screen.listing.pages) == (0, 1)
+        assert screen.lookup is not None
+        assert (screen.rows_table.shown, screen.lookup.pages) == (0, 1)
 
 
 async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,31 +179,31 @@ async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPat
         await pilot.press(KEYS["spot-fills"])
         for _ in range(200):
             await settle(pilot, 0.2)
-            screen = stage.app.listing
-            if screen is not None and screen.listing is not None and screen.listing.pages == 2:
+            screen = stage.app.lookup
+            if screen is not None and screen.lookup is not None and screen.lookup.pages == 2:
                 break
         assert screen is not None
-        assert screen.listing is not None
-        assert (screen.listing.pages, screen.listing.state) == (2, ListingState.LOADING)
+        assert screen.lookup is not None
+        assert (screen.lookup.pages, screen.lookup.state) == (2, LookupState.LOADING)
         await pilot.press("escape")
         await settle(pilot, 30)
-        assert screen.listing.state is ListingState.STOPPED
-        assert screen.listing.rows.count < screen.rows_table.size.height
+        assert screen.lookup.state is LookupState.STOPPED
+        assert screen.lookup.rows.count < screen.rows_table.size.height
 
 
 def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Pages of the spot fills are asked for so many rows at a time."""
-    endpoint = LISTINGS["spot-fills"].endpoint
+    endpoint = LOOKUPS["spot-fills"].endpoint
     assert endpoint.page is not None
     small = replace(endpoint, page=replace(endpoint.page, maximum=rows))
-    monkeypatch.setattr(ListingKind, "endpoint", property(lambda _: small))
+    monkeypatch.setattr(LookupKind, "endpoint", property(lambda _: small))
 
 
 async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
     stage = Stage()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
-        assert screen.listing is not None
+        assert screen.lookup is not None
         stage.sandbox.faults.next("delay", endpoint="spot.fills")
         await pilot.press("a")
         await pilot.pause()
@@ -217,7 +217,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         assert screen.rows_table.shown == 100
         await pilot.press("u")
         await settle(pilot, 5)
-        assert screen.listing.state is ListingState.COMPLETE
+        assert screen.lookup.state is LookupState.COMPLETE
         assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
         await pilot.press("a")
         assert said(stage) == "Everything there is, or that fits here, was read."
@@ -244,7 +244,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         await pilot.press("a")
         await settle(pilot, 3)
         totals = screen.totals_table.rows
-        assert screen.listing is not None
+        assert screen.lookup is not None
         assert {totals.row(place).coin for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
         titles = [column.title for column in screen.totals_table.columns]
         assert titles[:5] == ["Coin", "Rows", "Bought", "Sold", "Fees"]
@@ -376,9 +376,9 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
         seen = []
         for _ in range(60):
             await settle(pilot, 0.5)
-            assert screen.listing is not None
-            seen.append(screen.listing.part)
-            if screen.listing.state is ListingState.COMPLETE:
+            assert screen.lookup is not None
+            seen.append(screen.lookup.part)
+            if screen.lookup.state is LookupState.COMPLETE:
                 break
             assert "%" in screen_text(stage.app)
         assert seen == sorted(seen)
@@ -436,7 +436,7 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
         assert "0 rows · failed, u tries again" in screen_text(stage.app)
 
 
-@pytest.mark.parametrize("table", LISTINGS)
+@pytest.mark.parametrize("table", LOOKUPS)
 @pytest.mark.parametrize(
     ("account", "permissions", "code"),
     [("hedge", frozenset({"futures-read"}), "40014"), ("unified", None, "40085")],
@@ -445,7 +445,7 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
 async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
     account: str, permissions: frozenset[str] | None, code: str, table: str
 ) -> None:
-    broker = LISTINGS[table].endpoint_name.startswith("broker.")
+    broker = LOOKUPS[table].endpoint_name.startswith("broker.")
     stage = Stage("broker" if broker and code == "40014" else account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
         # Before the exchange has told what the key may do, nothing is known of it.
@@ -457,7 +457,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
         text = screen_text(stage.app)
         assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split())
         assert "0 rows · failed, u tries again" in text
-        assert LISTINGS[table].nothing not in text
+        assert LOOKUPS[table].nothing not in text
 
 
 async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
@@ -553,12 +553,12 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         assert stage.app.screen is screen
         await pilot.press("slash", *"nothing like this", "enter")
         assert "None of 100 rows matches. Older ones may: a reads all." in screen_text(stage.app)
-        assert screen.listing is not None
+        assert screen.lookup is not None
         await settle(pilot, 5)
-        assert screen.listing.pages == 1
+        assert screen.lookup.pages == 1
         await pilot.press("a")
         await settle(pilot, 3)
-        assert screen.listing.state is ListingState.COMPLETE
+        assert screen.lookup.state is LookupState.COMPLETE
 
 
 async def test_going_from_screen_to_screen_and_back() -> None:
@@ -579,16 +579,16 @@ async def test_going_from_screen_to_screen_and_back() -> None:
         assert stage.app.screen is stage.app.main
         assert stage.app.main.focused_panel == "fills"
         assert stage.desk.feeds["fills"].pace is Pace.SHOWN
-        assert stage.app.listing is None
+        assert stage.app.lookup is None
         await pilot.press("o")
         await pilot.pause()
-        chosen: Sequence[str] = [f"{KEYS[table]} {kind.title}" for table, kind in LISTINGS.items()]
+        chosen: Sequence[str] = [f"{KEYS[table]} {kind.title}" for table, kind in LOOKUPS.items()]
         listed = stage.app.screen.query_one(OptionList)
         listed.highlighted = 5 + list(chosen).index("8 Convert history")
         await pilot.press("enter")
         await settle(pilot)
-        assert stage.app.listing is not None
-        assert stage.app.listing.kind.table == "convert"
+        assert stage.app.lookup is not None
+        assert stage.app.lookup.kind.table == "convert"
         await pilot.press("q")
         assert stage.app.screen is stage.app.main
         assert stage.app.is_running
@@ -646,8 +646,8 @@ async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
         await asyncio.sleep(1)
         await pilot.press("enter")
         await settle(pilot, 4)
-        assert screen.listing is not None
-        assert screen.listing.state is ListingState.COMPLETE
+        assert screen.lookup is not None
+        assert screen.lookup.state is LookupState.COMPLETE
 
 
 async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:

@@ -1,9 +1,9 @@
-"""How long a key takes to the first byte of its paint in a listing that holds as many rows as it may.
+"""How long a key takes to the first byte of its paint in a lookup that holds as many rows as it may.
 
 A move of the cursor is held to one in five tables of 100 rows, and what sorts and filters the rows to a fixed loop of
 plain Python; each anchor is measured after each key.
 
-Run: python -m tests.bench.listing_keys
+Run: python -m tests.bench.lookup_keys
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KINDS = {
 
 
 def main() -> int:
-    command = [sys.executable, "-m", "tests.bench.listing_program"]
+    command = [sys.executable, "-m", "tests.bench.lookup_program"]
     report = Report()
     with tempfile.TemporaryDirectory() as home, tables("record", "still") as still:
         where = {"HOME": home, "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -44,7 +44,7 @@ def main() -> int:
             terminal.until_shown(b"older ones")
             terminal.send(b"a")
             terminal.read_for(READ_ALL_S, until=lambda: b"as many as fit" in terminal.output)
-            assert b"as many as fit" in terminal.output, "the listing never got full"
+            assert b"as many as fit" in terminal.output, "the lookup never got full"
             terminal.read_for(SETTLE_S)
             anchor_moves = cycle(moves(8))
 
@@ -64,7 +64,7 @@ def main() -> int:
                     terminal.send(after)
                     terminal.read_for(PAUSE_S)
                 report.keys(
-                    f"listing_keys: {kind}",
+                    f"lookup_keys: {kind}",
                     taken,
                     anchor_name,
                     anchors,
