@@ -12,16 +12,16 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.bootstrap import open_desk
-from tradetui.commands.data_directory import OWN_NAMES, VAULT_DIRECTORIES
+from tradetui.commands.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.desk.desk import VAULT_DIR
+from tradetui.desk.desk import KEY_STORE_DIR
 from tradetui.profiles.load import Flags, load
 
 Capture = pytest.CaptureFixture[str]
 
 
-def test_the_vault_is_where_it_is_looked_for() -> None:
-    assert VAULT_DIRECTORIES == (VAULT_DIR,)
+def test_the_key_store_is_where_it_is_looked_for() -> None:
+    assert KEY_STORE_DIRECTORIES == (KEY_STORE_DIR,)
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022])

@@ -21,7 +21,7 @@ from tradetui.commands.exit_codes import ATTENTION, DONE
 from tradetui.commands.given_keys import KeyringBox, ProfileMaker
 from tradetui.commands.run_tui import profile_choices
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, IssuedKey, Secrets, Vault, VaultUnusable
+from tradetui.desk.creation.key_store import Entry, IssuedKey, KeyStore, KeyStoreUnusable, Secrets
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
@@ -185,13 +185,15 @@ def maker(server: dict[str, Any], config: Callable[..., Path]) -> ProfileMaker:
 
 
 def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") -> Entry:
-    vault = Vault(tmp_path / "vault")
-    name = vault.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
-    vault.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
-    return next(each for each in vault.entries() if each.name == name)
+    key_store = KeyStore(tmp_path / "vault")
+    name = key_store.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
+    key_store.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
+    return next(each for each in key_store.entries() if each.name == name)
 
 
-def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_vault(tmp_path: Path, maker: ProfileMaker) -> None:
+def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_key_store(
+    tmp_path: Path, maker: ProfileMaker
+) -> None:
     maker("fromtest", kept(tmp_path), SECRETS, "1")
     loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
     assert load({}, Flags(config=tmp_path / "config.toml")).name == "main", "the only one before stays the default"
@@ -250,26 +252,26 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
 def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     tmp_path: Path, maker: ProfileMaker, keyring: dict[tuple[str, str], str]
 ) -> None:
-    vault = Vault(tmp_path / "vault", KeyringBox("tradetui"))
-    name = vault.reserve("i1", CreationKind.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
-    vault.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
+    key_store = KeyStore(tmp_path / "vault", KeyringBox("tradetui"))
+    name = key_store.reserve("i1", CreationKind.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
+    key_store.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
     assert SECRET not in (tmp_path / "vault" / "fromtest.toml").read_text()
-    (entry,) = vault.entries()
-    maker("fromtest", entry, vault.secrets(name), "1")
+    (entry,) = key_store.entries()
+    maker("fromtest", entry, key_store.secrets(name), "1")
     loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
     assert fetch(loaded).secret.get_secret_value() == SECRET
     assert set(keyring) == {("tradetui", "vault fromtest i1"), ("tradetui", "fromtest")}
     keyring["tradetui", "other"] = "somebody's own"
     with pytest.raises(NotWritten, match="already"):
-        maker("other", entry, vault.secrets(name), "1")
+        maker("other", entry, key_store.secrets(name), "1")
     assert keyring["tradetui", "other"] == "somebody's own"
 
 
 def test_a_keyring_that_is_locked_or_missing_is_said(
     keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(VaultUnusable, match="locked"):
+    with pytest.raises(KeyStoreUnusable, match="locked"):
         KeyringBox("locked").put("x", {"secret": SECRET})
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(VaultUnusable, match="pip install"):
+    with pytest.raises(KeyStoreUnusable, match="pip install"):
         KeyringBox("tradetui").get("x")

@@ -91,10 +91,10 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 def test_files_that_their_reader_refuses_are_left_to_it(tmp_path: Path) -> None:
     accounts = wide(wide(tmp_path / "data", 0o755) / "accounts", 0o755)
-    vault = wide(accounts / "vault", 0o755)
-    key = wide(vault / "key.toml", 0o644, "")
+    key_store = wide(accounts / "vault", 0o755)
+    key = wide(key_store / "key.toml", 0o644, "")
     close_to_others(tmp_path / "data", OWN, is_ours=False, checked_by_reader=("vault",))
-    assert (mode_of(vault), mode_of(key)) == (0o700, 0o644)
+    assert (mode_of(key_store), mode_of(key)) == (0o700, 0o644)
 
 
 def test_nothing_there_is_nothing_to_close(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def words(stage: Stage) -> str:
     return " ".join(re.sub(r"[│╭╮╰╯─▔▁]", " ", screen_text(stage.app)).split())
 
 
-def vault(data_dir: Path) -> list[Path]:
+def key_store(data_dir: Path) -> list[Path]:
     """The files of every key kept there."""
     return sorted(data_dir.rglob("vault/*.toml"))
 
@@ -132,7 +132,7 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
         assert len(made) == 2
         for key in made:
             assert key.secret not in text and key.api_key not in text
-        kept = {file.stem: tomllib.loads(file.read_text()) for file in vault(tmp_path)}
+        kept = {file.stem: tomllib.loads(file.read_text()) for file in key_store(tmp_path)}
         assert {each["secret"] for each in kept.values()} == {key.secret for key in made}
         await pilot.press("v")
         await pilot.pause()
@@ -618,14 +618,14 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         await asyncio.sleep(0.5)
         await pilot.pause()
         assert "✓ alphaone" in words(stage)
-        (file,) = vault(tmp_path)
+        (file,) = key_store(tmp_path)
         assert tomllib.loads(file.read_text())["secret"] == secret
         assert stage.desk.execution is not None
         assert stage.desk.execution.unsettled() == ()
         assert posts(stage) == 1
 
 
-async def test_a_vault_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
+async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
     stage = Stage(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         (account,) = (file for file in (tmp_path / "accounts").iterdir() if file.is_dir())
@@ -717,7 +717,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         await batch_form(stage, pilot)
         stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
         await sent(stage, pilot)
-        assert len(vault(tmp_path)) == 1
+        assert len(key_store(tmp_path)) == 1
         await pilot.press("escape", "J")
         await asyncio.sleep(0.5)
         await pilot.pause()
@@ -737,7 +737,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         await asyncio.sleep(0.5)
         assert stage.desk.execution is not None
         assert stage.desk.execution.unsettled() == ()
-        assert vault(tmp_path) == [], "its passphrase is kept no longer"
+        assert key_store(tmp_path) == [], "its passphrase is kept no longer"
 
 
 async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def batch(*names: str) -> CreateBatchRequest:
 
 @dataclass
 class Scene:
-    """One account and what creates for it; `folder` holds its journal and vault."""
+    """One account and what creates for it; `folder` holds its journal and key store."""
 
     creation: Creation
     intents: Intents
@@ -79,7 +79,7 @@ class Scene:
         return [event.state for event in self.journalled()[0].events]
 
     def files(self) -> list[Path]:
-        """What is in the vault's directory, hidden files too."""
+        """What is in the key store's directory, hidden files too."""
         return sorted((self.folder / "vault").iterdir())
 
     def journal_bytes(self) -> bytes:

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from tests.exchange.scripted import Say, Seen
 from tests.whole.creating import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
-from tradetui.desk.creation.key_store import VaultUnusable
+from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
@@ -100,7 +100,7 @@ async def test_a_copy_key_is_created_once_and_both_refusals_are_explained(tmp_pa
         assert on.files() == []
 
 
-async def test_a_broker_s_sub_account_needs_no_vault(tmp_path: Path) -> None:
+async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None:
     async with scene(tmp_path, "broker") as on:
         done = await on.creation.create(NEW_BROKER_SUBACCOUNT)
         assert done.state is S.SETTLED
@@ -210,7 +210,7 @@ async def test_the_passphrase_is_on_disk_before_the_request_is_sent(tmp_path: Pa
         assert on.posts == 1
 
 
-# The vault cannot be written
+# The key store cannot be written
 
 
 async def test_a_directory_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
@@ -551,11 +551,11 @@ def says(data: object) -> Any:
     return lambda seen: Say(data=data if seen.method == "POST" else {"serverTime": "1"})
 
 
-async def test_entries_of_a_vault_that_was_never_opened_are_refused(tmp_path: Path) -> None:
+async def test_entries_of_a_key_store_that_was_never_opened_are_refused(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     async with scene(tmp_path) as on:
-        on.creation._vault = None
-        with pytest.raises(VaultUnusable):
+        on.creation._key_store = None
+        with pytest.raises(KeyStoreUnusable):
             await on.creation.entries()
         with pytest.raises(Withheld, match="cannot be kept"):
             await on.creation.create(batch("alphaone"))

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.desk import test_vault as vault_proofs
+from tests.desk import test_key_store as key_store_proofs
 from tests.whole import test_creation as proofs
-from tradetui.desk.creation import creation
-from tradetui.desk.creation import key_store as vault
+from tradetui.desk.creation import creation, key_store
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
@@ -79,7 +78,7 @@ def acknowledged_before_it_is_kept(patch: Patch) -> None:
 
 
 def not_kept_at_all(patch: Patch) -> None:
-    patch.setattr(UnsavedKeys, "keep", lambda self, vault, intent, at_ms: None)
+    patch.setattr(UnsavedKeys, "keep", lambda self, key_store, intent, at_ms: None)
 
 
 def what_is_not_kept_forgotten(patch: Patch) -> None:
@@ -114,15 +113,15 @@ def lock_ignored(patch: Patch) -> None:
 
 
 def passphrase_kept_after_sending(patch: Patch) -> None:
-    right = vault.Vault.reserve
+    right = key_store.KeyStore.reserve
 
-    def wrong(self: vault.Vault, intent: str, kind: str, title: str, passphrase: Any, at_ms: int) -> str:
+    def wrong(self: key_store.KeyStore, intent: str, kind: str, title: str, passphrase: Any, at_ms: int) -> str:
         return right(self, intent, kind, title, type(passphrase)(""), at_ms)
 
-    patch.setattr(vault.Vault, "reserve", wrong)
+    patch.setattr(key_store.KeyStore, "reserve", wrong)
 
 
-def vault_not_looked_at_before_sending(patch: Patch) -> None:
+def key_store_not_looked_at_before_sending(patch: Patch) -> None:
     async def wrong(self: Creation, intent: str, kind: Any, asked: Any) -> list[str]:
         return [each.title for each in asked]
 
@@ -182,7 +181,7 @@ MISTAKES: dict[str, tuple[Callable[[Patch], None], Proof]] = {
         lambda folder, _: proofs.test_the_passphrase_is_on_disk_before_the_request_is_sent(folder),
     ),
     "sent though the vault cannot be written": (
-        vault_not_looked_at_before_sending,
+        key_store_not_looked_at_before_sending,
         lambda folder, _: proofs.test_a_directory_that_cannot_be_written_stops_it_before_sending(folder),
     ),
     "in doubt no more after a restart": (released_at_the_next_start, _crash),
@@ -201,7 +200,7 @@ async def test_the_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         await proof(tmp_path, monkeypatch)
 
 
-# The vault
+# The key store
 
 
 def sync_left_out(patch: Patch) -> None:
@@ -210,36 +209,36 @@ def sync_left_out(patch: Patch) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text)
 
-    patch.setattr(vault._Folder, "_write", staticmethod(wrong))
+    patch.setattr(key_store._Folder, "_write", staticmethod(wrong))
 
 
 def written_in_place(patch: Patch) -> None:
-    patch.setattr(vault._Folder, "_beside", lambda self, name: self.path(name))
+    patch.setattr(key_store._Folder, "_beside", lambda self, name: self.path(name))
 
 
 def names_overwritten(patch: Patch) -> None:
-    patch.setattr(vault._Folder, "write_new", vault._Folder.replace)
+    patch.setattr(key_store._Folder, "write_new", key_store._Folder.replace)
 
 
-VAULT_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Patch], None]]] = {
+KEY_STORE_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Patch], None]]] = {
     "the sync left out": (
         sync_left_out,
-        vault_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
+        key_store_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
     ),
     "written in place": (
         written_in_place,
-        vault_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
+        key_store_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
     ),
     "existing names overwritten": (
         names_overwritten,
-        lambda folder, _: vault_proofs.test_existing_names_are_not_overwritten(folder),
+        lambda folder, _: key_store_proofs.test_existing_names_are_not_overwritten(folder),
     ),
 }
 
 
-@pytest.mark.parametrize("name", VAULT_MISTAKES)
-def test_the_vault_s_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    mistake, proof = VAULT_MISTAKES[name]
+@pytest.mark.parametrize("name", KEY_STORE_MISTAKES)
+def test_the_key_store_s_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    mistake, proof = KEY_STORE_MISTAKES[name]
     mistake(monkeypatch)
     with pytest.raises((AssertionError, KeyError)):
         proof(tmp_path, monkeypatch)

@@ -13,7 +13,7 @@ from tradetui.storage.private_directory import Closed, close_to_others
 
 OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
 """Everything that is kept directly in the data directory."""
-VAULT_DIRECTORIES: Final = ("vault",)
+KEY_STORE_DIRECTORIES: Final = ("vault",)
 """Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
 
 
@@ -28,7 +28,7 @@ def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 def close_data_dir(loaded: LoadedProfile) -> Closed:
     """Take the permissions of others from the data directory and from what is kept in it."""
     is_default = loaded.data_dir == places.data_dir({})
-    return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=VAULT_DIRECTORIES)
+    return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
 
 
 def closed_sentence(loaded: LoadedProfile, closed: Closed) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of keys given out beyond their vault: secrets in the system's keyring, and profiles made of them."""
+"""What becomes of keys given out beyond their key store: secrets in the system's keyring, and profiles made of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
+from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable, Secrets
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
@@ -17,41 +17,41 @@ from tradetui.profiles.write import check_name, write_default, write_profile
 
 
 class KeyringBox:
-    """Secrets of the vault in the system's keyring, under names that no profile can have."""
+    """Secrets of the key store in the system's keyring, under names that no profile can have."""
 
     def __init__(self, service: str) -> None:
         self.where = f"the system's keyring, service {service}"
         self._service = service
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
-        """Keep; raises VaultUnusable."""
+        """Keep; raises KeyStoreUnusable."""
         try:
             into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
         except ConfigurationError as problem:
-            raise VaultUnusable(str(problem)) from None
+            raise KeyStoreUnusable(str(problem)) from None
 
     def get(self, name: str) -> Mapping[str, str]:
-        """What was kept; raises VaultUnusable."""
+        """What was kept; raises KeyStoreUnusable."""
         try:
             text = from_keyring(self._service, self._user(name))
         except ConfigurationError as problem:
-            raise VaultUnusable(str(problem)) from None
+            raise KeyStoreUnusable(str(problem)) from None
         values = json.loads(text) if text else {}
         return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
 
     def drop(self, name: str) -> None:
-        """Forget; raises VaultUnusable."""
+        """Forget; raises KeyStoreUnusable."""
         try:
             out_of_keyring(self._service, self._user(name))
         except ConfigurationError as problem:
-            raise VaultUnusable(str(problem)) from None
+            raise KeyStoreUnusable(str(problem)) from None
 
     def _user(self, name: str) -> str:
         return f"vault {name}"
 
 
 class ProfileMaker:
-    """Makes profiles of keys in the vault: the same exchange, another account, read-only until its owner says so."""
+    """Makes profiles of stored keys: the same exchange, another account, read-only until its owner says so."""
 
     def __init__(self, loaded: LoadedProfile, flags: Flags, made: Callable[[str], None] = lambda _: None) -> None:
         """`made` is called with the name of each."""

@@ -45,7 +45,7 @@ UID_NOT_KNOWN = (
     "The exchange does not tell this account's uid and the profile sets none: what is sent with another key of it "
     "locks nothing here. Set uid in the profile of each."
 )
-VAULT_DIR = "vault"
+KEY_STORE_DIR = "vault"
 FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
 
 
@@ -228,7 +228,7 @@ class Desk:
         if not account.known and data_dir is not None:
             execution.intents.notice = f"{execution.intents.notice} {UID_NOT_KNOWN}".strip()
         if self.creation is not None:
-            await self.creation.open(account, folder and folder / VAULT_DIR)
+            await self.creation.open(account, folder and folder / KEY_STORE_DIR)
 
     def history(self, kind: Kind, changed: Callable[[], None]) -> ArchiveRows | None:
         """Everything that was ever seen of a kind, read as it is shown; None until the account is known."""

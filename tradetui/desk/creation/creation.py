@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.issued_keys import RequestedKey, covered, keys_asked, match_issued_keys
-from tradetui.desk.creation.key_store import Entry, Secrets, Strongbox, Vault, VaultUnusable
+from tradetui.desk.creation.key_store import Entry, KeyStore, KeyStoreUnusable, Secrets, Strongbox
 from tradetui.desk.creation.kinds import (
     KINDS,
     CreatedItem,
@@ -66,7 +66,7 @@ class Creation:
         make_profile: MakeProfile | None = None,
     ) -> None:
         """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
-        #: Set once the account is known and its vault was looked at.
+        #: Set once the account is known and its key store was looked at.
         self.opened = asyncio.Event()
         self._client = client
         self._settings = settings
@@ -76,7 +76,7 @@ class Creation:
         self._strongbox = strongbox
         self._make_profile = make_profile
         self._uid = ""
-        self._vault: Vault | None = None
+        self._key_store: KeyStore | None = None
         self._trouble = "whose account this is is not known yet"
         self._copies: bool | None = None
         self._account_info: AccountInfo | None = None
@@ -90,13 +90,13 @@ class Creation:
         return self._uid
 
     async def open(self, account: AccountIdentity, folder: Path | None) -> None:
-        """Open the vault of the account, and take up every creation where the journal says it stands."""
+        """Open the key store of the account, and take up every creation where the journal says it stands."""
         self._uid = account.uid if account.known else ""
         if account.info is not None:
             self._copies, self._account_info = account.info.is_copy_trader, account.info
         try:
-            self._vault = await self._disk.run(Vault, folder, self._strongbox)
-        except VaultUnusable as problem:
+            self._key_store = await self._disk.run(KeyStore, folder, self._strongbox)
+        except KeyStoreUnusable as problem:
             self._trouble = str(problem)
             self.opened.set()
             return
@@ -127,7 +127,7 @@ class Creation:
     @property
     def where(self) -> str:
         """Where keys are kept, in words."""
-        return self._vault.where if self._vault is not None else "nowhere yet"
+        return self._key_store.where if self._key_store is not None else "nowhere yet"
 
     @property
     def holds_unkept(self) -> bool:
@@ -158,7 +158,7 @@ class Creation:
             reasons.append(LOCKED)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
-        if self._vault is None:
+        if self._key_store is None:
             reasons.append(f"Keys cannot be kept: {self._trouble.rstrip('.')}.")
         if (open_intent := intents.open_on(lock_key(kind))) is not None:
             reasons.append(f"An earlier creation of this kind is not settled ({open_intent}).")
@@ -191,7 +191,7 @@ class Creation:
         """Write the intent and the passphrases, send once, and keep what is told.
 
         Raises:
-            Withheld: a guard, the journal or the vault; nothing was sent.
+            Withheld: a guard, the journal or the key store; nothing was sent.
         """
         kind = KINDS[type(request)]
         if reasons := self.why_not(kind):
@@ -216,7 +216,7 @@ class Creation:
         intent = await self._begin(kind, request)
         try:
             names = await self._reserve(intent, kind, requested_keys)
-        except VaultUnusable as problem:
+        except KeyStoreUnusable as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
             raise Withheld((f"Nothing was sent: keys could not be kept. {problem}",)) from None
         try:
@@ -243,14 +243,19 @@ class Creation:
         return intent
 
     async def _reserve(self, intent: str, kind: CreationKind, requested_keys: Sequence[RequestedKey]) -> list[str]:
-        vault, names = self._ready_vault(), list[str]()
+        key_store, names = self._ready_key_store(), list[str]()
         try:
             for requested_key in requested_keys:
                 name = await self._disk.run(
-                    vault.reserve, intent, kind, requested_key.title, requested_key.passphrase, self._clock.wall_ms()
+                    key_store.reserve,
+                    intent,
+                    kind,
+                    requested_key.title,
+                    requested_key.passphrase,
+                    self._clock.wall_ms(),
                 )
                 names.append(name)
-        except VaultUnusable:
+        except KeyStoreUnusable:
             await self._discard(names)
             raise
         return names
@@ -327,8 +332,8 @@ class Creation:
         if unkept is None:
             raise Withheld(("Everything that was told is kept already.",))
         try:
-            await self._disk.run(unkept.keep, self._ready_vault(), intent, self._clock.wall_ms())
-        except VaultUnusable as problem:
+            await self._disk.run(unkept.keep, self._ready_key_store(), intent, self._clock.wall_ms())
+        except KeyStoreUnusable as problem:
             await self._acknowledge(intent, unkept, {"kept": f"in memory only: {problem}"})
             sentence = f"Created, and NOT KEPT YET: {problem}"
             remedy = (
@@ -374,12 +379,12 @@ class Creation:
     # Keys given out
 
     async def entries(self) -> list[Entry]:
-        """Every key in the vault; raises VaultUnusable."""
-        return await self._disk.run(self._ready_vault().entries)
+        """Every key in the key store; raises KeyStoreUnusable."""
+        return await self._disk.run(self._ready_key_store().entries)
 
     async def secrets(self, name: str) -> Secrets:
-        """The secrets of one, for who asks to see them; raises VaultUnusable."""
-        return await self._disk.run(self._ready_vault().secrets, name)
+        """The secrets of one, for who asks to see them; raises KeyStoreUnusable."""
+        return await self._disk.run(self._ready_key_store().secrets, name)
 
     @property
     def makes_profiles(self) -> bool:
@@ -387,7 +392,7 @@ class Creation:
         return self._make_profile is not None
 
     async def make_profile(self, name: str, entry: Entry) -> str:
-        """Make a profile of a key and return its file; raises NotWritten or VaultUnusable."""
+        """Make a profile of a key and return its file; raises NotWritten or KeyStoreUnusable."""
         if self._make_profile is None:
             raise NotWritten("There is no place for profiles here.")
         if not entry.complete:
@@ -402,7 +407,7 @@ class Creation:
             return
         for intent in await self._intents.not_settled():
             if self.made(intent):
-                with suppress(WrongStep, sqlite3.Error, VaultUnusable):
+                with suppress(WrongStep, sqlite3.Error, KeyStoreUnusable):
                     await self._take_up_one(await self._intents.left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
@@ -429,20 +434,20 @@ class Creation:
         remedy = what_to_do(kind, str(details.get("title", "")))
         await self._intents.step(intent.id, State.UNKNOWN, {"why": why, "next": remedy})
 
-    # Journal and vault
+    # Journal and key store
 
-    def _ready_vault(self) -> Vault:
-        if self._vault is None:
-            raise VaultUnusable(self._trouble)
-        return self._vault
+    def _ready_key_store(self) -> KeyStore:
+        if self._key_store is None:
+            raise KeyStoreUnusable(self._trouble)
+        return self._key_store
 
     async def _discard(self, names: Sequence[str]) -> None:
-        if self._vault is None:
+        if self._key_store is None:
             return
         for name in names:
             # A passphrase without a key does no harm where it cannot be removed.
-            with suppress(VaultUnusable):
-                await self._disk.run(self._vault.discard, name)
+            with suppress(KeyStoreUnusable):
+                await self._disk.run(self._key_store.discard, name)
 
 
 def _clean(text: str, requested_keys: Sequence[RequestedKey]) -> str:

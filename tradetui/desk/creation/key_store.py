@@ -28,7 +28,7 @@ _COMPLETE: Final = "complete"
 """The last line of a whole file: one that a crash cut short has it not."""
 
 
-class VaultUnusable(Exception):
+class KeyStoreUnusable(Exception):
     """What is given out cannot be kept; one sentence and what to do."""
 
 
@@ -38,15 +38,15 @@ class Strongbox(Protocol):
     where: str
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
-        """Keep; raises VaultUnusable."""
+        """Keep; raises KeyStoreUnusable."""
         ...
 
     def get(self, name: str) -> Mapping[str, str]:
-        """What was kept; raises VaultUnusable."""
+        """What was kept; raises KeyStoreUnusable."""
         ...
 
     def drop(self, name: str) -> None:
-        """Forget; raises VaultUnusable."""
+        """Forget; raises KeyStoreUnusable."""
         ...
 
 
@@ -65,7 +65,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key in the vault, without its secrets.
+    """A key in the key store, without its secrets.
 
     `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session;
     `unreadable` says why nothing is known of what the file holds.
@@ -97,8 +97,8 @@ class Secrets:
     passphrase: SecretStr | None = None
 
 
-class Vault:
-    """The keys given out to one account. All calls block briefly; those that write raise VaultUnusable."""
+class KeyStore:
+    """The keys given out to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
 
     def __init__(self, folder: Path | None, strongbox: Strongbox | None = None) -> None:
         """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
@@ -172,7 +172,7 @@ class Vault:
         try:
             return tomllib.loads(self._files.read(name))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            raise VaultUnusable(
+            raise KeyStoreUnusable(
                 f"{self._files.location(name)} cannot be read as TOML. Look at it in an editor."
             ) from None
 
@@ -180,7 +180,7 @@ class Vault:
         location = self._files.location(name)
         try:
             values, unreadable = self._read(name), ""
-        except VaultUnusable as problem:
+        except KeyStoreUnusable as problem:
             values, unreadable = {}, str(problem)
         return Entry(
             name=name,
@@ -281,7 +281,7 @@ class _Folder:
         try:
             mode = stat.S_IMODE(file.stat().st_mode)
             if mode & 0o077:
-                raise VaultUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
+                raise KeyStoreUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
             return file.read_text(encoding="utf-8")
         except OSError as problem:
             raise self._unusable(problem) from None
@@ -351,9 +351,9 @@ class _Folder:
         finally:
             os.close(directory)
 
-    def _unusable(self, problem: OSError) -> VaultUnusable:
+    def _unusable(self, problem: OSError) -> KeyStoreUnusable:
         why = problem.strerror or type(problem).__name__
-        return VaultUnusable(f"{self._folder} cannot be used ({why}). Make it writable, or free some space.")
+        return KeyStoreUnusable(f"{self._folder} cannot be used ({why}). Make it writable, or free some space.")
 
 
 def _whole_file(file: Path) -> bool:

@@ -44,7 +44,7 @@ class NotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CreatedItem:
-    """What became of one of the things asked for; `entry` is its name in the vault, `good` None while in doubt."""
+    """What became of one of the things asked for; `entry` is its name in the key store, `good` None while in doubt."""
 
     title: str
     sentence: str

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.desk.creation.issued_keys import RequestedKey
-from tradetui.desk.creation.key_store import IssuedKey, Vault
+from tradetui.desk.creation.key_store import IssuedKey, KeyStore
 from tradetui.desk.creation.kinds import CreatedItem, CreationKind, made_row
 
 
@@ -29,14 +29,14 @@ class UnsavedKeys:
     acknowledged: bool = False
     other_names: list[str] = field(default_factory=list)
 
-    def keep(self, vault: Vault, intent: str, at_ms: int) -> None:
-        """Put all of it on disk, or try so again; raises VaultUnusable."""
+    def keep(self, key_store: KeyStore, intent: str, at_ms: int) -> None:
+        """Put all of it on disk, or try so again; raises KeyStoreUnusable."""
         for name, issued_key in zip(self.names, self.issued, strict=True):
             if issued_key is not None:
-                vault.give(name, issued_key)
+                key_store.give(name, issued_key)
         for issued_key in self.others[len(self.other_names) :]:
-            name = vault.reserve(intent, self.kind, "not-asked-for", SecretStr(""), at_ms)
-            vault.give(name, issued_key)
+            name = key_store.reserve(intent, self.kind, "not-asked-for", SecretStr(""), at_ms)
+            key_store.give(name, issued_key)
             self.other_names.append(name)
 
     @property

@@ -1,4 +1,4 @@
-"""Keys in the vault: covered until asked for, copied without being shown, made profiles in one step."""
+"""Keys in the key store: covered until asked for, copied without being shown, made profiles in one step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, Secrets, VaultUnusable
+from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable, Secrets
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.ui.creation.ask_line import TextDialog
@@ -130,7 +130,7 @@ class GivenKeys(Vertical):
             return None
         try:
             return await self._creation.secrets(entry.name)
-        except VaultUnusable as problem:
+        except KeyStoreUnusable as problem:
             notify(self.app, str(problem), severity="error", seconds=10)
             return None
 

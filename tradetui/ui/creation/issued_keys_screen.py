@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import VaultUnusable
+from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
 from tradetui.ui.creation.opening import BREAKPOINTS
 from tradetui.ui.sanitize import sanitized
@@ -33,11 +33,11 @@ class GivenKeysScreen(GivenKeysDialog):
             yield Static(sanitized("reading …"), id="said", markup=False)
 
     async def on_mount(self) -> None:
-        """Read the vault."""
+        """Read the key store."""
         message_line = self.query_one("#said", Static)
         try:
             entries = await self._creation.entries()
-        except VaultUnusable as problem:
+        except KeyStoreUnusable as problem:
             message_line.update(sanitized(problem))
             return
         message_line.display = False

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Button, OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, VaultUnusable
+from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
@@ -100,7 +100,7 @@ class ResultDialog(GivenKeysDialog):
         names = {row.entry for row in self._created.rows if row.entry is not None}
         if not names or not self._created.kept:
             return []
-        with suppress(VaultUnusable):
+        with suppress(KeyStoreUnusable):
             entries_by_name = {entry.name: entry for entry in await self._creation.entries()}
             return [entries_by_name[name] for row in self._created.rows if (name := row.entry or "") in entries_by_name]
         return []
