@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tradetui.desk.creation.form import checked, fields_of, rows_of
 from tradetui.desk.creation.kinds import CreationKind
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest
-from tradetui.wire.requests.parameter import InvalidRequest
 
 GOOD = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "note", "permList": "", "ipList": ""}
 EMPTY = dict.fromkeys(GOOD, "")

@@ -8,7 +8,7 @@ import pytest
 
 from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.query import Stretch, checked, filter_fields
-from tradetui.wire.requests.parameter import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.time_windows import DAY_MS
 
 NOW = 1_790_000_000_000

@@ -7,7 +7,7 @@ import pytest
 from tests.exchange.scripted import CREDENTIALS
 from tradetui.exchange import ExchangeReader
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 
 
 @pytest.mark.parametrize(

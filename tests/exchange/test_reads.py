@@ -31,7 +31,7 @@ from tradetui.exchange import (
     UnreadableReply,
 )
 from tradetui.exchange.transport.in_process import InProcessTransport
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import pickle
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 import tradetui.exchange
-from tradetui.exchange import errors
+from tradetui.exchange import ExchangeReader, InvalidRequest, errors
 from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.exchange.response import parse_response, write_result
 from tradetui.exchange.transport.transport import HttpResponse
@@ -46,3 +48,21 @@ def test_a_documented_refusal_without_a_code_has_its_own(words: str) -> None:
     assert isinstance(refusal, Rejected)
     assert refusal.remedy == COPY_KEY_REFUSALS[words]
     assert str(refusal) == f"{refusal.sentence} {refusal.remedy}"
+
+
+async def test_a_broken_rule_is_an_error_of_the_client_with_field_rule_and_remedy() -> None:
+    async with ExchangeReader(None, "https://api.example.com") as client:
+        with pytest.raises(tradetui.exchange.ExchangeError) as refusal:
+            await client.futures.fills(product_type="USDT-FUTURES", limit=0)
+    problem = refusal.value
+    assert isinstance(problem, tradetui.exchange.InvalidRequest)
+    assert (problem.parameter, problem.value) == ("limit", "0")
+    assert problem.rule.startswith("a whole number of at least 1, at most 100")
+    assert problem.remedy == "Ask for 1 to 100 rows a page; more rows are further pages."
+    assert str(problem) == f"limit: {problem.rule}; given: 0. {problem.remedy}"
+    assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
+
+
+def test_a_broken_rule_shows_no_secret_and_no_endless_value() -> None:
+    assert "tell-nobody" not in str(InvalidRequest("passphrase", "text", SecretStr("tell-nobody"), "Give it."))
+    assert len(str(InvalidRequest("symbol", "text", "X" * 10_000, "Shorten it."))) < 200

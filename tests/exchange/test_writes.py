@@ -30,9 +30,9 @@ from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.futures import ReversalRequest
-from tradetui.wire.requests.request import InvalidRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime
@@ -297,17 +297,20 @@ async def test_a_reply_that_names_no_order_of_ours_is_one(named: dict[str, Any])
     assert (await trader.futures.reverse(REVERSAL)).rows[0].order_id == "123"
 
 
+@pytest.mark.parametrize(
+    "failure", [OverflowError("int too large"), InvalidRequest("size", "above zero", 0, "Give a number.")]
+)
 async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     trader, app = client(lambda seen: Say(data=DONE))
 
     def broken(*_: object) -> None:
         if posts(app):
-            raise OverflowError("int too large to convert to float")
+            raise failure
 
     monkeypatch.setattr(trader.link, "replied", broken)
-    with pytest.raises(OutcomeUnknown, match="int too large"):
+    with pytest.raises(OutcomeUnknown, match=f"{type(failure).__name__}: {failure}"):
         await trader.futures.reverse(REVERSAL)
     assert len(posts(app)) == 1
 

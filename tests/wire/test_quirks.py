@@ -10,6 +10,7 @@ import pytest
 
 from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
 from tradetui.wire.catalogue import CATALOGUE, RowLaw, endpoint
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
 from tradetui.wire.models.futures import PendingOrdersRequest, TriggerHistoryRequest
@@ -17,7 +18,6 @@ from tradetui.wire.models.spot import SpotBillsRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import read_envelope, read_reply
-from tradetui.wire.requests.request import InvalidRequest
 
 
 def test_id_less_than_one_is_the_first_page_of_transfers() -> None:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, GroupType, PositionMode
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
@@ -27,7 +28,7 @@ from tradetui.wire.models.futures import (
 )
 from tradetui.wire.models.spot import SpotBillsRequest, SpotFillsRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
-from tradetui.wire.requests.request import InvalidRequest, Request
+from tradetui.wire.requests.request import Request
 
 DAY = 86_400_000
 NOW = 1_790_000_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.time_points import milliseconds
 
 NOW = 1_793_491_200_000

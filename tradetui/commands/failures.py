@@ -9,7 +9,7 @@ from tradetui.commands.console import say
 from tradetui.commands.exit_codes import REFUSED, USAGE
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 
 _log = logging.getLogger(__name__)
 

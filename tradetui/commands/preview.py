@@ -19,7 +19,7 @@ from tradetui.desk.tables.columns import number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
 from tradetui.wire.enums import Side
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.json_text import dump
 
 

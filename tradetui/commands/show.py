@@ -25,10 +25,11 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
-from tradetui.wire.requests.request import InvalidRequest, check_window
+from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds
 from tradetui.wire.time_windows import split_span
 

@@ -5,50 +5,29 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.errors import ExchangeError, InvalidRequest
 
 if TYPE_CHECKING:
     from tradetui.wire.reply import LostRow
 
-
-class ExchangeError(Exception):
-    """A call that did not give what was asked for.
-
-    `code` and `message` are the exchange's own where it answered, `endpoint` is the catalogue's name,
-    `http_status` the reply's, `remedy` a sentence on what to do. No secret is ever part of it. `request_time` is the
-    exchange's own time in its refusal (Unix ms), None where nothing readable came.
-    """
-
-    reason = "The exchange did not do what was asked"
-    request_time: int | None = None
-
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        code: str | None = None,
-        endpoint: str | None = None,
-        http_status: int | None = None,
-        remedy: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.endpoint = endpoint
-        self.http_status = http_status
-        self.remedy = remedy
-
-    @property
-    def sentence(self) -> str:
-        """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
-        message = scrub(self.message.strip().rstrip(".")) or "no reason given"
-        where = f"{self.endpoint}: " if self.endpoint else ""
-        code = f" (code {self.code})" if self.code else ""
-        return f"{where}{self.reason}: {message}{code}."
-
-    def __str__(self) -> str:
-        """The sentence and the remedy."""
-        return f"{self.sentence} {self.remedy}" if self.remedy else self.sentence
+__all__ = [
+    "AuthenticationFailed",
+    "Busy",
+    "ClockTooFarOff",
+    "EndpointMissing",
+    "ExchangeError",
+    "Hop",
+    "InvalidRequest",
+    "NotSent",
+    "OutcomeUnknown",
+    "PermissionRefused",
+    "RateLimited",
+    "ReadOnly",
+    "Rejected",
+    "UnifiedAccount",
+    "Unreachable",
+    "UnreadableReply",
+]
 
 
 class AuthenticationFailed(ExchangeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, OutcomeUnknown
+from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidRequest, OutcomeUnknown
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.reads import tidy
 from tradetui.exchange.response import write_result
@@ -60,10 +60,10 @@ class Writes:
         try:
             answer = await self._calls.call(endpoint, Priority.PERSON, body=body, before_send=about_to_send)
             result = write_result(endpoint, answer)
-        except ExchangeError:
-            raise
         except Exception as problem:
-            if sent_at is None:
+            # A broken rule that shows only after the first byte is a fault of this program, and no refusal.
+            refused = isinstance(problem, ExchangeError) and not isinstance(problem, InvalidRequest)
+            if refused or sent_at is None:
                 raise
             raise OutcomeUnknown(
                 f"what came back could not be worked with ({type(problem).__name__}: {problem})",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, tzinfo
 
-from tradetui.wire.requests.parameter import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 
 _AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])(?: +ago)?$", re.IGNORECASE)
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
-from tradetui.wire.requests.parameter import InvalidRequest, Listed, Parameter
+from tradetui.wire.requests.parameter import Listed, Parameter
 from tradetui.wire.requests.request import Request
 
 _SEPARATORS: Final = re.compile(r"[\s,;]+")

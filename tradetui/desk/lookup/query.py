@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tradetui.wire.catalogue import Endpoint
-from tradetui.wire.requests.parameter import InvalidRequest, Milliseconds, Parameter, Word
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.requests.parameter import Milliseconds, Parameter, Word
 from tradetui.wire.requests.request import Request, check_window
 from tradetui.wire.time_points import is_ago, milliseconds
 from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule

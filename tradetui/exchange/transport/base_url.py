@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tradetui.wire.requests.request import InvalidRequest
+from tradetui.wire.errors import InvalidRequest
 
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?", re.IGNORECASE)
 
@@ -73,4 +73,4 @@ def is_loopback(host: str) -> bool:
 
 
 def _refused(rule: str, value: str, remedy: str) -> InvalidRequest:
-    return InvalidRequest("base_url", rule, value, remedy)
+    return InvalidRequest("base_url", rule, value, remedy=remedy)

@@ -5,17 +5,9 @@ from decimal import Decimal
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import OrderStatus, PlanStatus, PlanType, PositionMode, Side
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.requests.parameter import (
-    Amount,
-    Count,
-    InvalidRequest,
-    Milliseconds,
-    Parameter,
-    ProductTypeParameter,
-    Shaped,
-    Word,
-)
+from tradetui.wire.requests.parameter import Amount, Count, Milliseconds, Parameter, ProductTypeParameter, Shaped, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, Missing, TimeRule
 

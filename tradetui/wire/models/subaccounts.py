@@ -5,9 +5,10 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import SecretStr
 
 from tradetui.wire.enums import VirtualPermission
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.record import Record, Shape
-from tradetui.wire.requests.parameter import Addresses, InvalidRequest, Label, Listed, Parameter, Passphrase, Shaped
+from tradetui.wire.requests.parameter import Addresses, Label, Listed, Parameter, Passphrase, Shaped
 from tradetui.wire.requests.request import Request
 
 MOST_PER_REQUEST: Final = 5

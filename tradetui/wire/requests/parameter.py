@@ -11,35 +11,9 @@ from typing import Any, ClassVar
 
 from pydantic import SecretStr
 
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
-
-
-class InvalidRequest(Exception):
-    """A request that breaks a rule, refused before sending: which parameter, which rule, what was given, what to do."""
-
-    def __init__(self, parameter: str, rule: str, value: object, remedy: str) -> None:
-        self.parameter = parameter
-        self.rule = rule
-        self.value = _shown(value)
-        self.remedy = remedy
-        super().__init__(f"{parameter}: {rule}; given: {self.value}. {remedy}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parameter, self.rule, self.value, self.remedy)
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, SecretStr):
-        return "***"
-    if isinstance(value, Decimal):
-        return trimmed_digits(value)
-    text = str(value)
-    if not text.strip():
-        return "nothing"
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 @dataclass(frozen=True, kw_only=True)

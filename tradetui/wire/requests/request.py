@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
 from pydantic.alias_generators import to_camel
 
-from tradetui.wire.requests.parameter import Count, InvalidRequest, Parameter
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.requests.parameter import Count, Parameter
 from tradetui.wire.time_windows import Ends, TimeRule
-
-__all__ = ["InvalidRequest", "Request", "TimedRequest", "check_window"]
 
 
 class Request(BaseModel):

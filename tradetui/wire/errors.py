@@ -1,0 +1,89 @@
+"""The root of what can go wrong with a call, and the request that is refused before it becomes one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.text.sanitize import scrub
+
+_LONGEST_VALUE = 80
+
+
+class ExchangeError(Exception):
+    """A call that did not give what was asked for.
+
+    `code` and `message` are the exchange's own where it answered, `endpoint` is the catalogue's name,
+    `http_status` the reply's, `remedy` a sentence on what to do. No secret is ever part of it. `request_time` is the
+    exchange's own time in its refusal (Unix ms), None where nothing readable came.
+    """
+
+    reason = "The exchange did not do what was asked"
+    request_time: int | None = None
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        endpoint: str | None = None,
+        http_status: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.endpoint = endpoint
+        self.http_status = http_status
+        self.remedy = remedy
+
+    @property
+    def sentence(self) -> str:
+        """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
+        message = scrub(self.message.strip().rstrip(".")) or "no reason given"
+        where = f"{self.endpoint}: " if self.endpoint else ""
+        code = f" (code {self.code})" if self.code else ""
+        return f"{where}{self.reason}: {message}{code}."
+
+    def __str__(self) -> str:
+        """The sentence and the remedy."""
+        return f"{self.sentence} {self.remedy}" if self.remedy else self.sentence
+
+
+class InvalidRequest(ExchangeError):
+    """A request that breaks a rule of the interface; it is refused before anything is sent.
+
+    `parameter` names the field, `rule` says what it must be, `value` is what was given (shortened; a secret is `***`),
+    `remedy` says what to do. Where no request is involved, `parameter` is a setting or an option of a command.
+    """
+
+    reason = "The request breaks a rule"
+
+    def __init__(self, parameter: str, rule: str, value: object, remedy: str) -> None:
+        self.parameter = parameter
+        self.rule = rule
+        self.value = _shown(value)
+        super().__init__(f"{parameter}: {rule}; given: {self.value}", remedy=remedy)
+        self.remedy: str = remedy
+
+    @property
+    def sentence(self) -> str:
+        """The field, its rule and what was given."""
+        return f"{self.message}."
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameter, self.rule, self.value, self.remedy)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if hasattr(value, "get_secret_value"):
+        return "***"
+    if isinstance(value, Decimal):
+        return trimmed_digits(value)
+    text = str(value)
+    if not text.strip():
+        return "nothing"
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
