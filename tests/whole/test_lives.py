@@ -24,7 +24,20 @@ from tests.whole.lives.exchange import API_KEY, PASSPHRASE, Request, SecondExcha
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import live
 from tests.whole.lives.network import PLAIN
-from tests.whole.lives.plan import Act, ActKind, ClockOf, Damage, Matching, Plan, ReadFaultKind, ReplyKind, Words
+from tests.whole.lives.plan import (
+    Act,
+    ActKind,
+    ClockOf,
+    Damage,
+    FillStep,
+    Leg,
+    Matching,
+    Plan,
+    ReadFault,
+    ReadFaultKind,
+    ReplyKind,
+    Words,
+)
 
 HEDGE, ONE_WAY = True, False
 IN_A_GROUP = 6
@@ -117,6 +130,29 @@ def test_what_another_boot_left_intended_is_withdrawn_at_once() -> None:
     verdict = live(plan)
     assert not verdict.broken, verdict.broken
     assert verdict.outcomes == {"withdrawn": 1}
+
+
+def test_a_kill_in_the_middle_of_a_stop_is_no_hang() -> None:
+    lost = replace(PLAIN, arrives_after_s=None, reply=ReplyKind.LOST)
+    reversal = Act(5.0, ActKind.REVERSE, side_long=True, kill_state="unknown", kill_step=2)
+    stopped = Act(8.0, ActKind.STOP, pause_s=1.0)
+    plan = replace(calm(0), hedge=True, long=Decimal(3), acts=(reversal, stopped), posts=(lost,))
+    verdict = live(plan)
+    assert verdict.hits["kills"] == 1, verdict.trace
+    assert not verdict.broken, verdict.broken
+
+
+def test_an_order_seen_once_by_a_look_that_failed_settles_without_the_trader() -> None:
+    tenth = Matching("remainder", (FillStep(1.0, Leg.CLOSE, Decimal("0.1")),), 4.0)
+    broken = replace(PLAIN, reply=ReplyKind.BROKEN, matching=tenth)
+    unread = ReadFault(6.2, 30.0, "order/fills", ReadFaultKind.SERVER_ERROR, 1.0)
+    once = (Act(5.0, ActKind.REVERSE, side_long=True),)
+    plan = replace(
+        calm(0), hedge=True, core_only=True, shows_pending=True, long=Decimal(10), acts=once, posts=(broken,)
+    )
+    verdict = live(replace(plan, read_faults=(unread,)))
+    assert not verdict.broken, verdict.broken
+    assert verdict.outcomes == {"settled remainder left": 1}, verdict.trace
 
 
 def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None:

@@ -88,6 +88,7 @@ class Life:
         self.network = Network(plan, lambda: lags.uniform(0, plan.fill_lag_s) if plan.fill_lag_s else 0.0)
         self.promises = Promises(plan, self.network)
         self.network.departs = self.promises.departs
+        self.network.has_read = self.promises.has_read
         self.verdict = Verdict(plan)
         self.runs: Counter[int] = Counter()
         self.processes: dict[int, Process] = {}
@@ -225,19 +226,27 @@ class Life:
     def _killed(self, number: int) -> None:
         process = self.processes.pop(number, None)
         if process is not None:
-            self.promises.note(f"process {number} is killed")
-            self.network.end_calls_of(number)
-            self._dead_since_s[number] = asyncio.get_running_loop().time()
-            self.verdict.hits["kills"] += 1
-            self.dead.append(process)
+            self._died(process)
+
+    def _died(self, process: Process) -> None:
+        self.promises.note(f"process {process.number} is killed")
+        self.network.end_calls_of(process.number)
+        self._dead_since_s[process.number] = asyncio.get_running_loop().time()
+        self.verdict.hits["kills"] += 1
+        self.dead.append(process)
 
     async def _stop(self, number: int) -> None:
         """End a process in good order: nothing of it is left, and nothing hangs."""
         process = self.processes.pop(number)
         self.promises.note(f"process {number} stops")
         self.network.end_calls_of(number)
+        died = asyncio.get_running_loop().create_future()
+        process.killed = lambda: died.set_result(None)
         stopping = process.task(process.stop())
-        done, _ = await asyncio.wait({stopping}, timeout=STOP_S)
+        done, _ = await asyncio.wait({stopping, died}, timeout=STOP_S, return_when=asyncio.FIRST_COMPLETED)
+        if process.dead:
+            self._died(process)  # it stands still in the middle of its end, and nothing is left of it
+            return
         if not done:
             self.promises.breaks("f", f"process {number} does not stop within {STOP_S} s")
         elif not stopping.cancelled() and (error := stopping.exception()) is not None:

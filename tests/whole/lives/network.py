@@ -80,6 +80,7 @@ class Network:
         self.hits: Counter[str] = Counter()
         self.healed = False
         self.departs: Callable[[Post], None] = lambda post: None
+        self.has_read: Callable[[Request, list[dict[str, Any]]], None] = lambda request, rows: None
         self.books = Books(hedge=plan.hedge, fill_lag_s=fill_lag_s)
         self.clock = ExchangeClock(self._settled_since_s)
         self.exchange = SecondExchange(plan, self.books, self.clock)
@@ -131,6 +132,8 @@ class Network:
             raise NoResponse(timed_out=timed_out)
         response = self.exchange.handle(request, tells_uid=tells_uid)
         await asyncio.sleep(self._random.uniform(0.005, 0.03))
+        if fault is None and response.status == 200:
+            self.has_read(request, _rows_of(response.envelope))
         return self._spoilt(response, fault)
 
     def _fault_of(self, request: Request) -> ReadFaultKind | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.whole.lives.books import OrderState, Reversal
-from tests.whole.lives.exchange import SecondExchange, holding_text
+from tests.whole.lives.exchange import Request, SecondExchange, holding_text
 from tests.whole.lives.network import Network, Post
 from tests.whole.lives.plan import Plan, ReplyKind
 
@@ -109,6 +109,13 @@ class Promises:
             if reversal is not None and not reversal.is_over and not self.excused(earlier):
                 self.breaks("a", f"{post.client_oid} left while {earlier.client_oid} was {reversal.past.now}")
 
+    def has_read(self, request: Request, rows: list[dict[str, Any]]) -> None:
+        """A process that looks after a symbol has a reply in its hands; an order that it shows as open is known."""
+        if request.query.get("symbol"):
+            for row in rows:
+                if row.get("status", row.get("state")) in OPEN_STATES:
+                    self._seen_open[str(row.get("clientOid"))] = _now_s()
+
     def accepted(self, reversal: Reversal) -> None:
         """The exchange takes an order now."""
         self.note(f"the exchange takes {reversal.client_oid}: {reversal.matching.name}")
@@ -174,8 +181,6 @@ class Promises:
         """(c) While a reversal can still change anything, every process names it as not settled."""
         for post in self.network.posts:
             reversal = self.reversal_of(post)
-            if reversal is not None and self._shows_open(reversal):
-                self._seen_open[post.client_oid] = _now_s()
             if reversal is None or reversal.is_over or self.excused(post):
                 continue
             if _now_s() - post.departed_at_s < (SLOW_DISK_S if self.plan.disk_slow_share else SEEN_ELSEWHERE_S):

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.seen_orders import SeenOrders
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
@@ -72,6 +73,7 @@ class MarketState:
         self._settings = settings
         self._clock = clock
         self._readers: dict[ProductType, PositionsReader] = {}
+        self.seen_orders = SeenOrders()
 
     async def preview(self, target: Target) -> Preview:
         """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
@@ -182,7 +184,12 @@ class MarketState:
 
         async def resting(status: str) -> list[PendingOrder]:
             pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
-            return [order async for reply in pages for order in reply.rows]
+            orders: list[PendingOrder] = []
+            async for reply in pages:
+                for order in reply.rows:
+                    self.seen_orders.remember(order.client_oid, order.order_id, order.size)
+                orders += reply.rows
+            return orders
 
         # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
         live, partly = await asyncio.gather(resting("live"), resting("partially_filled"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 
 from tradetui.desk.reversal.classification import Observation, OrderAnswer
 from tradetui.desk.reversal.market_state import Held, MarketState
@@ -62,6 +61,7 @@ class OrderReads:
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
             raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
+        self._evidence.seen_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
     async def is_pending(self, wish: ReversalParams, client_oid: str) -> bool:
@@ -69,14 +69,14 @@ class OrderReads:
         orders = await self._evidence.orders(wish.product_type, wish.symbol)
         return any(order.client_oid == client_oid for order in orders)
 
-    async def observe(
-        self, sent: Sent, *, order_id: str | None, waited_s: float, order_size: Decimal | None = None
-    ) -> Observation:
+    async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
         """One look: the order first, then what is pending, then what is held and filled.
+
+        What an earlier look has seen of the order counts, also where that look failed half-way.
 
         Args:
             sent: the reversal.
-            order_id: the order's id where it is known already, and `order_size` its size.
+            replied_order_id: the order's id as the reply to the reversal named it, if there was one.
             waited_s: seconds that have certainly passed since the call ended.
 
         Raises:
@@ -84,15 +84,17 @@ class OrderReads:
         """
         wish = sent.plan.wish
         order = await self.order(wish, sent.intent)
-        if order.detail is not None:
-            order_id = order.detail.order_id
         orders = await self._evidence.orders(wish.product_type, wish.symbol)
-        pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
-        row = next((row for row in pending if row.client_oid == sent.intent or row.order_id == order_id), None)
-        if row is not None:
-            order_id, order_size = row.order_id, row.size
+        seen_orders = self._evidence.seen_orders
+        for row in orders:
+            if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
+                seen_orders.remember(sent.intent, row.order_id, row.size)
+        seen_order = seen_orders.get(sent.intent)
+        order_id = seen_order.order_id if seen_order is not None else replied_order_id
+        order_size = seen_order.size if seen_order is not None else None
         if order.detail is not None:
             order_size = order.detail.size or order_size
+        pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
         held = await self._evidence.held(wish.product_type, wish.symbol)
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)

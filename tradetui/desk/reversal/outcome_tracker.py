@@ -67,8 +67,6 @@ class _Search:
     settled_s: float | None = None
     watching: bool = False
     own_only: bool = False
-    order_id: str | None = None
-    order_size: Decimal | None = None
     absence_s: float = 0.0
     """From when on that nothing is seen of the order is evidence."""
 
@@ -161,11 +159,9 @@ class OutcomeTracker:
         search.absence_s = self._clock.monotonic() + ABSENCE_S + _ROUNDING_S - waited_s
         seen = await self._reads.observe(
             sent,
-            order_id=search.order_id or order_id or sent.order_id,
-            order_size=search.order_size,
+            replied_order_id=order_id or sent.order_id,
             waited_s=waited_s,
         )
-        search.order_id, search.order_size = seen.order_id, seen.order_size
         search.failures = 0
         classification = classify(sent.plan, seen, acknowledged=acknowledged)
         if classification.evidence != search.evidence:

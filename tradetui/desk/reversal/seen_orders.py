@@ -1,0 +1,38 @@
+"""Orders that the exchange has shown once, by clientOid: what shows a reversal for two seconds proves it for good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+MOST_ORDERS: Final = 500
+"""So many are remembered, the newest ones: a reversal is looked for while it is among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenOrder:
+    """An order's id at the exchange, and its size in the base coin where it was told."""
+
+    order_id: str
+    size: Decimal | None
+
+
+class SeenOrders:
+    """Remembers every order as soon as it is read, whatever becomes of the reads around it."""
+
+    def __init__(self) -> None:
+        self._orders: dict[str, SeenOrder] = {}
+
+    def remember(self, client_oid: str | None, order_id: str, size: Decimal | None) -> None:
+        """Keep an order that was just read; without a clientOid nobody would ask for it."""
+        if not client_oid:
+            return
+        earlier = self._orders.pop(client_oid, None)
+        self._orders[client_oid] = SeenOrder(order_id, size or (earlier.size if earlier else None))
+        if len(self._orders) > MOST_ORDERS:
+            del self._orders[next(iter(self._orders))]
+
+    def get(self, client_oid: str) -> SeenOrder | None:
+        """The order of a clientOid, None where none was ever shown."""
+        return self._orders.get(client_oid)
