@@ -7,7 +7,6 @@ from typing import Any
 
 from tradetui.exchange import paging
 from tradetui.exchange.capabilities import Capabilities
-from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.catalogue import Endpoint, endpoint
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
@@ -44,7 +43,7 @@ class ScriptedClient:
     def __init__(self, page: int = 100) -> None:
         self.clock = self.server_clock = Clock()
         self.rows: dict[tuple[str, ProductType], list[Record]] = {}
-        self.failing: dict[str, ExchangeError] = {}
+        self.failing: dict[str, Exception] = {}
         self.unreadable: set[str] = set()
         self.asked: list[tuple[str, Request]] = []
         self.before: Callable[[str, Request], None] = lambda name, request: None

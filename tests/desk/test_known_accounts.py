@@ -14,6 +14,7 @@ from tests.desk.test_identity import INFO, telling
 from tradetui.desk.account.account_storage import AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.errors import EndpointMissing
 from tradetui.storage.disk_thread import InlineDisk
@@ -63,8 +64,8 @@ async def test_the_exchange_now_then_then_the_profile_then_the_key() -> None:
     assert not untold(*KEY[:2], None, KEY[2], None).known
 
 
-async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
-    settings = DeskSettings(
+def settings_in(data_dir: Path) -> DeskSettings:
+    return DeskSettings(
         name="main",
         environment=Environment.LIVE,
         product_types=(ProductType.USDT_FUTURES,),
@@ -72,6 +73,10 @@ async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
         key_stand_in=KEY[2],
         data_dir=data_dir,
     )
+
+
+async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
+    settings = settings_in(data_dir)
     found: list[AccountIdentity] = []
     keeping = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
     keeping.start()
@@ -105,3 +110,25 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
         assert keeping.trouble == said
         assert keeping.identity is None
         await keeping.stop()
+
+
+async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_asked_again(tmp_path: Path) -> None:
+    client, settings = telling(), settings_in(tmp_path)
+    client.failing[INFO] = RuntimeError("nobody expects this")
+    reasons: asyncio.Queue[str] = asyncio.Queue()
+    known: asyncio.Queue[AccountIdentity] = asyncio.Queue()
+
+    async def fails(archive: Archive) -> None:
+        raise RuntimeError("nor that")
+
+    attached: asyncio.Queue[Archive] = asyncio.Queue()
+    attach = [fails, attached.put]
+    storage = AccountStorage(client, settings, InlineDisk(), Random(7), attach, known.put_nowait, reasons.put_nowait)  # type: ignore[arg-type]
+    storage.start()
+    async with asyncio.timeout(5):
+        assert "nobody expects this" in await reasons.get()
+        del client.failing[INFO]
+        assert (await known.get()).uid == "42"
+        await attached.get()
+    assert storage.trouble is not None and "nor that" in storage.trouble
+    await storage.stop()

@@ -39,8 +39,8 @@ class JournalWatch:
                 "SELECT number, intent, state, told FROM event WHERE number > ? AND intent != '' ORDER BY number",
                 (self.newest,),
             ).fetchall()
-        except sqlite3.OperationalError:
-            return []  # the file is being made
+        except sqlite3.DatabaseError:
+            return []  # the file is being made, or was damaged: the program writes no step there
         if rows:
             self.newest = rows[-1][0]
         return [(intent, state, json.loads(details)) for _, intent, state, details in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import FileUnusable
+
+_log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
 """The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
@@ -89,6 +92,9 @@ class AccountStorage:
                 await attach(self.archive)
             except (sqlite3.Error, OSError) as problem:
                 self.trouble = str(problem)
+            except Exception as problem:  # what comes after it is attached all the same
+                _log.exception("the archive could not be handed over")
+                self.trouble = f"{type(problem).__name__}: {problem}"
 
     async def _identify(self) -> AccountIdentity:
         """Ask until it is known; what the exchange told once counts on a day when it does not tell."""
@@ -116,6 +122,9 @@ class AccountStorage:
                 self._not_kept(why)
             except ExchangeError:
                 pass
+            except Exception as problem:
+                _log.exception("the account could not be identified")
+                self._not_kept(f"whose account this is could not be found out ({type(problem).__name__}: {problem})")
             else:
                 self.trouble = None
                 return identity

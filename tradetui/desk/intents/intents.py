@@ -99,7 +99,7 @@ class Intents:
         except FileUnusable as problem:
             self._unusable(problem)
             return False
-        except (sqlite3.Error, OSError) as problem:
+        except Exception as problem:  # without a journal it must be said, whatever the reason
             self.trouble = _unread(problem)
             return False
         self.trouble = None
