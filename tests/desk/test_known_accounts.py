@@ -78,11 +78,11 @@ def settings_in(data_dir: Path) -> DeskSettings:
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
     settings = settings_in(data_dir)
     found: list[AccountIdentity] = []
-    keeping = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
-    keeping.start()
-    assert keeping._task is not None
-    await asyncio.wait_for(keeping._task, 5)
-    await keeping.stop()
+    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
+    storage.start()
+    assert storage._task is not None
+    await asyncio.wait_for(storage._task, 5)
+    await storage.stop()
     return found[0]
 
 
@@ -103,13 +103,13 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
         told: asyncio.Queue[str] = asyncio.Queue()
-        keeping = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
-        keeping.start()
+        storage = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
+        storage.start()
         said = await asyncio.wait_for(told.get(), 5)
         assert words in said and str(data_dir) in said and "data_dir" in said
-        assert keeping.trouble == said
-        assert keeping.identity is None
-        await keeping.stop()
+        assert storage.trouble == said
+        assert storage.identity is None
+        await storage.stop()
 
 
 async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_asked_again(tmp_path: Path) -> None:

@@ -449,7 +449,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
     stage = Stage("broker" if broker and code == "40014" else account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
         # Before the exchange has told what the key may do, nothing is known of it.
-        stage.desk.keeping.identity = None
+        stage.desk.storage.identity = None
         await opened(stage, pilot, table, form=table == "email")
         if table == "email":
             await pilot.press(*"4200000001", "enter")

@@ -35,11 +35,11 @@ async def session(environment: dict[str, str]):
     """A session whose journal has been opened, and a preview in it."""
     desk = open_desk(load(environment, Flags()))
     assert desk.execution is not None
-    desk.keeping.start()
+    desk.storage.start()
     try:
         async with asyncio.timeout(20):
-            assert desk.keeping._task is not None
-            await desk.keeping._task
+            assert desk.storage._task is not None
+            await desk.storage._task
             yield desk.execution, await desk.execution.preview(TARGET)
     finally:
         await desk.stop()

@@ -162,7 +162,7 @@ async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path
     execution = desk.execution
     assert execution is not None
     with outgoing_requests() as written:
-        desk.keeping.start()
+        desk.storage.start()
         preview = await execution.preview(Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY))
         async with asyncio.timeout(10):
             while any("journal" in reason for reason in execution.blocking_reasons(preview)):  # noqa: ASYNC110 - as a person

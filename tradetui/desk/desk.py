@@ -93,7 +93,7 @@ class Desk:
         self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
-        self.keeping = AccountStorage(
+        self.storage = AccountStorage(
             polling, settings, disk, random, attach, self._account_known, self._account_not_kept
         )
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
@@ -122,17 +122,17 @@ class Desk:
     @property
     def account(self) -> AccountIdentity | None:
         """Whose account this is, once the exchange has answered whether it tells."""
-        return self.keeping.identity
+        return self.storage.identity
 
     @property
     def archive(self) -> Archive | None:
         """What was seen, beyond this session and the exchange's memory; None until the account is known."""
-        return self.keeping.archive
+        return self.storage.archive
 
     @property
     def archive_trouble(self) -> str | None:
         """Why what is read is not kept beyond this session, None while it is."""
-        return self.keeping.trouble
+        return self.storage.trouble
 
     @property
     def position_source(self) -> str | None:
@@ -147,13 +147,13 @@ class Desk:
     def start(self) -> None:
         """Begin polling."""
         self.scheduler.start()
-        self.keeping.start()
+        self.storage.start()
 
     async def stop(self) -> None:
         """End polling, close archive and client."""
         await self.scheduler.stop()
         await self.lookups.stop()
-        await self.keeping.stop()
+        await self.storage.stop()
         if self.creation is not None:
             await self.creation.stop()
         if self.execution is not None:
@@ -218,7 +218,7 @@ class Desk:
 
     async def _journal_for(self, archive: Archive) -> None:
         """Give the execution the journal of the account, which is known by now."""
-        account, execution = self.keeping.identity, self.execution
+        account, execution = self.storage.identity, self.execution
         if account is None or execution is None:
             return
         data_dir = self.settings.data_dir

@@ -65,7 +65,7 @@ class AccountStorage:
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._run(), name="keeping")
+        self._task = asyncio.create_task(self._run(), name="account storage")
 
     async def stop(self) -> None:
         """End, and close the archive."""
