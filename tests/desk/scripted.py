@@ -10,7 +10,7 @@ from tradetui.exchange.capabilities import Capabilities
 from tradetui.wire.catalogue import Endpoint, endpoint
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import LostRow, Reply
+from tradetui.wire.reply import Reply, UndecodableRow
 from tradetui.wire.requests.request import Request
 
 NOW_MS = 1_790_000_000_000
@@ -65,7 +65,10 @@ class ScriptedClient:
             rows = [row for row in rows if row.key < cursor]
         served = rows[: self.page]
         if name in self.unreadable:
-            return Reply(rows=(), lost=tuple(LostRow(place, "total", row.key) for place, row in enumerate(served)))
+            return Reply(
+                rows=(),
+                undecodable_rows=tuple(UndecodableRow(place, "total", row.key) for place, row in enumerate(served)),
+            )
         paged = endpoint(name).page is not None
         return Reply(
             rows=tuple(served),

@@ -225,7 +225,7 @@ class Simulation:
         # Every key, and of the rows themselves those that can be new.
         rows = "".join(str(getattr(row, "record", row)) for row in snapshot.rows[:40])
         words = (
-            f"{self.clock.wall_ms()} {feed.name} {snapshot.generation} {snapshot.count} {snapshot.lost} "
+            f"{self.clock.wall_ms()} {feed.name} {snapshot.generation} {snapshot.count} {snapshot.undecodable_rows} "
             f"{snapshot.error} {'|'.join(snapshot.keys)} {rows}\n"
         )
         self.digest.update(words.encode())

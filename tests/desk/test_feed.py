@@ -66,7 +66,7 @@ async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew(
 async def test_an_error_is_a_state_beside_the_last_good_rows():
     clock = Clock()
     problem = Unreachable("no connection", remedy="Check the network.")
-    feed = Feed("orders", Script(Reading(["a=1"], lost=1), problem, Reading(["a=1"])), 2.0, clock)
+    feed = Feed("orders", Script(Reading(["a=1"], undecodable_rows=1), problem, Reading(["a=1"])), 2.0, clock)
     heard = []
     feed.subscribe(lambda each: heard.append(each.snapshot))
     await feed.poll()
@@ -74,7 +74,7 @@ async def test_an_error_is_a_state_beside_the_last_good_rows():
     clock.seconds += 2
     await feed.poll()
     assert feed.snapshot.rows == ("a=1",)
-    assert feed.snapshot.lost == 1
+    assert feed.snapshot.undecodable_rows == 1
     assert feed.snapshot.read_at == read_at
     assert feed.snapshot.error is not None
     assert feed.snapshot.error.sentence == "The exchange cannot be reached: no connection"

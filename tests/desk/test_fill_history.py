@@ -15,10 +15,10 @@ from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Kind, Selection
 from tradetui.desk.feeds.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills import FillsReader
-from tradetui.desk.feeds.multi_product import LostRows
+from tradetui.desk.feeds.multi_product import UndecodableRows
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.wire.reply import LostRow
+from tradetui.wire.reply import UndecodableRow
 
 FILLS = "futures.fills"
 
@@ -48,9 +48,9 @@ async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page()
 
 
 def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well():
-    unreadable = LostRows("tradeId")
-    unreadable.add([LostRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
-    unreadable.add([LostRow(1, "not an object", "?")])
+    unreadable = UndecodableRows("tradeId")
+    unreadable.add([UndecodableRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
+    unreadable.add([UndecodableRow(1, "not an object", "?")])
     assert len(unreadable) == 2
     unreadable.forget(["7", "8"])
     assert len(unreadable) == 1

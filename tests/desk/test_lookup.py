@@ -343,7 +343,7 @@ async def test_rows_that_cannot_be_read_are_counted() -> None:
     stage.book("spot-fills")[3].pop("priceAvg")
     lookup = stage.begin("spot-fills")
     await read_on(lookup, everything=True)
-    assert (lookup.lost, lookup.rows.count) == (1, len(stage.book("spot-fills")) - 1)
+    assert (lookup.undecodable_rows, lookup.rows.count) == (1, len(stage.book("spot-fills")) - 1)
 
 
 @given(

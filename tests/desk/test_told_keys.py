@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from tradetui.desk.creation.issued_keys import covered, keys_asked, match_issued_keys
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
-from tradetui.wire.reply import LostRow
+from tradetui.wire.reply import UndecodableRow
 
 NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
 
@@ -83,10 +83,10 @@ def test_equal_notes_prove_nothing() -> None:
 def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
     wanted = request(NAMES[:1])
     received = {"subAccountName": NAMES[0], "subAccountApiKey": "key", "secretKey": SecretStr("secret")}
-    (told,), others = match_issued_keys(keys_asked(wanted), (), (LostRow(0, "no uid", received),))
+    (told,), others = match_issued_keys(keys_asked(wanted), (), (UndecodableRow(0, "no uid", received),))
     assert told is not None
     assert (told.api_key, told.secret, told.uid, others) == ("key", SecretStr("secret"), "", [])
-    (nothing,), _ = match_issued_keys(keys_asked(wanted), (), (LostRow(0, "not an object", 7),))
+    (nothing,), _ = match_issued_keys(keys_asked(wanted), (), (UndecodableRow(0, "not an object", 7),))
     assert nothing is not None and nothing.secret is None
 
 

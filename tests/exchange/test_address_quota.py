@@ -78,7 +78,7 @@ class Calls:
             if self.chance.random() < self.lost:
                 self.arrivals.append(sent + self.chance.uniform(0, TIME_OUT_S + 1.0))
                 await asyncio.sleep(TIME_OUT_S)
-                held.lost()
+                held.unanswered()
                 continue
             there = self.chance.uniform(0.01, self.slowest_s / 2)
             self.arrivals.append(sent + there)

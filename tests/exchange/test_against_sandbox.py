@@ -60,7 +60,7 @@ class Setting:
 
 def whole(reply: Reply[Any]) -> Reply[Any]:
     """The reply, of which nothing was lost or left unread."""
-    assert reply.lost == ()
+    assert reply.undecodable_rows == ()
     assert reply.unreadable == 0
     return reply
 

@@ -42,7 +42,7 @@ async def test_no_second_at_the_server_holds_more_than_the_limit(seed: int) -> N
             if chance.random() < 0.05:  # lost, and it may still arrive late
                 arrivals.append(sent + chance.uniform(0, time_out + 1.0))
                 await asyncio.sleep(chance.choice([time_out, 0.05]) if arrivals[-1] < sent + 0.05 else time_out)
-                held.lost()
+                held.unanswered()
                 continue
             there = chance.uniform(0, slowest)
             arrivals.append(sent + there)
@@ -69,7 +69,7 @@ async def test_a_lost_reply_holds_its_permit_past_the_time_out() -> None:
     permits, endpoint = budget(), limited(1)
     held = await permits.acquire(endpoint, Priority.PERSON)
     await asyncio.sleep(5)
-    held.lost()
+    held.unanswered()
     await permits.acquire(endpoint, Priority.PERSON)
     assert now() == pytest.approx(5 + LOST_S, abs=1e-3)
 
@@ -79,7 +79,7 @@ async def test_an_unused_permit_is_back_at_once_and_a_permit_ends_only_once() ->
     held = await permits.acquire(endpoint, Priority.PERSON)
     held.unused()
     held.replied()
-    held.lost()
+    held.unanswered()
     again = await permits.acquire(endpoint, Priority.PERSON)
     assert now() == 0
     assert permits.usage()["futures.fills"].used == 1

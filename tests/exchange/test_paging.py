@@ -312,7 +312,7 @@ async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
     client, _ = client_of(script)
     good = lost = 0
     async for page in client.futures.iter_fills(product_type=USDT, limit=5):
-        good, lost = good + len(page.rows), lost + len(page.lost)
+        good, lost = good + len(page.rows), lost + len(page.undecodable_rows)
     assert (good, lost) == (16, 4)
 
 

@@ -62,7 +62,7 @@ async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_
             arrivals.append((sent + there, which))
             await asyncio.sleep(there + chance.uniform(0, slowest))
             if chance.random() < 0.02:
-                held.lost()
+                held.unanswered()
             else:
                 held.replied()
 

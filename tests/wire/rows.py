@@ -211,5 +211,5 @@ def read(endpoint_name: str, *rows: object, **envelope: object) -> Reply[Any]:
 def one(endpoint_name: str, row: object) -> Any:
     """This row, read; nothing may be lost."""
     reply = read(endpoint_name, row)
-    assert reply.lost == ()
+    assert reply.undecodable_rows == ()
     return reply.rows[0]

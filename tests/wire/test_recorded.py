@@ -50,7 +50,7 @@ def test_no_recorded_file_is_left_out(recorded: Path) -> None:
 def _held(path: Path) -> None:
     body = path.read_bytes()
     reply = read_reply(endpoint(ENDPOINTS[path.stem.split("__")[0]]), body)
-    assert reply.lost == (), path
+    assert reply.undecodable_rows == (), path
     data = json.loads(body, parse_float=Decimal)["data"]
     rows: Any = data
     if isinstance(data, dict):
@@ -98,7 +98,7 @@ def test_recorded_empty_pages_are_empty_and_end_the_paging(recorded: Path) -> No
         name = next(name for key, name in names.items() if key in data)
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": data}).encode()
         reply = read_reply(endpoint(name), body)
-        assert (reply.rows, reply.lost, reply.end_id, reply.cursor) == ((), (), None, None)
+        assert (reply.rows, reply.undecodable_rows, reply.end_id, reply.cursor) == ((), (), None, None)
     flat = b'{"code":"00000","msg":"success","requestTime":1,"data":[]}'
     assert read_reply(endpoint("futures.positions"), flat).rows == ()
 

@@ -14,7 +14,7 @@ from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tradetui.wire.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
-from tradetui.wire.replies.record import LostRowError, Record, read_rows
+from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.reply import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
@@ -60,11 +60,11 @@ def test_a_blank_field_is_not_given_and_only_a_key_one_costs_the_row(name: str) 
             reply = read(name, row)
             if _required(name, field):
                 assert reply.rows == ()
-                assert reply.lost[0].reason.endswith(f"without a readable {field}")
+                assert reply.undecodable_rows[0].reason.endswith(f"without a readable {field}")
                 assert reply.count == 1
             else:
                 assert getattr(reply.rows[0], _attribute(name, field)) in (None, ())
-                assert reply.lost == ()
+                assert reply.undecodable_rows == ()
                 assert reply.unreadable == 0
 
 
@@ -101,7 +101,7 @@ def test_a_field_that_cannot_be_read_keeps_its_text() -> None:
 def test_no_figure_is_guessed(figure: object) -> None:
     reply = read("futures.pending_orders", {**ORDER, "size": figure}, ORDER)
     assert [order.size for order in reply.rows] == [Decimal("12.5")]
-    assert reply.lost[0].index == 0
+    assert reply.undecodable_rows[0].index == 0
 
 
 def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
@@ -218,10 +218,10 @@ def test_a_bare_list_where_an_object_is_usual_is_read() -> None:
 def test_lost_rows_are_counted_with_what_they_were() -> None:
     reply = read("futures.fills", FILL, {**FILL, "price": None}, 7, None, {**FILL, "tradeId": ""})
     assert len(reply.rows) == 1
-    assert [lost.index for lost in reply.lost] == [1, 2, 3, 4]
+    assert [row.index for row in reply.undecodable_rows] == [1, 2, 3, 4]
     assert reply.count == 5
-    assert reply.lost[0].received == {**FILL, "price": None}
-    assert "received" not in repr(reply.lost[0])
+    assert reply.undecodable_rows[0].received == {**FILL, "price": None}
+    assert "received" not in repr(reply.undecodable_rows[0])
 
 
 @pytest.mark.parametrize(
@@ -277,13 +277,13 @@ def test_secrets_of_rows_that_cannot_be_read_are_kept_and_not_shown(name: str) -
     key = next(each.alias for each in model.model_fields.values() if each.is_required())
     assert key is not None
     reply = read(name, {**ROWS[name], key: None, field: "canary"})
-    kept = reply.lost[0].received
+    kept = reply.undecodable_rows[0].received
     assert isinstance(kept, dict)
     assert kept[field].get_secret_value() == "canary"
     assert "canary" not in repr(kept) + repr(reply)
     odd = read(name, {**ROWS[name], field: ["canary"]})
     assert "canary" not in repr(odd) + "".join(repr(r.received) + repr(r.unreadable) for r in odd.rows)
-    assert "canary" not in "".join(repr(lost.received) for lost in odd.lost)
+    assert "canary" not in "".join(repr(row.received) for row in odd.undecodable_rows)
 
 
 def test_the_fast_and_the_careful_reading_agree() -> None:
@@ -321,7 +321,7 @@ def test_a_record_can_be_made_from_values() -> None:
     order = PendingOrder(order_id="1", symbol="X", size=Decimal(1), side="sell")
     assert order.key == "1"
     assert order.received == {}
-    with pytest.raises(LostRowError, match="tradeId"):
+    with pytest.raises(UndecodableRowError, match="tradeId"):
         FuturesFill.from_row({})
 
 

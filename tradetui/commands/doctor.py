@@ -250,7 +250,7 @@ async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
         return _check(
             name, False, f"{problem.reason}: {problem.message} ({problem.code or 'no code'})", problem.remedy or ""
         )
-    undecodable_rows = len(getattr(reply, "lost", ()))
+    undecodable_rows = len(getattr(reply, "undecodable_rows", ()))
     if undecodable_rows:
         remedy = "Please report them; show --json prints what can be read."
         return Check(name, CheckStatus.FAILED, f"{undecodable_rows} rows cannot be read", remedy)

@@ -15,16 +15,16 @@ from tradetui.wire.models.futures import PositionsRequest
 
 
 async def held_positions(
-    client: ExchangeReader, requests: list[PositionsRequest], lost: Callable[[int], None]
+    client: ExchangeReader, requests: list[PositionsRequest], count_undecodable: Callable[[int], None]
 ) -> AsyncIterator[Position]:
     """What is held, as reported or summed from fills.
 
-    `lost` is told how many rows could not be read.
+    `count_undecodable` is told how many rows could not be read.
     """
     reader = PositionsReader(client, [request.product_type for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
-    lost(reading.lost)
+    count_undecodable(reading.undecodable_rows)
     for position in reading.rows:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():

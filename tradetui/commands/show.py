@@ -110,8 +110,11 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
         say(f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: {way}.")
     elif progress.may_be_cut:
         say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
-    if progress.lost:
-        say(f"tradetui: {progress.lost} rows could not be read and are not shown; `tradetui doctor` tells more.")
+    if progress.undecodable_rows:
+        say(
+            f"tradetui: {progress.undecodable_rows} rows could not be read and are not shown; "
+            "`tradetui doctor` tells more."
+        )
         return ATTENTION
     return DONE
 
@@ -138,11 +141,11 @@ class _Progress:
         self.cut = False
         self.may_be_cut = False
         self._pages = 0
-        self.lost = 0
+        self.undecodable_rows = 0
 
     def page(self, reply: Reply[Any]) -> None:
         self._pages += 1
-        self.lost += len(reply.lost)
+        self.undecodable_rows += len(reply.undecodable_rows)
         if self._shows:
             show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages")
 
@@ -150,7 +153,7 @@ class _Progress:
         self.rows += 1
 
     def unreadable(self, rows: int) -> None:
-        self.lost += rows
+        self.undecodable_rows += rows
 
     def end(self) -> None:
         if self._shows and self._pages:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tradetui.wire.errors import ExchangeError, InvalidRequest
 
 if TYPE_CHECKING:
-    from tradetui.wire.reply import LostRow
+    from tradetui.wire.reply import UndecodableRow
 
 __all__ = [
     "AuthenticationFailed",
@@ -124,8 +124,9 @@ class UnreadableReply(ExchangeError):
 class OutcomeUnknown(ExchangeError):
     """A write was begun and nothing readable says whether it was done: it may have been.
 
-    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there. `lost`
-    holds the rows of a result that came and could not be read: a secret told once may be among them, covered.
+    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there.
+    `undecodable_rows` holds the rows of a result that came and could not be read: a secret told once may be among
+    them, covered.
     """
 
     reason = "It is not known whether this was done"
@@ -139,8 +140,8 @@ class OutcomeUnknown(ExchangeError):
         endpoint: str | None = None,
         http_status: int | None = None,
         remedy: str | None = None,
-        lost: tuple[LostRow, ...] = (),
+        undecodable_rows: tuple[UndecodableRow, ...] = (),
     ) -> None:
         super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
         self.stamp_ms = stamp_ms
-        self.lost = lost
+        self.undecodable_rows = undecodable_rows

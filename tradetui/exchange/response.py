@@ -33,7 +33,7 @@ from tradetui.wire.reply import Envelope, Reply, UnreadableBody, read_data, read
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
-    from tradetui.wire.reply import LostRow
+    from tradetui.wire.reply import UndecodableRow
 
 TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""
@@ -142,7 +142,9 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     except UnreadableBody as problem:
         return _unknown(endpoint, answer, f"accepted, but {problem}")
     if not reply.rows:
-        return _unknown(endpoint, answer, "accepted, but the result cannot be read", lost=reply.lost)
+        return _unknown(
+            endpoint, answer, "accepted, but the result cannot be read", undecodable_rows=reply.undecodable_rows
+        )
     return reply
 
 
@@ -233,7 +235,11 @@ def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
 
 
 def _unknown(
-    endpoint: Endpoint, answer: CallResult, message: str, code: str | None = None, lost: tuple[LostRow, ...] = ()
+    endpoint: Endpoint,
+    answer: CallResult,
+    message: str,
+    code: str | None = None,
+    undecodable_rows: tuple[UndecodableRow, ...] = (),
 ) -> OutcomeUnknown:
     return OutcomeUnknown(
         message,
@@ -242,7 +248,7 @@ def _unknown(
         endpoint=endpoint.name,
         http_status=answer.status,
         remedy=_LOOK if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
-        lost=lost,
+        undecodable_rows=undecodable_rows,
     )
 
 

@@ -212,12 +212,12 @@ class SignedCalls:
             elif failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
                 permit.replied()  # what was under way on a connection that has ended cannot arrive any more
             else:
-                permit.lost()
+                permit.unanswered()
             _log.info("%s: %s", endpoint.name, failure)
             return CallResult(stamp_ms, failure=failure)
         except BaseException:
             if departed:
-                permit.lost()
+                permit.unanswered()
             else:
                 permit.unused()
             raise

@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import SecretStr
 
 from tradetui.wire.catalogue import Endpoint
-from tradetui.wire.replies.record import LostRowError, Record, read_rows
+from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.text.json_text import load
 
 SUCCESS: Final = "00000"
@@ -51,7 +51,7 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class LostRow:
+class UndecodableRow:
     """A row that could not be read: its place, what it lacks, and itself as received."""
 
     index: int
@@ -65,7 +65,7 @@ class Reply(Generic[R_co]):
 
     rows: tuple[R_co, ...]
     end_id: str | None = None
-    lost: tuple[LostRow, ...] = ()
+    undecodable_rows: tuple[UndecodableRow, ...] = ()
     request_time: int | None = None
     #: What goes into idLessThan to read the next, older page; None when there is none to be read.
     cursor: str | None = None
@@ -73,7 +73,7 @@ class Reply(Generic[R_co]):
     @property
     def count(self) -> int:
         """Rows received, lost ones included."""
-        return len(self.rows) + len(self.lost)
+        return len(self.rows) + len(self.undecodable_rows)
 
     @property
     def unreadable(self) -> int:
@@ -123,16 +123,16 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
         if read is not None:
             return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
     rows: list[Record] = []
-    lost: list[LostRow] = []
+    undecodable_rows: list[UndecodableRow] = []
     for index, row in enumerate(raw):
         if not isinstance(row, Mapping):
-            lost.append(LostRow(index, "not an object", row))
+            undecodable_rows.append(UndecodableRow(index, "not an object", row))
             continue
         try:
             rows.append(endpoint.row.from_row(row))
-        except LostRowError as error:
-            lost.append(LostRow(index, str(error), _masked(endpoint.row, row)))
-    return Reply(tuple(rows), end_id, tuple(lost), envelope.request_time, cursor)
+        except UndecodableRowError as error:
+            undecodable_rows.append(UndecodableRow(index, str(error), _masked(endpoint.row, row)))
+    return Reply(tuple(rows), end_id, tuple(undecodable_rows), envelope.request_time, cursor)
 
 
 def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:

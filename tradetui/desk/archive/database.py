@@ -13,7 +13,7 @@ from tradetui.desk.tables.product_row import ProductRow, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.replies.record import LostRowError, Record
+from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump, load
 
 
@@ -254,5 +254,5 @@ def _rows(kind: Kind, cursor: sqlite3.Cursor) -> Iterator[ProductRow]:
     for product_type, body in cursor:
         try:
             yield ProductRow(ProductType(product_type), model.from_row(load(body)))
-        except (LostRowError, ValueError):
+        except (UndecodableRowError, ValueError):
             continue  # written by a version that read what this one does not; it stays in the file

@@ -226,9 +226,9 @@ class Creation:
             await self._discard(names)
             raise Withheld((f"Nothing was sent: {problem.message or problem}.",)) from None
         except OutcomeUnknown as problem:
-            if not problem.lost:
+            if not problem.undecodable_rows:
                 return await self._in_doubt(intent, kind, request, _clean(str(problem), requested_keys))
-            reply = Reply((), lost=problem.lost)
+            reply = Reply((), undecodable_rows=problem.undecodable_rows)
         except ExchangeError as problem:
             return await self._refused(intent, kind, names, requested_keys, problem)
         return await self._answered(intent, kind, request, requested_keys, names, reply)
@@ -309,8 +309,8 @@ class Creation:
     ) -> CreationStatus:
         if isinstance(request, CreateSubaccountRequest):
             return await self._broker_created(intent, request, reply.rows)
-        issued_keys, others = match_issued_keys(requested_keys, reply.rows, reply.lost)
-        shown = [covered(row.received) for row in (*reply.rows, *reply.lost)]
+        issued_keys, others = match_issued_keys(requested_keys, reply.rows, reply.undecodable_rows)
+        shown = [covered(row.received) for row in (*reply.rows, *reply.undecodable_rows)]
         self._unkept[intent] = UnsavedKeys(kind, requested_keys, names, issued_keys, others, shown)
         return await self.keep(intent)
 

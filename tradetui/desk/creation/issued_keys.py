@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount, VirtualSubaccountRequest
-from tradetui.wire.reply import LostRow
+from tradetui.wire.reply import UndecodableRow
 
 COPY_TITLE = "copy-trading"
 _KEY_FIELDS = ("apikey", "subAccountApiKey")
@@ -39,15 +39,15 @@ def _asked(account: VirtualSubaccountRequest) -> RequestedKey:
 
 
 def match_issued_keys(
-    requested_keys: Sequence[RequestedKey], rows: Sequence[object], lost: Sequence[LostRow]
+    requested_keys: Sequence[RequestedKey], rows: Sequence[object], undecodable_rows: Sequence[UndecodableRow]
 ) -> tuple[list[IssuedKey | None], list[IssuedKey]]:
     """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
 
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
     else to the note it carries, else, where nothing is missing, to its place.
     """
-    issued_keys = [_told(row) for row in rows] + [_saved(row.received) for row in lost]
-    named = [_name(row) for row in rows] + [_lost_name(row.received) for row in lost]
+    issued_keys = [_told(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
+    named = [_name(row) for row in rows] + [_undecodable_name(row.received) for row in undecodable_rows]
     free = set(range(len(issued_keys)))
     of: list[int | None] = [None] * len(requested_keys)
     for request_index, requested_key in enumerate(requested_keys):
@@ -144,6 +144,6 @@ def _name(row: object) -> str:
     return (row.sub_account_name or "").casefold() if isinstance(row, VirtualSubaccount) else COPY_TITLE
 
 
-def _lost_name(received: object) -> str:
+def _undecodable_name(received: object) -> str:
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
     return str(row.get("subAccountName") or "").casefold()

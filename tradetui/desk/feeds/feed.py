@@ -43,7 +43,7 @@ class Reading:
     """
 
     rows: Sequence[Any]
-    lost: int = 0
+    undecodable_rows: int = 0
     note: str = ""
     error: Exception | None = None
     server_ms: int | None = None
@@ -167,7 +167,7 @@ class Feed:
             read_at=before.read_at if partly else self._clock.monotonic(),
             server_ms=before.server_ms if partly else reading.server_ms,
             error=FeedError.of(reading.error) if reading.error is not None else None,
-            lost=reading.lost,
+            undecodable_rows=reading.undecodable_rows,
             note=reading.note,
             index=index,
         )

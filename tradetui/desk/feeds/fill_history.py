@@ -15,7 +15,7 @@ from typing import Final
 
 from tradetui.desk.archive.database import Archive, Hole, Kind
 from tradetui.desk.archive.write_buffer import WriteBuffer
-from tradetui.desk.feeds.multi_product import LostRows, refuse_unreadable
+from tradetui.desk.feeds.multi_product import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
@@ -44,7 +44,7 @@ class FillHistory:
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.holes: list[Hole] = []
-        self.lost = LostRows("tradeId")
+        self.undecodable_rows = UndecodableRows("tradeId")
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -186,8 +186,8 @@ class FillHistory:
         page_request = request if cursor is None else request.changed(id_less_than=cursor)
         reply = await self._client.read(endpoint("futures.fills"), page_request)
         self.pages_read += 1
-        self.lost.forget(row.trade_id for row in reply.rows)
-        self.lost.add(reply.lost)
+        self.undecodable_rows.forget(row.trade_id for row in reply.rows)
+        self.undecodable_rows.add(reply.undecodable_rows)
         return reply
 
     def _request(self, until: int | None) -> FuturesFillsRequest:

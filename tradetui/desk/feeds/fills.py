@@ -40,7 +40,9 @@ class FillsReader:
             for history in self._histories.values():
                 history.let_go(time_of(rows[-1].record))
         for product_type, history in self._histories.items():
-            self._parts.last[product_type] = ProductRead(lost=len(history.lost), server_ms=history.server_ms)
+            self._parts.last[product_type] = ProductRead(
+                undecodable_rows=len(history.undecodable_rows), server_ms=history.server_ms
+            )
         troubles = [history.trouble for history in self._histories.values() if history.trouble]
         return self._parts.reading(rows, error, troubles[0] if troubles else note)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tradetui.desk.feeds.feed import Reading
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import LostRow, Reply
+from tradetui.wire.reply import Reply, UndecodableRow
 
 T = TypeVar("T")
 
@@ -20,21 +20,23 @@ class ProductRead:
     """What one product type last brought; `server_ms` is the exchange's time of the oldest reply in it."""
 
     rows: Sequence[Any] = ()
-    lost: int = 0
+    undecodable_rows: int = 0
     server_ms: int | None = None
 
     def count(self, reply: Reply[Any]) -> None:
         """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
         refuse_unreadable(reply)
-        self.lost += len(reply.lost)
+        self.undecodable_rows += len(reply.undecodable_rows)
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
 
 def refuse_unreadable(reply: Reply[Any]) -> None:
     """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
-    if reply.lost and not reply.rows:
-        raise UnreadableReply(f"none of the {len(reply.lost)} rows that came", remedy="`tradetui doctor` tells more.")
+    if reply.undecodable_rows and not reply.rows:
+        raise UnreadableReply(
+            f"none of the {len(reply.undecodable_rows)} rows that came", remedy="`tradetui doctor` tells more."
+        )
 
 
 class ProductReads:
@@ -62,8 +64,8 @@ class ProductReads:
     def reading(self, rows: Sequence[Any], error: ExchangeError | None, note: str = "") -> Reading:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
-        lost = sum(part.lost for part in self.last.values())
-        return Reading(rows, lost, note, error, min(times, default=None))
+        undecodable_rows = sum(part.undecodable_rows for part in self.last.values())
+        return Reading(rows, undecodable_rows, note, error, min(times, default=None))
 
     @property
     def rows(self) -> list[Any]:
@@ -105,7 +107,7 @@ async def gather_reads(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | Base
     return [limited if isinstance(result, asyncio.CancelledError) else result for result in results]
 
 
-class LostRows:
+class UndecodableRows:
     """Counts unreadable rows once each, though they are met again on every overlapping page.
 
     `identity` is the field that tells the rows apart, where a row that is read well later is counted no longer.
@@ -117,7 +119,7 @@ class LostRows:
         self._identity = identity
         self._met: set[str | int] = set()
 
-    def add(self, rows: Sequence[LostRow]) -> None:
+    def add(self, rows: Sequence[UndecodableRow]) -> None:
         """Count those not met before."""
         if len(self._met) < self.MOST:
             self._met.update(self._key(row.received) for row in rows)

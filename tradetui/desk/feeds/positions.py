@@ -103,7 +103,7 @@ class PositionsReader:
         if history.holes:
             raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
         sums = await self._sum_up(history)
-        return ProductRead(list(sums.positions()), len(history.lost), history.server_ms)
+        return ProductRead(list(sums.positions()), len(history.undecodable_rows), history.server_ms)
 
     async def _sum_up(self, history: FillHistory) -> _Sums:
         product_type = history.product_type

@@ -57,7 +57,7 @@ class Snapshot:
     """Rows of one feed. `generation` rises when a row changes.
 
     `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
-    `lost` counts rows that could not be read, `note` says what else is to be known about the rows.
+    `undecodable_rows` counts rows that could not be read, `note` says what else is to be known about the rows.
     """
 
     rows: tuple[Any, ...] = ()
@@ -65,7 +65,7 @@ class Snapshot:
     generation: int = 0
     read_at: float | None = None
     error: FeedError | None = None
-    lost: int = 0
+    undecodable_rows: int = 0
     note: str = ""
     server_ms: int | None = None
     index: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)

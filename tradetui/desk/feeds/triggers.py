@@ -16,7 +16,7 @@ from typing import Final
 from tradetui.desk.archive.database import Archive, Kind
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.feed import Reading
-from tradetui.desk.feeds.multi_product import LostRows, gather_reads
+from tradetui.desk.feeds.multi_product import UndecodableRows, gather_reads
 from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
@@ -67,7 +67,7 @@ class TriggersReader:
         self._rows: dict[str, ProductRow] = {}
         self._waiting: dict[tuple[ProductType, str], tuple[ProductRow, ...]] = {}
         self._ended: deque[_Ended] = deque(maxlen=200)
-        self._lost = LostRows()
+        self._undecodable_rows = UndecodableRows()
         self._server_ms: int | None = None
         self._turn = 0
         self.live_known = False
@@ -105,7 +105,7 @@ class TriggersReader:
         if errors and not rows:
             raise errors[0]
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
-        return Reading(rows, len(self._lost), self._shelf.trouble or "", first, self._server_ms)
+        return Reading(rows, len(self._undecodable_rows), self._shelf.trouble or "", first, self._server_ms)
 
     async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
@@ -163,7 +163,7 @@ class TriggersReader:
                 return  # it stays on the list, and the sweep finds it too
 
     async def _keep(self, strand: _Strand, reply: Reply[TriggerOrder]) -> None:
-        self._lost.add(reply.lost)
+        self._undecodable_rows.add(reply.undecodable_rows)
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
         rows = [ProductRow(strand.product_type, row) for row in reply.rows]

@@ -91,7 +91,7 @@ class Lookup:
         self.rows = LoadedRows()
         self.state = LookupState.MORE
         self.error: FeedError | None = None
-        self.lost = 0
+        self.undecodable_rows = 0
         self.pages = 0
         self.everything = False
         self.totals: Mapping[str, CoinTotal] = {}
@@ -202,7 +202,7 @@ class Lookup:
         self._heard(None)
         fresh = self.rows.add(reply.rows)
         self.pages += 1
-        self.lost += len(reply.lost)
+        self.undecodable_rows += len(reply.undecodable_rows)
         self.totals = added(self.totals, fresh)
         name = self.query.endpoint.time_field
         moments = [moment for row in fresh if name is not None and (moment := getattr(row, name)) is not None]

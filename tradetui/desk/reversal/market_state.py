@@ -162,7 +162,7 @@ class MarketState:
         )
         times = (reading.server_ms, fills.request_time)
         server_ms = min(times) if all(time is not None for time in times) else None  # type: ignore[type-var]
-        return Held(tuple(reading.rows), fills.rows, reading.lost + len(fills.lost), server_ms)
+        return Held(tuple(reading.rows), fills.rows, reading.undecodable_rows + len(fills.undecodable_rows), server_ms)
 
     async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[OrderImpact, ...]:
         """The symbol's orders and live stops as they stand now, seen from what is held."""

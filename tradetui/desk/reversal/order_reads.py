@@ -129,7 +129,7 @@ class OrderReads:
             fills += [fill for fill in reply.rows if fill.trade_id not in met]
             met.update(fill.trade_id for fill in reply.rows)
             pages += 1
-            if reply.lost:
+            if reply.undecodable_rows:
                 raise UnreadableReply("rows of fills", endpoint="futures.fills")
             if pages == MOST_PAGES or _reaches_back(fills, sent):
                 break

@@ -24,7 +24,7 @@ from tradetui.wire.models.futures import (
     Ticker,
     TriggerOrder,
 )
-from tradetui.wire.reply import LostRow, Reply
+from tradetui.wire.reply import Reply, UndecodableRow
 
 if TYPE_CHECKING:
     from tradetui.exchange.signed_call import BeforeSend
@@ -82,13 +82,19 @@ class FuturesReading(EndpointGroup):
         """
         orders_by_id: dict[str, PendingOrder] = {}
         last: Reply[PendingOrder] = Reply(())
-        lost: list[LostRow] = []
+        undecodable_rows: list[UndecodableRow] = []
         for status in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED):
             async for page in self.iter_pending_orders(product_type=product_type, symbol=symbol, status=status):
                 orders_by_id.update((order.order_id, order) for order in page.rows)
-                lost.extend(page.lost)
+                undecodable_rows.extend(page.undecodable_rows)
                 last = page
-        return replace(last, rows=newest_first(list(orders_by_id.values())), lost=tuple(lost), end_id=None, cursor=None)
+        return replace(
+            last,
+            rows=newest_first(list(orders_by_id.values())),
+            undecodable_rows=tuple(undecodable_rows),
+            end_id=None,
+            cursor=None,
+        )
 
     async def fills(
         self,
@@ -164,7 +170,7 @@ class FuturesReading(EndpointGroup):
         """Past trigger orders of all three plan types, newest first: a page of each, or with `all_pages` everything."""
         orders_by_id: dict[str, TriggerOrder] = {}
         last: Reply[TriggerOrder] = Reply(())
-        lost: list[LostRow] = []
+        undecodable_rows: list[UndecodableRow] = []
         for plan_type in PLAN_TYPES:
             query: dict[str, Any] = {
                 "product_type": product_type,
@@ -181,9 +187,15 @@ class FuturesReading(EndpointGroup):
                 pages = [await self.triggers(**query)]
             for page in pages:
                 orders_by_id.update((order.order_id, order) for order in page.rows)
-                lost.extend(page.lost)
+                undecodable_rows.extend(page.undecodable_rows)
                 last = page
-        return replace(last, rows=newest_first(list(orders_by_id.values())), lost=tuple(lost), end_id=None, cursor=None)
+        return replace(
+            last,
+            rows=newest_first(list(orders_by_id.values())),
+            undecodable_rows=tuple(undecodable_rows),
+            end_id=None,
+            cursor=None,
+        )
 
     async def positions(self, *, product_type: str, margin_coin: str | None = None) -> Reply[ReportedPosition]:
         """Every open position (beyond the interface)."""

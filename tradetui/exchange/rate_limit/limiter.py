@@ -67,7 +67,7 @@ class Permit(Protocol):
     def refused(self, retry_after: float | None = None) -> None:
         """The exchange answered 429, perhaps naming seconds to wait."""
 
-    def lost(self) -> None:
+    def unanswered(self) -> None:
         """The call was given up; it may still arrive."""
 
     def unused(self) -> None:
@@ -102,7 +102,7 @@ class Budget(Protocol):
 
 
 def permit(budget: Budget, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
-    """Hold a permit for the length of a block: replied at its end, lost when it raises."""
+    """Hold a permit for the length of a block: replied at its end, unanswered when it raises."""
 
     @asynccontextmanager
     async def hold() -> AsyncIterator[Permit]:
@@ -110,7 +110,7 @@ def permit(budget: Budget, endpoint: Endpoint, lane: Priority) -> AbstractAsyncC
         try:
             yield held
         except BaseException:
-            held.lost()
+            held.unanswered()
             raise
         held.replied()
 
@@ -342,7 +342,7 @@ class _LocalPermit:
         pool.allowance.refuse(now, self._granted_at, retry_after)
         self._end(now + COOLING_S, now)
 
-    def lost(self) -> None:
+    def unanswered(self) -> None:
         if (pool := self._pool) is not None:
             now = pool.clock.monotonic()
             self._end(now + LOST_S, now + LATE_S)
@@ -372,7 +372,7 @@ class _NoPermit:
     def refused(self, retry_after: float | None = None) -> None:
         pass
 
-    def lost(self) -> None:
+    def unanswered(self) -> None:
         pass
 
     def unused(self) -> None:

@@ -229,7 +229,7 @@ class PermitStore:
             allowance.refuse(now, granted, pause)
             self._keep(key, allowance, grants)
 
-    def lost(self, use: int, now: float, counted: CountedCall | None = None) -> None:
+    def unanswered(self, use: int, now: float, counted: CountedCall | None = None) -> None:
         """The call was given up."""
         with self._transaction():
             self._end(use, now + LOST_S)

@@ -498,10 +498,10 @@ class _SharedPermit:
                 )
             )
 
-    def lost(self) -> None:
+    def unanswered(self) -> None:
         if self._ends():
             ledger, now = self._ledger_now()
-            self._pool.settle(partial(ledger.lost, self._use, now, counted=self._counted))
+            self._pool.settle(partial(ledger.unanswered, self._use, now, counted=self._counted))
 
     def unused(self) -> None:
         if self._ends():

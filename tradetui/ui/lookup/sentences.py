@@ -45,8 +45,8 @@ def progress_words(lookup: Lookup, key: KeyOf) -> str:
     """How far the reading is, and which key goes on."""
     rows, state = lookup.rows.count, str(lookup.state)
     read = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-    if lookup.lost:
-        read += f", {lookup.lost:,} unreadable"
+    if lookup.undecodable_rows:
+        read += f", {lookup.undecodable_rows:,} unreadable"
     if state == "loading":
         return f"{read} · reading … · {key('back')} stops"
     if state == "stopped":

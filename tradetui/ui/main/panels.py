@@ -92,8 +92,8 @@ class Panel(Container):
         snapshot, state = feed.snapshot, str(feed.freshness)
         aged = state in ("stale", "dead")
         about = [f"{state} {coarse(snapshot.age(now) or 0.0)}"] if aged else []
-        if snapshot.lost:
-            about.append(f"{snapshot.lost} unreadable")
+        if snapshot.undecodable_rows:
+            about.append(f"{snapshot.undecodable_rows} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
         trouble = snapshot.note
         if snapshot.error is not None:
@@ -156,7 +156,7 @@ class Panel(Container):
             self._say(NOT_READ)
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
-        elif snapshot.lost and not self.live:
+        elif snapshot.undecodable_rows and not self.live:
             self._say(UNREADABLE)
         elif snapshot.read_at is not None:
             self._say(NO_LIVE if self.live else NOTHING[self.feed_name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tradetui.wire.replies.record import LostRowError, Record, Shape
+from tradetui.wire.replies.record import Record, Shape, UndecodableRowError
 from tradetui.wire.text.json_text import dump, load
 
 
@@ -25,7 +25,7 @@ def records_of(kind: type[Record]) -> Shape:
                 continue
             try:
                 record = kind.from_row(entry)
-            except LostRowError:
+            except UndecodableRowError:
                 problems[where] = dump(entry)
                 continue
             records.append(record)

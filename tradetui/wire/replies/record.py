@@ -2,7 +2,7 @@
 
 `""`, `null` and a missing key are None. Unknown fields are kept (`unknown`), unknown words are kept as text. An
 optional field that cannot be read is None and keeps its raw text in `unreadable`; only a missing or unreadable
-required field, the identity or key figure of a row, costs the row (`LostRowError`).
+required field, the identity or key figure of a row, costs the row (`UndecodableRowError`).
 """
 
 from collections import deque
@@ -43,7 +43,7 @@ _EITHER_CASE: Final = (("ctime", "cTime"), ("utime", "uTime"))
 _NOT_SET: Final = ("0", "-1", 0, -1)
 
 
-class LostRowError(Exception):
+class UndecodableRowError(Exception):
     """A row without its identity or key figure; `field` is the interface's name of the first such field."""
 
     def __init__(self, record: str, field: str) -> None:
@@ -248,7 +248,7 @@ def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dic
         fields[name] = "true" if value else "false"
         return
     if field.is_required():
-        raise LostRowError(kind.__name__, name)
+        raise UndecodableRowError(kind.__name__, name)
     del fields[name]
     if is_time(field) and value in _NOT_SET:
         return
