@@ -171,10 +171,11 @@ async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
-async def test_a_refusal_of_what_was_done_is_not_believed_where_the_order_can_be_seen(
-    monkeypatch: pytest.MonkeyPatch, core_only: bool
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+async def test_a_refusal_of_what_was_done_is_not_believed(
+    monkeypatch: pytest.MonkeyPatch, core_only: bool, mode: str
 ) -> None:
-    async with scene(core_only=core_only) as on:
+    async with scene(mode, core_only=core_only) as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         right = on.client.futures.reverse
@@ -184,14 +185,29 @@ async def test_a_refusal_of_what_was_done_is_not_believed_where_the_order_can_be
             raise Rejected("No position to close", code="22002")
 
         monkeypatch.setattr(on.client.futures, "reverse", done_and_refused)
-        if core_only:
-            with pytest.raises(Rejected):
-                await on.execution.confirm(preview, preview.subject)
-            return
         sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
-        *_, end = [each async for each in on.execution.follow(sent)]
+        assert "yet what it asked for was traded" in sent.progress.words or not core_only
+        *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
+
+
+async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_doubtful(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+
+        async def refused(*given: Any, before_send: Any, **named: Any) -> Any:
+            await before_send(on.client.server_clock.now_ms)
+            on.hold(long="3")
+            raise Rejected("No position to close", code="22002")
+
+        monkeypatch.setattr(on.client.futures, "reverse", refused)
+        with pytest.raises(Rejected):
+            await on.execution.confirm(preview, preview.subject)
+        assert not on.execution.unsettled()
 
 
 # Other sessions

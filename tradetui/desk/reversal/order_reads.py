@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tradetui.desk.reversal.classification import Observation, OrderAnswer
+from tradetui.desk.reversal.classification import Observation, OrderAnswer, traded_as_planned
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
 from tradetui.exchange.client import ExchangeReader
@@ -68,6 +68,17 @@ class OrderReads:
         """Whether an order of our own clientOid is pending, live or partially filled; raises `ExchangeError`."""
         orders = await self._evidence.orders(wish.product_type, wish.symbol)
         return any(order.client_oid == client_oid for order in orders)
+
+    async def has_effect(self, sent: Sent) -> bool:
+        """Whether what was planned is held now, or an order among the new fills closed it; raises `ExchangeError`."""
+        plan, wish = sent.plan, sent.plan.wish
+        held = await self._evidence.held(wish.product_type, wish.symbol)
+        if traded_as_planned(plan, new_fills(held.fills, sent)):
+            return True
+        if _unreadable(held, wish.symbol):
+            return False
+        holdings = holdings_of(held.positions, wish.product_type, wish.symbol, _mode(held, wish.mode))
+        return any(holdings == result.after for result in plan.results)
 
     async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
         """One look: the order first, then what is pending, then what is held and filled.

@@ -117,12 +117,13 @@ class Sending:
                 raise problem
             raise NotConfirmed((why,), now) from None
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
-            if not await self._exists(plan, intent):
+            contradiction = await self._contradiction(now, plan, intent)
+            if not contradiction:
                 refusal = {"code": problem.code, "message": problem.message}
                 await self._write(intent, State.REJECTED, refusal)
                 _name_the_setting(problem, plan)
                 raise problem
-            why = f"refused ({problem.message}, code {problem.code}), yet there is an order of this id"
+            why = f"refused ({problem.message}, code {problem.code}), yet {contradiction}"
         elif isinstance(problem, TimeoutError):
             why = f"no end of the call within {CALL_S:.0f} s"
         else:
@@ -148,17 +149,26 @@ class Sending:
         assert self._now is not None and self._now.plan is not None
         return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
 
-    async def _exists(self, plan: ReversalPlan, client_oid: str) -> bool:
-        """Whether the exchange shows an order of our own id though it has refused it: by that id, or as pending."""
-        wish = plan.wish
+    async def _contradiction(self, now: Preview, plan: ReversalPlan, intent: str) -> str:
+        """What shows that the exchange has done what it refused, in words; empty where nothing does.
+
+        An order that has filled already is not pending any more, and core-only it cannot be asked for by its id.
+        """
+        wish, sent = plan.wish, self._sent(now, plan, intent, State.SENT, "")
 
         async def shown_by_id() -> bool:
-            return (await self._reads.order(wish, client_oid)).answer is OrderAnswer.SHOWN
+            return (await self._reads.order(wish, intent)).answer is OrderAnswer.SHOWN
 
         async def shown_as_pending() -> bool:
-            return await self._reads.is_pending(wish, client_oid)
+            return await self._reads.is_pending(wish, intent)
 
-        return any(await asyncio.gather(_proven(shown_by_id), _proven(shown_as_pending)))
+        async def has_effect() -> bool:
+            return await self._reads.has_effect(sent)
+
+        by_id, pending, traded = await asyncio.gather(*map(_proven, (shown_by_id, shown_as_pending, has_effect)))
+        if by_id or pending:
+            return "there is an order of this id"
+        return "what it asked for was traded" if traded else ""
 
     def _still_true(self, now: Preview) -> None:
         """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
