@@ -35,7 +35,7 @@ async def call_for(base_url: str, directory: str, who: str, waiters: int, begin:
     budget = SharedBudget(Path(directory), "bench")
     credentials = Credentials("key", "secret", "passphrase")
     stalls: list[float] = []
-    async with ExchangeReader(credentials, base_url, locale=who, lane=Priority.FEED, budget=budget) as reader:
+    async with ExchangeReader(credentials, base_url, locale=who, priority=Priority.FEED, budget=budget) as reader:
         await reader.prepare()
         await asyncio.sleep(begin - time.monotonic())
         end = begin + seconds
@@ -44,7 +44,7 @@ async def call_for(base_url: str, directory: str, who: str, waiters: int, begin:
             while time.monotonic() < end:
                 try:
                     async with asyncio.timeout(end - time.monotonic()):
-                        await reader.with_lane(Priority.PERSON).futures.accounts(product_type="USDT-FUTURES")
+                        await reader.with_priority(Priority.INTERACTIVE).futures.accounts(product_type="USDT-FUTURES")
                 except (ExchangeError, TimeoutError):
                     continue
 

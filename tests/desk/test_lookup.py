@@ -288,16 +288,16 @@ async def test_the_email_of_a_sub_account() -> None:
 
 async def test_a_lookup_goes_before_polls() -> None:
     stage = LookupStage()
-    lanes: list[Priority] = []
+    priorities: list[Priority] = []
     inner = stage.budget.acquire
 
-    async def acquire(what: Any, lane: Priority, *, hold_s: float = 30.0) -> Any:
-        lanes.append(lane)
-        return await inner(what, lane, hold_s=hold_s)
+    async def acquire(what: Any, priority: Priority, *, hold_s: float = 30.0) -> Any:
+        priorities.append(priority)
+        return await inner(what, priority, hold_s=hold_s)
 
     stage.budget.acquire = acquire  # type: ignore[method-assign]
     await read_on(stage.begin("spot-fills"))
-    assert lanes == [Priority.PERSON]
+    assert priorities == [Priority.INTERACTIVE]
 
 
 async def test_a_lookup_stays_within_the_limit_and_is_never_refused() -> None:

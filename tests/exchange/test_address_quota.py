@@ -66,10 +66,10 @@ class Calls:
         self.arrivals: list[float] = []
         self.by_budget: dict[int, int] = {}
 
-    async def go_on(self, budget: Budget, lane: Priority, until: float) -> None:
+    async def go_on(self, budget: Budget, priority: Priority, until: float) -> None:
         while now() < until:
             try:
-                held = await budget.acquire(self.chance.choice(ENDPOINTS), lane, hold_s=HOLD_S)
+                held = await budget.acquire(self.chance.choice(ENDPOINTS), priority, hold_s=HOLD_S)
             except RateLimited as full:
                 await asyncio.sleep(min(full.retry_after or 1.0, 5.0))
                 continue
@@ -101,8 +101,8 @@ async def test_no_sliding_minute_at_the_exchange_holds_more_than_the_share(seed:
     ]
     if seed % 4 == 3:
         processes = [local(per_minute)]
-    callers = [(process, lane) for process in processes for lane in (*Priority, *Priority)]
-    await asyncio.gather(*(calls.go_on(process, lane, 200) for process, lane in callers))
+    callers = [(process, priority) for process in processes for priority in (*Priority, *Priority)]
+    await asyncio.gather(*(calls.go_on(process, priority, 200) for process, priority in callers))
     assert most_in(calls.arrivals, 60.0) <= per_minute, f"seed {seed}"
     assert len(calls.arrivals) > 2.0 * per_minute, f"seed {seed}: the share is used"
     for process in processes:
@@ -113,7 +113,7 @@ async def test_no_sliding_minute_at_the_exchange_holds_more_than_the_share(seed:
 async def test_what_persons_can_have_in_a_minute_is_given_out(tmp_path: Path) -> None:
     calls, per_minute = Calls(1, 0.2, 0.0), 300
     processes = [shared(tmp_path, per_minute, number) for number in range(3)]
-    await asyncio.gather(*(calls.go_on(process, Priority.PERSON, 240) for process in processes for _ in range(6)))
+    await asyncio.gather(*(calls.go_on(process, Priority.INTERACTIVE, 240) for process in processes for _ in range(6)))
     assert most_in(calls.arrivals, 60.0) <= per_minute
     assert len(calls.arrivals) >= 0.9 * 4 * per_minute
 
@@ -134,7 +134,7 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
         await asyncio.sleep(5)
         for endpoint in (ENDPOINTS[0], WRITE):
             asked = now()
-            (await processes[-1].acquire(endpoint, Priority.PERSON, hold_s=HOLD_S)).replied()
+            (await processes[-1].acquire(endpoint, Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
             waited.append(now() - asked)
     await asyncio.gather(*polling)
     assert max(waited) < 0.01, "what persons need was kept for them"
@@ -153,14 +153,14 @@ async def test_reads_leave_a_write_its_own_and_say_why_they_wait_long(kind: str,
     budget: Budget = local(100) if kind == "local" else shared(tmp_path, 100)
     held = []
     for number in range(90):
-        held.append(await budget.acquire(ENDPOINTS[number % 8], Priority.PERSON, hold_s=HOLD_S))
+        held.append(await budget.acquire(ENDPOINTS[number % 8], Priority.INTERACTIVE, hold_s=HOLD_S))
     for permit in held:
         permit.replied()
     with pytest.raises(RateLimited, match=r"its 100 calls of a minute.*address_share") as full:
-        await budget.acquire(ENDPOINTS[0], Priority.PERSON, hold_s=HOLD_S)
+        await budget.acquire(ENDPOINTS[0], Priority.INTERACTIVE, hold_s=HOLD_S)
     assert 50 < (full.value.retry_after or 0) <= 62
     begun = now()
-    (await budget.acquire(WRITE, Priority.PERSON, hold_s=HOLD_S)).replied()
+    (await budget.acquire(WRITE, Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
     assert now() == begun
     assert budget.address_usage().used == 91
     assert budget.address_usage().allowed == 100
@@ -180,9 +180,9 @@ async def test_waiting_for_the_address_can_be_cancelled_and_takes_nothing(kind: 
     for waiting in crowd:
         waiting.cancel()
     await asyncio.gather(*crowd, return_exceptions=True)
-    (await budget.acquire(ENDPOINTS[1], Priority.PERSON, hold_s=HOLD_S)).unused()
+    (await budget.acquire(ENDPOINTS[1], Priority.INTERACTIVE, hold_s=HOLD_S)).unused()
     assert budget.address_usage().used == limit + 1
-    (await budget.acquire(ENDPOINTS[1], Priority.PERSON, hold_s=HOLD_S)).unused()
+    (await budget.acquire(ENDPOINTS[1], Priority.INTERACTIVE, hold_s=HOLD_S)).unused()
     assert budget.address_usage().used == limit + 1, "what was not sent is given back"
     await budget.aclose()
 
@@ -196,7 +196,7 @@ async def test_a_person_goes_before_a_feed_that_waits_for_its_turn(tmp_path: Pat
     await asyncio.sleep(1.5)
     assert not feed.done()
     asked = now()
-    (await budget.acquire(ENDPOINTS[0], Priority.PERSON, hold_s=HOLD_S)).replied()
+    (await budget.acquire(ENDPOINTS[0], Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
     assert now() - asked < 0.01
     (await feed).replied()
     await budget.aclose()
@@ -206,13 +206,13 @@ async def test_a_person_goes_before_a_feed_that_waits_for_its_turn(tmp_path: Pat
 async def test_calls_of_a_killed_process_count_until_they_cannot_arrive_any_more(tmp_path: Path) -> None:
     killed, other = shared(tmp_path, 60, 1), shared(tmp_path, 60, 2)
     for number in range(54):
-        await killed.acquire(ENDPOINTS[number % 8], Priority.PERSON, hold_s=HOLD_S)
+        await killed.acquire(ENDPOINTS[number % 8], Priority.INTERACTIVE, hold_s=HOLD_S)
     begun = now()
     with pytest.raises(RateLimited):
-        await other.acquire(ENDPOINTS[7], Priority.PERSON, hold_s=HOLD_S)
+        await other.acquire(ENDPOINTS[7], Priority.INTERACTIVE, hold_s=HOLD_S)
     await asyncio.sleep(HOLD_S + 60 - 1)
     assert now() - begun < HOLD_S + 60
-    await other.acquire(ENDPOINTS[7], Priority.PERSON, hold_s=HOLD_S)
+    await other.acquire(ENDPOINTS[7], Priority.INTERACTIVE, hold_s=HOLD_S)
     assert HOLD_S + 60 <= now() - begun + 1e-6 <= HOLD_S + 62
 
 
@@ -224,17 +224,17 @@ async def test_exchanges_are_counted_apart_and_accounts_of_one_together(tmp_path
         shared(tmp_path, 60, 3, "two", "a"),
     )
     for number in range(54):
-        (await one.acquire(ENDPOINTS[number % 8], Priority.PERSON, hold_s=HOLD_S)).replied()
+        (await one.acquire(ENDPOINTS[number % 8], Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
     with pytest.raises(RateLimited):
-        await same.acquire(ENDPOINTS[0], Priority.PERSON, hold_s=HOLD_S)
-    await elsewhere.acquire(ENDPOINTS[1], Priority.PERSON, hold_s=HOLD_S)
+        await same.acquire(ENDPOINTS[0], Priority.INTERACTIVE, hold_s=HOLD_S)
+    await elsewhere.acquire(ENDPOINTS[1], Priority.INTERACTIVE, hold_s=HOLD_S)
 
 
 @pytest.mark.looptime
 async def test_the_file_does_not_grow_with_the_calls(tmp_path: Path) -> None:
     processes = [shared(tmp_path, 1_200, number) for number in range(2)]
     calls = Calls(3, 0.2, 0.01)
-    await asyncio.gather(*(calls.go_on(process, Priority.PERSON, 130) for process in processes for _ in range(6)))
+    await asyncio.gather(*(calls.go_on(process, Priority.INTERACTIVE, 130) for process in processes for _ in range(6)))
     assert len(calls.arrivals) > 2_000
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
         assert base.execute("select count(*) from address_calls").fetchone()[0] < 90
@@ -244,7 +244,7 @@ async def test_the_file_does_not_grow_with_the_calls(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_file_of_an_older_version_is_taken_on(version: int, tmp_path: Path) -> None:
     budget = shared(tmp_path, 60)
-    (await budget.acquire(ENDPOINTS[0], Priority.PERSON)).replied()
+    (await budget.acquire(ENDPOINTS[0], Priority.INTERACTIVE)).replied()
     await budget.aclose()
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
         base.execute("drop table turns")
@@ -253,7 +253,7 @@ async def test_a_file_of_an_older_version_is_taken_on(version: int, tmp_path: Pa
             base.execute("drop table addresses")
         base.execute(f"pragma user_version = {version}")
     again = shared(tmp_path, 60)
-    (await again.acquire(ENDPOINTS[0], Priority.PERSON)).replied()
+    (await again.acquire(ENDPOINTS[0], Priority.INTERACTIVE)).replied()
     assert again.shared
     assert again.address_usage().used == (1 if version == 1 else 2)
 
@@ -290,7 +290,7 @@ class OneAddress:
         key = next(key for key in self.world.keys if key.name == account)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         client = ExchangeReader.in_process(
-            self, credentials, clock=self.clock, random=random.Random(1), budget=budget, lane=Priority.FEED
+            self, credentials, clock=self.clock, random=random.Random(1), budget=budget, priority=Priority.FEED
         )
         end = now() + seconds
         while now() < end:
@@ -338,7 +338,7 @@ _PROCESS = textwrap.dedent("""
         async def caller(number):
             try:
                 while True:
-                    held = await budget.acquire(limited(100, name=f"{sys.argv[2]}.{number}"), Priority.PERSON)
+                    held = await budget.acquire(limited(100, name=f"{sys.argv[2]}.{number}"), Priority.INTERACTIVE)
                     sent.append(time.monotonic())
                     held.replied()
             except RateLimited:

@@ -185,8 +185,8 @@ async def test_core_only() -> None:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("lanes", [(Priority.PERSON,), (Priority.FEED, Priority.PERSON)])
-async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Priority, ...]) -> None:
+@pytest.mark.parametrize("priorities", [(Priority.INTERACTIVE,), (Priority.FEED, Priority.INTERACTIVE)])
+async def test_thirty_callers_for_a_minute_and_never_too_many(priorities: tuple[Priority, ...]) -> None:
     setting = Setting()
     chance = random.Random(3)
 
@@ -206,13 +206,13 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(lanes: tuple[Prior
     loop = asyncio.get_running_loop()
     calls = 0
 
-    async def caller(lane: Priority) -> None:
+    async def caller(priority: Priority) -> None:
         nonlocal calls
         while loop.time() < 60:
-            await client.with_lane(lane).futures.accounts(product_type=USDT)
+            await client.with_priority(priority).futures.accounts(product_type=USDT)
             calls += 1
 
-    await asyncio.gather(*(caller(lanes[i % len(lanes)]) for i in range(30)))
+    await asyncio.gather(*(caller(priorities[i % len(priorities)]) for i in range(30)))
     assert calls / 60 > 0.95 * 10 / 1.342
     assert not client.link.usage()["futures.accounts"].halved, "the remaining-calls header was explained"
     assert client.link.last_error is None

@@ -35,9 +35,9 @@ async def test_no_second_at_the_server_holds_more_than_the_limit(seed: int) -> N
     endpoint, permits = limited(per_second), budget(seed)
     arrivals: list[float] = []
 
-    async def caller(lane: Priority) -> None:
+    async def caller(priority: Priority) -> None:
         while now() < 30:
-            held = await permits.acquire(endpoint, lane)
+            held = await permits.acquire(endpoint, priority)
             sent = now()
             if chance.random() < 0.05:  # lost, and it may still arrive late
                 arrivals.append(sent + chance.uniform(0, time_out + 1.0))
@@ -58,29 +58,29 @@ async def test_no_second_at_the_server_holds_more_than_the_limit(seed: int) -> N
 
 async def test_a_permit_comes_back_a_second_after_its_reply_not_after_its_sending() -> None:
     permits, endpoint = budget(), limited(1)
-    held = await permits.acquire(endpoint, Priority.PERSON)
+    held = await permits.acquire(endpoint, Priority.INTERACTIVE)
     await asyncio.sleep(3)
     held.replied()
-    await permits.acquire(endpoint, Priority.PERSON)
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(3 + COOLING_S, abs=1e-3)
 
 
 async def test_a_lost_reply_holds_its_permit_past_the_time_out() -> None:
     permits, endpoint = budget(), limited(1)
-    held = await permits.acquire(endpoint, Priority.PERSON)
+    held = await permits.acquire(endpoint, Priority.INTERACTIVE)
     await asyncio.sleep(5)
     held.unanswered()
-    await permits.acquire(endpoint, Priority.PERSON)
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(5 + LOST_S, abs=1e-3)
 
 
 async def test_an_unused_permit_is_back_at_once_and_a_permit_ends_only_once() -> None:
     permits, endpoint = budget(), limited(1)
-    held = await permits.acquire(endpoint, Priority.PERSON)
+    held = await permits.acquire(endpoint, Priority.INTERACTIVE)
     held.unused()
     held.replied()
     held.unanswered()
-    again = await permits.acquire(endpoint, Priority.PERSON)
+    again = await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == 0
     assert permits.usage()["futures.fills"].used == 1
     again.replied()
@@ -91,7 +91,7 @@ async def test_a_share_leaves_at_least_one_permit() -> None:
     permits = budget(share=0.5)
     for per_second, allowed in ((10, 5), (5, 2), (1, 1)):
         endpoint = limited(per_second, name=f"n{per_second}")
-        (await permits.acquire(endpoint, Priority.PERSON)).replied()
+        (await permits.acquire(endpoint, Priority.INTERACTIVE)).replied()
         assert permits.usage()[endpoint.name].allowed == allowed
 
 
@@ -103,14 +103,14 @@ async def test_feeds_leave_two_permits_to_persons() -> None:
     await asyncio.sleep(0)
     assert not feed.done()
     for _ in range(2):
-        await asyncio.wait_for(permits.acquire(endpoint, Priority.PERSON), 0.001)
+        await asyncio.wait_for(permits.acquire(endpoint, Priority.INTERACTIVE), 0.001)
     feed.cancel()
 
 
 async def test_of_two_permits_feeds_leave_one() -> None:
     permits, endpoint = budget(), limited(2)
     await permits.acquire(endpoint, Priority.FEED)
-    await asyncio.wait_for(permits.acquire(endpoint, Priority.PERSON), 0.001)
+    await asyncio.wait_for(permits.acquire(endpoint, Priority.INTERACTIVE), 0.001)
 
 
 async def test_with_one_permit_feeds_may_have_it() -> None:
@@ -121,14 +121,14 @@ async def test_first_come_first_served_and_persons_before_feeds() -> None:
     permits, endpoint = budget(), limited(1)
     order: list[str] = []
 
-    async def caller(name: str, lane: Priority) -> None:
-        held = await permits.acquire(endpoint, lane)
+    async def caller(name: str, priority: Priority) -> None:
+        held = await permits.acquire(endpoint, priority)
         order.append(name)
         held.replied()
 
     tasks = []
     for name in ("f0", "f1", "f2", "p1", "p2"):
-        tasks.append(asyncio.create_task(caller(name, Priority.FEED if name[0] == "f" else Priority.PERSON)))
+        tasks.append(asyncio.create_task(caller(name, Priority.FEED if name[0] == "f" else Priority.INTERACTIVE)))
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
     assert order == ["f0", "p1", "p2", "f1", "f2"]
@@ -136,8 +136,8 @@ async def test_first_come_first_served_and_persons_before_feeds() -> None:
 
 async def test_waiting_can_be_cancelled_and_costs_no_permit() -> None:
     permits, endpoint = budget(), limited(2)
-    first = [await permits.acquire(endpoint, Priority.PERSON) for _ in range(2)]
-    crowd = [asyncio.create_task(permits.acquire(endpoint, Priority.PERSON)) for _ in range(1000)]
+    first = [await permits.acquire(endpoint, Priority.INTERACTIVE) for _ in range(2)]
+    crowd = [asyncio.create_task(permits.acquire(endpoint, Priority.INTERACTIVE)) for _ in range(1000)]
     await asyncio.sleep(0)
     for held in first:
         held.replied()
@@ -146,24 +146,24 @@ async def test_waiting_can_be_cancelled_and_costs_no_permit() -> None:
         waiting.cancel()
     await asyncio.gather(*crowd, return_exceptions=True)
     for _ in range(2):
-        await permits.acquire(endpoint, Priority.PERSON)
+        await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(COOLING_S, abs=1e-3)
 
 
 async def test_cancelled_in_the_instant_of_the_grant() -> None:
     permits, endpoint = budget(), limited(1)
-    held = await permits.acquire(endpoint, Priority.PERSON)
-    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.PERSON))
+    held = await permits.acquire(endpoint, Priority.INTERACTIVE)
+    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.INTERACTIVE))
     await asyncio.sleep(0)
     held.unused()  # grants to the waiter, which has not run yet
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    await asyncio.wait_for(permits.acquire(endpoint, Priority.PERSON), 0.001)
+    await asyncio.wait_for(permits.acquire(endpoint, Priority.INTERACTIVE), 0.001)
 
 
 async def test_a_429_halves_once_for_a_burst_and_permits_come_back_one_by_one() -> None:
     permits, endpoint = budget(), limited(10)
-    burst = [await permits.acquire(endpoint, Priority.PERSON) for _ in range(10)]
+    burst = [await permits.acquire(endpoint, Priority.INTERACTIVE) for _ in range(10)]
     for held in burst:
         held.refused()
     usage = permits.usage()["futures.fills"]
@@ -181,7 +181,7 @@ async def test_a_429_halves_once_for_a_burst_and_permits_come_back_one_by_one() 
 async def test_halving_never_goes_below_one_and_each_new_429_halves_again() -> None:
     permits, endpoint = budget(), limited(10)
     for expected in (5, 2, 1, 1):
-        held = await permits.acquire(endpoint, Priority.PERSON)
+        held = await permits.acquire(endpoint, Priority.INTERACTIVE)
         await asyncio.sleep(0.01)
         before = permits.usage()["futures.fills"].allowed
         held.refused()
@@ -191,15 +191,15 @@ async def test_halving_never_goes_below_one_and_each_new_429_halves_again() -> N
 
 async def test_retry_after_is_waited_for_with_jitter() -> None:
     permits, endpoint = budget(), limited(10)
-    (await permits.acquire(endpoint, Priority.PERSON)).refused(retry_after=4)
-    await permits.acquire(endpoint, Priority.PERSON)
+    (await permits.acquire(endpoint, Priority.INTERACTIVE)).refused(retry_after=4)
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert 4 < now() <= 4.5
 
 
 async def test_a_long_pause_is_an_error_at_once() -> None:
     permits, endpoint = budget(), limited(10)
-    held = [await permits.acquire(endpoint, Priority.PERSON) for _ in range(10)]
-    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.PERSON))
+    held = [await permits.acquire(endpoint, Priority.INTERACTIVE) for _ in range(10)]
+    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.INTERACTIVE))
     await asyncio.sleep(0)
     held[0].refused(retry_after=300)
     with pytest.raises(RateLimited) as failure:
@@ -212,7 +212,7 @@ async def test_a_long_pause_is_an_error_at_once() -> None:
 
 async def test_the_header_counts_only_what_our_own_calls_do_not_explain() -> None:
     permits, endpoint = budget(), limited(10)
-    held = [await permits.acquire(endpoint, Priority.PERSON) for _ in range(6)]
+    held = [await permits.acquire(endpoint, Priority.INTERACTIVE) for _ in range(6)]
     held[0].replied(remaining=4)  # ten less our six
     assert permits.usage()["futures.fills"].allowed == 10
     held[1].replied(remaining=3)  # somebody else calls too
@@ -221,16 +221,16 @@ async def test_the_header_counts_only_what_our_own_calls_do_not_explain() -> Non
 
 async def test_the_header_leaves_others_their_share() -> None:
     permits, endpoint = budget(share=0.5), limited(10)
-    held = await permits.acquire(endpoint, Priority.PERSON)
+    held = await permits.acquire(endpoint, Priority.INTERACTIVE)
     held.replied(remaining=4)  # nine less the others' five
     assert not permits.usage()["futures.fills"].halved
-    (await permits.acquire(endpoint, Priority.PERSON)).replied(remaining=2)
+    (await permits.acquire(endpoint, Priority.INTERACTIVE)).replied(remaining=2)
     assert permits.usage()["futures.fills"].halved
 
 
 async def test_a_copy_trader_and_an_unknown_account_reverse_once_a_second() -> None:
     permits, endpoint = budget(), limited(10, copy_trader=1, name="futures.reverse")
-    (await permits.acquire(endpoint, Priority.PERSON)).replied()
+    (await permits.acquire(endpoint, Priority.INTERACTIVE)).replied()
     assert permits.usage()["futures.reverse"].allowed == 1
     permits.account_kind = "ordinary"
     assert permits.usage()["futures.reverse"].allowed == 10
@@ -240,19 +240,19 @@ async def test_a_copy_trader_and_an_unknown_account_reverse_once_a_second() -> N
 
 async def test_a_block_holds_a_permit() -> None:
     permits, endpoint = budget(), limited(1)
-    async with permit(permits, endpoint, Priority.PERSON):
+    async with permit(permits, endpoint, Priority.INTERACTIVE):
         assert permits.usage()["futures.fills"].used == 1
     with pytest.raises(ValueError, match="x"):
-        async with permits.permit(endpoint, Priority.PERSON):
+        async with permits.permit(endpoint, Priority.INTERACTIVE):
             raise ValueError("x")
-    await permits.acquire(endpoint, Priority.PERSON)
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(COOLING_S + LOST_S, abs=1e-3)
 
 
 async def test_closing_wakes_those_who_wait() -> None:
     permits, endpoint = budget(), limited(1)
-    await permits.acquire(endpoint, Priority.PERSON)
-    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.PERSON))
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
+    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.INTERACTIVE))
     await asyncio.sleep(0)
     await permits.aclose()
     with pytest.raises(NotSent):

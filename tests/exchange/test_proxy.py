@@ -285,7 +285,7 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
 
 async def test_each_hop_is_named_by_the_error_that_a_caller_gets(tmp_path: Path) -> None:
     async def hop_of(origin: Origin, proxy: Proxy | None = None) -> Unreachable:
-        reader = ExchangeReader(CREDENTIALS, origin.url, lane=Priority.FEED, budget=NoBudget(), proxy=proxy)
+        reader = ExchangeReader(CREDENTIALS, origin.url, priority=Priority.FEED, budget=NoBudget(), proxy=proxy)
         async with reader:
             with pytest.raises(Unreachable) as failure:
                 await reader.futures.accounts(product_type="USDT-FUTURES")

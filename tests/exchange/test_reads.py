@@ -164,7 +164,7 @@ async def test_a_broken_rule_is_refused_before_sending() -> None:
     ],
 )
 async def test_the_body_decides_whatever_the_status(said: Say | Exception, kind: type[ExchangeError]) -> None:
-    client, _ = reader(lambda seen: said, lane=Priority.FEED)
+    client, _ = reader(lambda seen: said, priority=Priority.FEED)
     with pytest.raises(ExchangeError) as failure:
         await client.futures.accounts(product_type=USDT)
     assert type(failure.value) is kind
@@ -205,7 +205,7 @@ async def test_a_person_reads_once_more_and_a_feed_never(failure: Say | Exceptio
     assert len(app.seen) == 2
     client, app = reader(in_turn(failure, Say(data=[])))
     with pytest.raises(ExchangeError):
-        await client.with_lane(Priority.FEED).futures.accounts(product_type=USDT)
+        await client.with_priority(Priority.FEED).futures.accounts(product_type=USDT)
     assert len(app.seen) == 1
 
 
@@ -230,7 +230,7 @@ async def test_a_clock_an_hour_off_is_corrected_by_the_first_refusal() -> None:
 
 
 async def test_a_time_out_is_kept_in_process_too() -> None:
-    client, _ = reader(lambda seen: Say(data=[], after=60), lane=Priority.FEED)
+    client, _ = reader(lambda seen: Say(data=[], after=60), priority=Priority.FEED)
     with pytest.raises(Unreachable, match="within 5 s"):
         await client.futures.accounts(product_type=USDT)
     assert asyncio.get_running_loop().time() == pytest.approx(5.0)
@@ -277,7 +277,7 @@ async def test_a_unified_account_is_asked_once_a_minute_whatever_is_read() -> No
     unified = {"now": True}
     client, app = reader(
         lambda seen: refused("40085") if unified["now"] and seen.headers.get("access-sign") else Say(data=[]),
-        lane=Priority.FEED,
+        priority=Priority.FEED,
     )
     end = asyncio.get_running_loop().time() + 300
     while asyncio.get_running_loop().time() < end:
@@ -349,7 +349,7 @@ async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(sa
 
 
 async def test_other_errors_switch_nothing_off_and_the_thirteen_are_never_off() -> None:
-    client, app = reader(lambda seen: refused("40010"), lane=Priority.FEED)
+    client, app = reader(lambda seen: refused("40010"), priority=Priority.FEED)
     for _ in range(2):
         with pytest.raises(Busy):
             await client.futures.positions(product_type=USDT)
@@ -363,11 +363,11 @@ async def test_other_errors_switch_nothing_off_and_the_thirteen_are_never_off() 
 
 async def test_feeds_and_persons_share_connections_budget_and_knowledge() -> None:
     client, _ = reader(lambda seen: Say(data=[]))
-    feed = client.with_lane(Priority.FEED)
+    feed = client.with_priority(Priority.FEED)
     await feed.futures.accounts(product_type=USDT)
     assert feed.link is client.link
-    assert feed.lane is Priority.FEED
-    assert client.lane is Priority.PERSON
+    assert feed.priority is Priority.FEED
+    assert client.priority is Priority.INTERACTIVE
     assert client.link.usage()["futures.accounts"].used == 1
 
 
@@ -375,7 +375,7 @@ async def test_a_storm_of_429_slows_down_and_passes() -> None:
     storm = {"on": True}
     client, app = reader(
         lambda seen: refused("429", status=429) if storm["on"] else Say(data={"fillList": [fill(1)]}),
-        lane=Priority.FEED,
+        priority=Priority.FEED,
     )
     loop = asyncio.get_running_loop()
 

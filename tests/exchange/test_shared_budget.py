@@ -57,7 +57,7 @@ async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_
 
     async def caller(which: int) -> None:
         while now() < 30:
-            held = await processes[which].acquire(endpoint, Priority.PERSON)
+            held = await processes[which].acquire(endpoint, Priority.INTERACTIVE)
             sent, there = now(), chance.uniform(0, slowest)
             arrivals.append((sent + there, which))
             await asyncio.sleep(there + chance.uniform(0, slowest))
@@ -84,7 +84,7 @@ async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
     async def caller(which: int) -> None:
         nonlocal calls
         while now() < 20:
-            held = await processes[which].acquire(endpoint, Priority.PERSON)
+            held = await processes[which].acquire(endpoint, Priority.INTERACTIVE)
             calls += 1
             await asyncio.sleep(0.14)
             held.replied()
@@ -103,7 +103,7 @@ async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path
     await asyncio.sleep(0.01)
     assert not waiting.done()
     for _ in range(2):
-        await asyncio.wait_for(other.acquire(endpoint, Priority.PERSON), 0.01)
+        await asyncio.wait_for(other.acquire(endpoint, Priority.INTERACTIVE), 0.01)
     waiting.cancel()
 
 
@@ -114,8 +114,8 @@ async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(
     chance, endpoint = random.Random(seed), limited(2)
     longest_s: dict[SharedBudget, float] = {one: 0.0, other: 0.0}
 
-    async def call(process: SharedBudget, lane: Priority) -> None:
-        held = await process.acquire(endpoint, lane)
+    async def call(process: SharedBudget, priority: Priority) -> None:
+        held = await process.acquire(endpoint, priority)
         await asyncio.sleep(chance.uniform(0.02, 0.15))
         held.replied()
 
@@ -129,7 +129,7 @@ async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(
 
     async def reads_on() -> None:
         while now() < 60:
-            await call(one, Priority.PERSON)
+            await call(one, Priority.INTERACTIVE)
             await asyncio.sleep(chance.uniform(1.6, 1.8))
 
     await asyncio.gather(feed(one, 0), feed(other, 1 + chance.random()), reads_on())
@@ -157,41 +157,41 @@ async def test_a_process_that_waited_and_died_holds_up_nobody_for_long(tmp_path:
 async def test_a_429_in_one_process_halves_all(tmp_path: Path) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(10)
-    (await one.acquire(endpoint, Priority.PERSON)).refused(retry_after=3)
-    held = await other.acquire(endpoint, Priority.PERSON)
+    (await one.acquire(endpoint, Priority.INTERACTIVE)).refused(retry_after=3)
+    held = await other.acquire(endpoint, Priority.INTERACTIVE)
     assert 3 < now() <= 3.5
     assert other.usage()["futures.fills"].halved
     held.refused(retry_after=60)
     with pytest.raises(RateLimited):
-        await one.acquire(endpoint, Priority.PERSON)
+        await one.acquire(endpoint, Priority.INTERACTIVE)
 
 
 @pytest.mark.looptime
 async def test_the_header_is_explained_by_all_processes_together(tmp_path: Path) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(10)
-    held = [await one.acquire(endpoint, Priority.PERSON) for _ in range(4)]
-    theirs = [await other.acquire(endpoint, Priority.PERSON) for _ in range(3)]
+    held = [await one.acquire(endpoint, Priority.INTERACTIVE) for _ in range(4)]
+    theirs = [await other.acquire(endpoint, Priority.INTERACTIVE) for _ in range(3)]
     held[0].replied(remaining=3)
-    await one.acquire(endpoint, Priority.PERSON)
+    await one.acquire(endpoint, Priority.INTERACTIVE)
     assert not one.usage()["futures.fills"].halved
     theirs[0].replied(remaining=1)
-    await one.acquire(endpoint, Priority.PERSON)
+    await one.acquire(endpoint, Priority.INTERACTIVE)
     assert one.usage()["futures.fills"].halved
 
 
 @pytest.mark.looptime
 async def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
     budget, endpoint = shared(tmp_path), limited(1)
-    held = await budget.acquire(endpoint, Priority.PERSON)
-    crowd = [asyncio.create_task(budget.acquire(endpoint, Priority.PERSON)) for _ in range(200)]
+    held = await budget.acquire(endpoint, Priority.INTERACTIVE)
+    crowd = [asyncio.create_task(budget.acquire(endpoint, Priority.INTERACTIVE)) for _ in range(200)]
     await asyncio.sleep(0.1)
     held.replied()
     await asyncio.sleep(0.9)  # one of them holds a reservation by now
     for waiting in crowd:
         waiting.cancel()
     await asyncio.gather(*crowd, return_exceptions=True)
-    await budget.acquire(endpoint, Priority.PERSON)
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(0.1 + COOLING_S, abs=0.01)
 
 
@@ -199,8 +199,8 @@ async def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
 async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
     killed, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(1)
-    await killed.acquire(endpoint, Priority.PERSON, hold_s=8)
-    await other.acquire(endpoint, Priority.PERSON)
+    await killed.acquire(endpoint, Priority.INTERACTIVE, hold_s=8)
+    await other.acquire(endpoint, Priority.INTERACTIVE)
     assert 8 <= now() <= 8.3
 
 
@@ -214,7 +214,7 @@ from tradetui.exchange.rate_limit.shared import SharedBudget
 async def main() -> None:
     budget = SharedBudget(Path(sys.argv[1]), "account")
     for _ in range(3):
-        await budget.acquire(limited(3), Priority.PERSON, hold_s=60)
+        await budget.acquire(limited(3), Priority.INTERACTIVE, hold_s=60)
     print("taken", flush=True)
     await asyncio.sleep(120)
 
@@ -238,7 +238,7 @@ async def test_what_a_killed_process_held_is_free_a_second_after_its_death_is_se
     await child.wait()
     budget = SharedBudget(tmp_path, "account")
     begun = now()
-    await asyncio.wait_for(budget.acquire(limited(3), Priority.PERSON), 30)
+    await asyncio.wait_for(budget.acquire(limited(3), Priority.INTERACTIVE), 30)
     assert COOLING_S <= now() - begun < 10, "and not the minute for which it would have held them"
     await budget.aclose()
     assert [file.name.partition("-")[0] for file in (tmp_path / "alive").iterdir()] == [str(child.pid)]
@@ -247,30 +247,30 @@ async def test_what_a_killed_process_held_is_free_a_second_after_its_death_is_se
 @pytest.mark.looptime
 async def test_a_living_process_keeps_what_it_holds(tmp_path: Path) -> None:
     living, other = shared(tmp_path, 1), shared(tmp_path, 2)
-    await living.acquire(limited(1), Priority.PERSON, hold_s=8)
+    await living.acquire(limited(1), Priority.INTERACTIVE, hold_s=8)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(other.acquire(limited(1), Priority.PERSON), 5)
+        await asyncio.wait_for(other.acquire(limited(1), Priority.INTERACTIVE), 5)
 
 
 @pytest.mark.looptime
 async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
     one = shared(tmp_path, 1, host="h")
     other = SharedBudget(tmp_path, "other", host="h", clock=LoopClock(0), random=random.Random(2), inline=True)
-    await one.acquire(limited(1), Priority.PERSON)
-    await other.acquire(limited(1), Priority.PERSON)
-    await one.acquire(limited(1, name="public.time", scope="ip"), Priority.PERSON, hold_s=5)
-    await other.acquire(limited(1, name="public.time", scope="ip"), Priority.PERSON)
+    await one.acquire(limited(1), Priority.INTERACTIVE)
+    await other.acquire(limited(1), Priority.INTERACTIVE)
+    await one.acquire(limited(1, name="public.time", scope="ip"), Priority.INTERACTIVE, hold_s=5)
+    await other.acquire(limited(1, name="public.time", scope="ip"), Priority.INTERACTIVE)
     assert 5 <= now() <= 5.3
 
 
 @pytest.mark.looptime
 async def test_another_boot_begins_anew(tmp_path: Path) -> None:
     budget = shared(tmp_path)
-    await budget.acquire(limited(1), Priority.PERSON, hold_s=500)
+    await budget.acquire(limited(1), Priority.INTERACTIVE, hold_s=500)
     await budget.aclose()
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
         base.execute("update boot set id = 'another'")
-    await shared(tmp_path).acquire(limited(1), Priority.PERSON)
+    await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
     assert now() == 0
 
 
@@ -279,29 +279,29 @@ async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Pat
     path = tmp_path / FILE_NAME
     path.write_bytes(b"this is no database" * 100)
     budget = shared(tmp_path)
-    await budget.acquire(limited(1), Priority.PERSON)
+    await budget.acquire(limited(1), Priority.INTERACTIVE)
     assert budget.shared
     assert path.with_name(FILE_NAME + ".damaged").exists()
     await budget.aclose()
     with sqlite3.connect(path) as base:
         base.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     with pytest.raises(NotSent, match="newer"):
-        await shared(tmp_path).acquire(limited(1), Priority.PERSON)
+        await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
 
 
 @pytest.mark.looptime
 async def test_without_the_file_the_process_counts_alone(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where the directory should be")
     budget = shared(tmp_path / "taken")
-    (await budget.acquire(limited(1), Priority.PERSON)).replied()
-    await budget.acquire(limited(1), Priority.PERSON)
+    (await budget.acquire(limited(1), Priority.INTERACTIVE)).replied()
+    await budget.acquire(limited(1), Priority.INTERACTIVE)
     assert not budget.shared
     assert now() == pytest.approx(COOLING_S, abs=1e-3)
 
 
 async def test_the_file_is_for_the_user_alone(tmp_path: Path) -> None:
     budget = SharedBudget(tmp_path / "run", "account")
-    (await budget.acquire(limited(10), Priority.PERSON)).replied()
+    (await budget.acquire(limited(10), Priority.INTERACTIVE)).replied()
     await budget.aclose()
     assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "run" / FILE_NAME).stat().st_mode) == 0o600
@@ -316,12 +316,12 @@ _PROCESS = textwrap.dedent("""
 
     async def main(directory, seconds):
         budget, endpoint, sent, stalls = SharedBudget(Path(directory), "account"), limited(10), [], [0.0]
-        (await budget.acquire(limited(1, name=sys.argv[3]), Priority.PERSON)).replied()
+        (await budget.acquire(limited(1, name=sys.argv[3]), Priority.INTERACTIVE)).replied()
         print("ready", flush=True)
         end = time.monotonic() + seconds
         async def caller():
             while time.monotonic() < end:
-                held = await budget.acquire(endpoint, Priority.PERSON)
+                held = await budget.acquire(endpoint, Priority.INTERACTIVE)
                 sent.append(time.monotonic())
                 await asyncio.sleep(0.05)
                 held.replied()

@@ -63,7 +63,7 @@ def says(*parts: bytes, close: bool = False, pause: float = 0.0) -> Answer:
 
 def reader(base_url: str, **options: Any) -> ExchangeReader:
     return ExchangeReader(
-        CREDENTIALS, base_url, lane=Priority.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options}
+        CREDENTIALS, base_url, priority=Priority.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options}
     )
 
 

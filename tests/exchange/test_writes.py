@@ -244,7 +244,7 @@ async def test_a_carrier_built_to_read_refuses_to_write() -> None:
     # And a reader's calls refuse before the transport does.
     reader = ExchangeReader.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
     with pytest.raises(ReadOnly):
-        await reader._calls.call(_reverse(), reader.lane, body=b"{}")
+        await reader._calls.call(_reverse(), reader.priority, body=b"{}")
     assert posts(app) == []
 
 

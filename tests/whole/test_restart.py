@@ -53,7 +53,7 @@ async def take_all_permits():
     endpoints = [endpoint for endpoint in CATALOGUE.values() if not endpoint.writes]
     async def take(endpoint):
         while True:
-            await client.budget.acquire(endpoint, Priority.PERSON, hold_s=60)
+            await client.budget.acquire(endpoint, Priority.INTERACTIVE, hold_s=60)
     await asyncio.wait([asyncio.ensure_future(take(endpoint)) for endpoint in endpoints], timeout=2)
     print("ready", flush=True)
     await asyncio.sleep(120)

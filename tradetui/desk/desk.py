@@ -73,7 +73,7 @@ class Desk:
         self.clock = clock
         self.execution = execution
         self.creation = creation
-        polling = client.with_lane(Priority.FEED)
+        polling = client.with_priority(Priority.FEED)
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}

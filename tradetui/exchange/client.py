@@ -51,7 +51,7 @@ DEFAULT_SHARE = 0.5
 class ExchangeReader:
     """Reads every reading endpoint; nothing in it can send anything else than a GET.
 
-    `base_url` is https, or http on loopback. `environment` is "live" or "demo". `lane` says who waits: for a person
+    `base_url` is https, or http on loopback. `environment` is "live" or "demo". `priority` says who waits: for a person
     a read that fails for a passing reason is tried once more. Clock, chance, budget and transport are arguments; the
     budget, which the client closes, counts this process alone and half of every limit unless another is given
     (`SharedBudget` counts with all processes of the user). Over the network, `tls` verifies certificates in place of
@@ -69,7 +69,7 @@ class ExchangeReader:
         *,
         environment: str = "live",
         locale: str = "en-US",
-        lane: Priority = Priority.PERSON,
+        priority: Priority = Priority.INTERACTIVE,
         budget: Budget | None = None,
         account_kind: str | None = None,
         clock: Clock | None = None,
@@ -103,7 +103,7 @@ class ExchangeReader:
             self.budget.account_kind = account_kind
         self.link = ConnectionStatus(self.clock, self.server_clock, self.budget)
         self.capabilities = Capabilities(self.clock)
-        self.lane = lane
+        self.priority = priority
         self._credentials = credentials
         self._calls = calling.SignedCalls(
             connect,
@@ -142,10 +142,10 @@ class ExchangeReader:
         self.broker: BrokerReading = BrokerReading(self)
         self.public = PublicReading(self)
 
-    def with_lane(self, lane: Priority) -> Self:
-        """The same client, connections and budget, asking in another lane."""
+    def with_priority(self, priority: Priority) -> Self:
+        """The same client, connections and budget, asking with another priority."""
         other = copy.copy(self)
-        other.lane = lane
+        other.priority = priority
         other._furnish()
         return other
 
@@ -162,7 +162,7 @@ class ExchangeReader:
                 endpoint=what.name,
                 remedy="Use `write` of an ExchangeClient.",
             )
-        return await self._reads.read(what, request if request is not None else what.request(), self.lane)
+        return await self._reads.read(what, request if request is not None else what.request(), self.priority)
 
     def pages(
         self,

@@ -55,14 +55,14 @@ class Reads:
         self._random = random
         self._dialect = Dialect()
 
-    async def read(self, endpoint: Endpoint, request: Request, lane: Priority) -> Reply[Any]:
+    async def read(self, endpoint: Endpoint, request: Request, priority: Priority) -> Reply[Any]:
         """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
         self._capabilities.check(endpoint)
         manner = self._dialect.manner(endpoint, request)
-        again = 1 if lane is Priority.PERSON else 0
+        again = 1 if priority is Priority.INTERACTIVE else 0
         first: ExchangeError | None = None
         while True:
-            answer = await self._calls.call(endpoint, lane, query=manner.query(), sign_decoded=manner.decoded)
+            answer = await self._calls.call(endpoint, priority, query=manner.query(), sign_decoded=manner.decoded)
             result = read_result(endpoint, answer)
             if isinstance(result, Reply):
                 manner.worked()

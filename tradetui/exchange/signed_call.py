@@ -88,7 +88,7 @@ class SignedCalls:
     async def call(
         self,
         endpoint: Endpoint,
-        lane: Priority,
+        priority: Priority,
         *,
         query: list[tuple[str, str]] | None = None,
         body: bytes = b"",
@@ -106,7 +106,7 @@ class SignedCalls:
             raise NotSent("the connection is closed", endpoint=endpoint.name, remedy="Make a new client.")
         transport = await self._transport()
         hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
-        permit = await self._budget.acquire(endpoint, lane, hold_s=hold_s)
+        permit = await self._budget.acquire(endpoint, priority, hold_s=hold_s)
         slots = self._slots[endpoint.writes]
         try:
             async with asyncio.timeout(_PATIENCE_S if slots.locked() else None):

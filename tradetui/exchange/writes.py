@@ -58,7 +58,7 @@ class Writes:
             sent_at = stamp_ms
 
         try:
-            answer = await self._calls.call(endpoint, Priority.PERSON, body=body, before_send=about_to_send)
+            answer = await self._calls.call(endpoint, Priority.INTERACTIVE, body=body, before_send=about_to_send)
             result = write_result(endpoint, answer)
         except Exception as problem:
             # A broken rule that shows only after the first byte is a fault of this program, and no refusal.
@@ -80,7 +80,7 @@ class Writes:
     async def _check_clock(self, endpoint: Endpoint) -> None:
         if self._server_clock.offset_ms is None:
             with suppress(ExchangeError):  # any answer tells the time, a refusal too
-                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Priority.PERSON)
+                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Priority.INTERACTIVE)
         if self._server_clock.blocks_writes:
             seconds = abs(self._server_clock.offset_ms or 0) / 1000
             raise ClockTooFarOff(

@@ -30,7 +30,7 @@ class Lookups:
     def __init__(
         self, client: ExchangeReader, account: Callable[[], AccountIdentity | None], account_kind: str | None
     ) -> None:
-        self._client = client.with_lane(Priority.PERSON)
+        self._client = client.with_priority(Priority.INTERACTIVE)
         self._account = account
         self._account_kind = account_kind
         self._begun: dict[str, Lookup] = {}

@@ -50,14 +50,14 @@ class AddressQuota:
         return min(60, self.per_minute // 10)
 
     @property
-    def kept_for_persons(self) -> int:
+    def reserved_for_interactive(self) -> int:
         """Calls that feeds leave to reads a person waits for and to writes."""
         return min(self.per_minute // 2, max(60, self.per_minute // 10) + self.kept_for_writes)
 
     @property
     def feed_limit(self) -> int:
         """Calls a minute at which feeds stop."""
-        return self.per_minute - self.kept_for_persons
+        return self.per_minute - self.reserved_for_interactive
 
     @property
     def feed_rate(self) -> float:

@@ -45,7 +45,7 @@ class Priority(StrEnum):
     """Who waits for the answer: a feed, which will ask again anyway, or a person."""
 
     FEED = "feed"
-    PERSON = "person"
+    INTERACTIVE = "interactive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Budget(Protocol):
     account_kind: str | None
     """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
 
-    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
 
         `hold_s` is the longest the call may take. `RateLimited` when the exchange asked for a long pause.
@@ -101,12 +101,12 @@ class Budget(Protocol):
         """Stop; those still waiting get `NotSent`."""
 
 
-def permit(budget: Budget, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
+def permit(budget: Budget, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
     """Hold a permit for the length of a block: replied at its end, unanswered when it raises."""
 
     @asynccontextmanager
     async def hold() -> AsyncIterator[Permit]:
-        held = await budget.acquire(endpoint, lane)
+        held = await budget.acquire(endpoint, priority)
         try:
             yield held
         except BaseException:
@@ -159,18 +159,18 @@ class LocalBudget:
             pool.allowance.limit = permits(pool.endpoint, self._share, kind)
             pool.hand_out()
 
-    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         pool = self._pools.get(endpoint.name)
         if pool is None:
             limit = permits(endpoint, self._share, self._account_kind)
             pool = _Pool(endpoint, Quota(limit, random=self._random), self._clock, self._address)
             self._pools[endpoint.name] = pool
-        return await pool.acquire(lane, hold_s)
+        return await pool.acquire(priority, hold_s)
 
-    def permit(self, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
+    def permit(self, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
         """Hold a permit for the length of a block."""
-        return permit(self, endpoint, lane)
+        return permit(self, endpoint, priority)
 
     def usage(self) -> Mapping[str, Usage]:
         """Every endpoint's use, by catalogue name."""
@@ -213,17 +213,17 @@ class _Pool:
         self.out = 0
         self.grants = 0
         self.cooling: list[float] = []
-        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.PERSON: deque(), Priority.FEED: deque()}
+        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
         self._timer: asyncio.TimerHandle | None = None
 
-    async def acquire(self, lane: Priority, hold_s: float) -> Permit:
+    async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         now = self.clock.monotonic()
         if (pause := self.allowance.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
-        if self._first(lane) is None and isinstance(granted := self._grant(lane, now, hold_s), _LocalPermit):
+        if self._first(priority) is None and isinstance(granted := self._grant(priority, now, hold_s), _LocalPermit):
             return granted
         waiter = _Waiter(hold_s)
-        self._waiting[lane].append(waiter)
+        self._waiting[priority].append(waiter)
         self.hand_out()
         try:
             return await waiter.future
@@ -237,13 +237,13 @@ class _Pool:
         """Give permits to those in front, persons first, and set the timer for the rest."""
         now = self.clock.monotonic()
         address_opens = inf
-        for lane, queue in self._waiting.items():
-            while (waiter := self._first(lane)) is not None:
+        for priority, queue in self._waiting.items():
+            while (waiter := self._first(priority)) is not None:
                 if (pause := self.allowance.paused_until - now) > PATIENCE_S:
                     waiter.future.set_exception(paused(self.endpoint, pause))
-                elif isinstance(granted := self._grant(lane, now, waiter.hold_s), _LocalPermit):
+                elif isinstance(granted := self._grant(priority, now, waiter.hold_s), _LocalPermit):
                     waiter.future.set_result(granted)
-                elif granted is not None and lane is Priority.PERSON and granted - now > PATIENCE_S:
+                elif granted is not None and priority is Priority.INTERACTIVE and granted - now > PATIENCE_S:
                     error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
                     waiter.future.set_exception(error)
                 else:
@@ -272,8 +272,8 @@ class _Pool:
                     )
                     waiter.future.set_exception(closing)
 
-    def _first(self, lane: Priority) -> _Waiter | None:
-        queue = self._waiting[lane]
+    def _first(self, priority: Priority) -> _Waiter | None:
+        queue = self._waiting[priority]
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
@@ -282,19 +282,19 @@ class _Pool:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:
             heappop(self.cooling)
 
-    def _room(self, lane: Priority, now: float) -> bool:
+    def _room(self, priority: Priority, now: float) -> bool:
         self._collect(now)
         if now < self.allowance.paused_until - _ROUNDING_S:
             return False
         allowed = self.allowance.allowed(now)
         free = allowed - self.out - len(self.cooling)
-        return free > (reserved_for_interactive(allowed) if lane is Priority.FEED else 0)
+        return free > (reserved_for_interactive(allowed) if priority is Priority.FEED else 0)
 
-    def _grant(self, lane: Priority, now: float, hold_s: float) -> _LocalPermit | float | None:
+    def _grant(self, priority: Priority, now: float, hold_s: float) -> _LocalPermit | float | None:
         """A permit, or None where the endpoint has none now, or when the address may have one again."""
-        if not self._room(lane, now):
+        if not self._room(priority, now):
             return None
-        feed = lane is Priority.FEED
+        feed = priority is Priority.FEED
         claim = self.address.calls.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
         self.address.meter.note(claim, feed=feed, now=now)
         if claim.counts_until is None:
@@ -307,7 +307,7 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._first(Priority.PERSON) is None and self._first(Priority.FEED) is None:
+        if self._first(Priority.INTERACTIVE) is None and self._first(Priority.FEED) is None:
             return
         moments = [self.allowance.next_change(now), *self.cooling[:1]]
         if address_opens < inf:
@@ -386,7 +386,7 @@ class NoBudget:
     account_kind: str | None = None
     _permit = _NoPermit()
 
-    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Give a permit at once."""
         return self._permit
 

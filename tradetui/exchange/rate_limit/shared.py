@@ -102,7 +102,7 @@ class SharedBudget:
         self._pools: dict[str, _SharedPool] = {}
         self._closed = False
 
-    async def acquire(self, endpoint: Endpoint, lane: Priority, *, hold_s: float = 30.0) -> Permit:
+    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
             raise NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")
@@ -110,15 +110,15 @@ class SharedBudget:
             await self._open()
         if self._local is not None:
             self._local.account_kind = self.account_kind
-            return await self._local.acquire(endpoint, lane, hold_s=hold_s)
+            return await self._local.acquire(endpoint, priority, hold_s=hold_s)
         pool = self._pools.get(endpoint.name)
         if pool is None:
             pool = self._pools[endpoint.name] = _SharedPool(self, endpoint)
-        return await pool.acquire(lane, hold_s)
+        return await pool.acquire(priority, hold_s)
 
-    def permit(self, endpoint: Endpoint, lane: Priority) -> AbstractAsyncContextManager[Permit]:
+    def permit(self, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
         """Hold a permit for the length of a block."""
-        return permit(self, endpoint, lane)
+        return permit(self, endpoint, priority)
 
     def usage(self) -> Mapping[str, Usage]:
         """Every endpoint's use as last seen in the file, other processes' included."""
@@ -154,9 +154,9 @@ class SharedBudget:
         whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self.account
         return f"{whose}|{endpoint.name}", permits(endpoint, self._share, self.account_kind)
 
-    def address_terms(self, endpoint: Endpoint, lane: Priority) -> AddressTerms:
+    def address_terms(self, endpoint: Endpoint, priority: Priority) -> AddressTerms:
         """Under which address a call is counted, and as what."""
-        return AddressTerms(self._host, self.address_quota, lane is Priority.FEED, endpoint.writes)
+        return AddressTerms(self._host, self.address_quota, priority is Priority.FEED, endpoint.writes)
 
     @property
     def clock(self) -> Clock:
@@ -281,14 +281,14 @@ class _SharedPool:
     def __init__(self, budget: SharedBudget, endpoint: Endpoint) -> None:
         self.budget = budget
         self.endpoint = endpoint
-        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.PERSON: deque(), Priority.FEED: deque()}
+        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
         self._pump: asyncio.Task[None] | None = None
         self._nudge = asyncio.Event()
         self._seen: Claim | None = None
 
-    async def acquire(self, lane: Priority, hold_s: float) -> Permit:
+    async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         waiter = _Waiter(hold_s)
-        self._waiting[lane].append(waiter)
+        self._waiting[priority].append(waiter)
         self._nudge.set()
         if self._pump is None or self._pump.done():
             self._pump = asyncio.get_running_loop().create_task(self._hand_out(), name=f"budget {self.endpoint.name}")
@@ -332,11 +332,11 @@ class _SharedPool:
     async def _hand_out(self) -> None:
         clock = self.budget.clock
         while (first := self._first()) is not None:
-            lane, waiter = first
+            priority, waiter = first
             key, limit = self.budget.terms(self.endpoint)
             self._nudge.clear()
             now = clock.monotonic()
-            address = self.budget.address_terms(self.endpoint, lane)
+            address = self.budget.address_terms(self.endpoint, priority)
             claim_it = partial(
                 self.budget.ledger().claim,
                 *(key, limit),
@@ -365,7 +365,7 @@ class _SharedPool:
                     continue
                 if claim.address is not None and not address.feed and claim.look_again - now > PATIENCE_S:
                     waiting = claim.look_again - now
-                    self._fail_first(lane, address_used_up(self.endpoint, address.quota, waiting))
+                    self._fail_first(priority, address_used_up(self.endpoint, address.quota, waiting))
                     continue
                 soonest = claim.look_again if claim.address is None else min(claim.look_again, now + ADDRESS_POLL_S)
                 await self._sleep_until(soonest)
@@ -375,36 +375,36 @@ class _SharedPool:
                 counted = CountedCall(address.address, claim.address.counts_until)
             taken = _SharedPermit(self, claim.use, key, limit, max(now, claim.begins), claim.explained, counted)
             try:
-                await self._sleep_until_turn(claim.begins, lane)
+                await self._sleep_until_turn(claim.begins, priority)
             except asyncio.CancelledError:
                 taken.unused()
                 raise
-            if lane is Priority.FEED and clock.monotonic() < claim.begins:
+            if priority is Priority.FEED and clock.monotonic() < claim.begins:
                 taken.unused()  # a person came, who goes first
-            elif (next_one := self._pop(lane)) is None:
+            elif (next_one := self._pop(priority)) is None:
                 taken.unused()
             else:
                 next_one.future.set_result(taken)
 
     async def _go_local(self, failure: Exception) -> None:
         local = self.budget.give_up(failure)
-        for lane, queue in self._waiting.items():
+        for priority, queue in self._waiting.items():
             while queue:
                 waiter = queue.popleft()
                 if not waiter.future.done():
-                    task = asyncio.ensure_future(local.acquire(self.endpoint, lane, hold_s=waiter.hold_s))
+                    task = asyncio.ensure_future(local.acquire(self.endpoint, priority, hold_s=waiter.hold_s))
                     task.add_done_callback(partial(_pass_on, waiter.future))
 
-    async def _sleep_until_turn(self, moment: float, lane: Priority) -> None:
+    async def _sleep_until_turn(self, moment: float, priority: Priority) -> None:
         """Wait for a permit that is taken already; a feed's wait ends early when a person comes."""
         clock = self.budget.clock
-        if lane is Priority.PERSON:
+        if priority is Priority.INTERACTIVE:
             if (delay := moment - clock.monotonic()) > 0:
                 await asyncio.sleep(delay)
             return
         while clock.monotonic() < moment:
             self._nudge.clear()
-            if (first := self._first()) is None or first[0] is Priority.PERSON:
+            if (first := self._first()) is None or first[0] is Priority.INTERACTIVE:
                 return
             await self._sleep_until(moment)
 
@@ -415,23 +415,23 @@ class _SharedPool:
                 await self._nudge.wait()
 
     def _first(self) -> tuple[Priority, _Waiter] | None:
-        for lane, queue in self._waiting.items():
+        for priority, queue in self._waiting.items():
             while queue and queue[0].future.done():
                 queue.popleft()
             if queue:
-                return lane, queue[0]
+                return priority, queue[0]
         return None
 
-    def _pop(self, lane: Priority) -> _Waiter | None:
-        queue = self._waiting[lane]
+    def _pop(self, priority: Priority) -> _Waiter | None:
+        queue = self._waiting[priority]
         while queue:
             waiter = queue.popleft()
             if not waiter.future.done():
                 return waiter
         return None
 
-    def _fail_first(self, lane: Priority, error: Exception) -> None:
-        if (waiter := self._pop(lane)) is not None:
+    def _fail_first(self, priority: Priority, error: Exception) -> None:
+        if (waiter := self._pop(priority)) is not None:
             waiter.future.set_exception(error)
 
     def _fail(self, error: Exception) -> None:
