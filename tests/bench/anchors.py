@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from tests.bench.terminal import Terminal
+from tests.bench.terminal import Terminal, write_byte_code
 
 BARE_PYTHON = "python -c pass"
 EMPTY_APP = "empty Textual app"
@@ -30,6 +30,7 @@ SEEN_S = 3.0
 
 def command_seconds(command: Sequence[str]) -> float:
     """Seconds that a command takes, its output thrown away."""
+    write_byte_code()
     begin = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begin
