@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     from tradetui.commands import screen_state
     from tradetui.ui.app import TradeApp
-    from tradetui.ui.preferences import choices_from
+    from tradetui.ui.preferences import preferences_from
     from tradetui.ui.run_app import run as run_app
     from tradetui.ui.settings import UiSettings
 
@@ -50,9 +50,9 @@ def run(args: argparse.Namespace) -> int:
         theme=profile.theme,
         timezone=profile.timezone,
         keys=profile.keys,
-        choices=choices_from(told),
+        preferences=preferences_from(told),
         notice=notice,
-        keep=lambda choices: screen_state.write(loaded.data_dir, choices.as_plain()),
+        keep=lambda preferences: screen_state.write(loaded.data_dir, preferences.as_plain()),
     )
     return run_app(TradeApp(settings))
 

@@ -22,7 +22,7 @@ from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
 from tradetui.ui.main.start import StartScreen
-from tradetui.ui.preferences import ScreenChoices, TableChoice
+from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
 from tradetui.ui.textual_log import silence_textual_log
@@ -103,8 +103,8 @@ class TradeApp(App[None], inherit_bindings=False):
         self._subscriptions: tuple[Callable[[], None], ...] = ()
         for theme in THEMES:
             self.register_theme(theme)
-        self.choices = settings.choices
-        self._begin_with(theme_named(self.choices.theme) or theme_named(settings.theme) or DEFAULT_THEME)
+        self.preferences = settings.preferences
+        self._begin_with(theme_named(self.preferences.theme) or theme_named(settings.theme) or DEFAULT_THEME)
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self._main: MainScreen | None = None
@@ -279,16 +279,16 @@ class TradeApp(App[None], inherit_bindings=False):
     def choose_theme(self, name: str) -> None:
         """Take other colours."""
         self.theme = name
-        self._remember(replace(self.choices, theme=name))
+        self._remember(replace(self.preferences, theme=name))
 
     def remember_table(self, name: str, choice: TableChoice) -> None:
         """Show a table the same way next time."""
-        self._remember(self.choices.with_table(name, choice))
+        self._remember(self.preferences.with_table(name, choice))
 
-    def _remember(self, choices: ScreenChoices) -> None:
-        if choices == self.choices:
+    def _remember(self, preferences: ScreenPreferences) -> None:
+        if preferences == self.preferences:
             return
-        self.choices = choices
+        self.preferences = preferences
         if self.settings.keep is not None:
             self.run_worker(self._keep(), group="keep", exclusive=True, exit_on_error=False)
 
@@ -296,7 +296,7 @@ class TradeApp(App[None], inherit_bindings=False):
         keep = self.settings.keep
         assert keep is not None
         try:
-            await asyncio.to_thread(keep, self.choices)
+            await asyncio.to_thread(keep, self.preferences)
         except OSError as problem:
             notify(self, f"What was chosen is not remembered: {problem}", severity="warning", seconds=8)
 

@@ -30,7 +30,7 @@ class TableChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenChoices:
+class ScreenPreferences:
     """Everything chosen on the screen; `theme` None leaves it to the profile."""
 
     theme: str | None = None
@@ -40,7 +40,7 @@ class ScreenChoices:
         """The choice for a table."""
         return self.tables.get(name, TableChoice())
 
-    def with_table(self, name: str, choice: TableChoice) -> ScreenChoices:
+    def with_table(self, name: str, choice: TableChoice) -> ScreenPreferences:
         """The same with another choice for one table; one that is all defaults is forgotten."""
         tables = {**self.tables, name: choice}
         if choice == TableChoice():
@@ -48,20 +48,20 @@ class ScreenChoices:
         return replace(self, tables=tables)
 
     def as_plain(self) -> dict[str, Any]:
-        """The choices as nested dictionaries of text, numbers and lists, for a file."""
+        """The preferences as nested dictionaries of text, numbers and lists, for a file."""
         plain: dict[str, Any] = {} if self.theme is None else {"theme": self.theme}
         tables = {name: _plain_table(choice) for name, choice in self.tables.items()}
         return {**plain, **({"tables": tables} if tables else {})}
 
 
-def choices_from(stored: Mapping[str, Any]) -> ScreenChoices:
-    """The choices a file tells; whatever in it is not as it should be counts as not chosen."""
+def preferences_from(stored: Mapping[str, Any]) -> ScreenPreferences:
+    """The preferences a file holds; whatever in it is not as it should be counts as not chosen."""
     theme, tables = stored.get("theme"), stored.get("tables")
     read = {}
     for name, table in tables.items() if isinstance(tables, Mapping) else ():
         if isinstance(table, Mapping):
             read[str(name)] = _table_from(table)
-    return ScreenChoices(theme if isinstance(theme, str) else None, read)
+    return ScreenPreferences(theme if isinstance(theme, str) else None, read)
 
 
 def chosen_columns(every: Sequence[Column], choice: TableChoice) -> tuple[Column, ...] | None:

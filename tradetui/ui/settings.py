@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tradetui.ui.preferences import ScreenChoices
+from tradetui.ui.preferences import ScreenPreferences
 from tradetui.ui.themes import DEFAULT_THEME
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class ProfileChoice:
 
 @dataclass(frozen=True)
 class UiSettings:
-    """The badges to begin with, the profiles there are, and the person's own choices."""
+    """The badges to begin with, the profiles there are, and the person's own preferences."""
 
     environment: str
     access: str
@@ -34,8 +34,8 @@ class UiSettings:
     keys: Mapping[str, str] = field(default_factory=dict)
     bell: bool = True
     inline_start: bool = False
-    choices: ScreenChoices = field(default_factory=ScreenChoices)
-    keep: Callable[[ScreenChoices], None] | None = None
+    preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
+    keep: Callable[[ScreenPreferences], None] | None = None
     """Writes what was chosen on the screen; blocks, so it is called in a thread."""
     notice: str = ""
     """What is to be said once, at the start."""

@@ -57,7 +57,7 @@ class HistoryScreen(TableScreen):
         """Count, and read what is in sight."""
         self.show_zone()
         name = self._name_of_table
-        if (choice := self.trade_app.choices.tables.get(name)) is not None:
+        if (choice := self.trade_app.preferences.tables.get(name)) is not None:
             show_choice(self._table, choice, every_column(name), COLUMNS[name])
             self._table.sort_by(None)
         assert self.desk is not None

@@ -103,7 +103,7 @@ class LookupScreen(TableScreen):
 
     def _show_choice(self) -> None:
         """Columns and order as they were chosen before."""
-        choice = self.trade_app.choices.tables.get(self.kind.table)
+        choice = self.trade_app.preferences.tables.get(self.kind.table)
         if choice is not None:
             table = self.kind.table
             show_choice(self.rows_table, choice, every_column(table), COLUMNS[table])

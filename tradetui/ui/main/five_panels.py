@@ -73,13 +73,13 @@ class FivePanels(TableScreen):
         """Arrange for the terminal's size."""
         self.show_zone()
         self.set_interval(TICK_S, self._tick)
-        self._show_choices()
+        self._show_preferences()
         self._arrange()
         self.table.focus()
 
-    def _show_choices(self) -> None:
+    def _show_preferences(self) -> None:
         """Columns and order as they were chosen before."""
-        chosen = self.trade_app.choices.tables
+        chosen = self.trade_app.preferences.tables
         for name in self.panels.keys() & chosen.keys():
             from tradetui.desk.tables.columns.every_field import every_column
             from tradetui.ui.table.table_actions import show_choice

@@ -61,7 +61,7 @@ def choose_columns(
         show_choice(table, choice, every, default)
         done()
 
-    app.push_screen(ColumnsDialog(title, every, default, app.choices.table(name)), chosen)
+    app.push_screen(ColumnsDialog(title, every, default, app.preferences.table(name)), chosen)
 
 
 def show_choice(table: RecordTable, choice: TableChoice, every: Sequence[Column], default: Sequence[Column]) -> None:

@@ -139,10 +139,10 @@ class TableScreen(Screen[None]):
     @on(RecordTable.HeaderSelected)
     def remember_sort(self) -> None:
         """Show the rows in this order next time."""
-        sort, choices = self.table.sort, self.trade_app.choices
+        sort, preferences = self.table.sort, self.trade_app.preferences
         if self.default_columns:
             choice = replace(
-                choices.table(self.screen_name),
+                preferences.table(self.screen_name),
                 sort=None if sort is None else sort.column,
                 reverse=sort is not None and sort.reverse,
             )

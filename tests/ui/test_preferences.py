@@ -21,33 +21,33 @@ from tradetui.desk.tables.export import CsvTable
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.main.tabs import PanelTabs
-from tradetui.ui.preferences import ColumnChoice, ScreenChoices, TableChoice, choices_from, chosen_columns
+from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice, chosen_columns, preferences_from
 from tradetui.ui.screenshot import screen_text
 
-CHOICES = ScreenChoices(
+PREFERENCES = ScreenPreferences(
     "tradetui-light",
     {"orders": TableChoice((ColumnChoice("orderId", 21), ColumnChoice("symbol")), "symbol", True)},
 )
 
 
-def test_choices_survive_their_file(tmp_path: Path) -> None:
-    screen_state.write(tmp_path / "data", CHOICES.as_plain())
-    assert choices_from(screen_state.read(tmp_path / "data")[0]) == CHOICES
+def test_preferences_survive_their_file(tmp_path: Path) -> None:
+    screen_state.write(tmp_path / "data", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read(tmp_path / "data")[0]) == PREFERENCES
 
 
 def test_no_file_is_no_choice(tmp_path: Path) -> None:
-    assert choices_from(screen_state.read(tmp_path)[0]) == ScreenChoices()
+    assert preferences_from(screen_state.read(tmp_path)[0]) == ScreenPreferences()
 
 
 @pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.toml").write_text(text)
     told, notice = screen_state.read(tmp_path)
-    assert choices_from(told) == ScreenChoices()
+    assert preferences_from(told) == ScreenPreferences()
     assert "cannot be read" in notice and "state.toml.unread" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
-    screen_state.write(tmp_path, CHOICES.as_plain())
-    assert choices_from(screen_state.read(tmp_path)[0]) == CHOICES
+    screen_state.write(tmp_path, PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read(tmp_path)[0]) == PREFERENCES
 
 
 @pytest.mark.parametrize(
@@ -61,21 +61,21 @@ def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> N
     ],
 )
 def test_what_is_not_as_it_should_be_counts_as_not_chosen(told: Mapping[str, Any]) -> None:
-    read = choices_from(told)
+    read = preferences_from(told)
     assert read.theme is None
     assert read.table("orders") == TableChoice()
 
 
 def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
     told = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
-    (column,) = chosen_columns(every_column("orders"), choices_from(told).table("orders")) or ()
+    (column,) = chosen_columns(every_column("orders"), preferences_from(told).table("orders")) or ()
     assert (column.id, column.width) == ("symbol", 60)
     assert chosen_columns(every_column("orders"), TableChoice((ColumnChoice("gone"),))) is None
 
 
 @pytest.mark.looptime
 async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
-    kept: list[ScreenChoices] = []
+    kept: list[ScreenPreferences] = []
     stage = Stage(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "c")
@@ -108,7 +108,7 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
 
 @pytest.mark.looptime
 async def test_leaving_the_dialog_changes_nothing() -> None:
-    kept: list[ScreenChoices] = []
+    kept: list[ScreenPreferences] = []
     stage = Stage(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "c", "space", "escape")
@@ -118,7 +118,7 @@ async def test_leaving_the_dialog_changes_nothing() -> None:
 
 @pytest.mark.looptime
 async def test_what_was_chosen_is_there_the_next_time() -> None:
-    stage = Stage(choices=CHOICES)
+    stage = Stage(preferences=PREFERENCES)
     async with stage.running() as pilot:
         await pilot.press("3")
         table = stage.app.main.table
@@ -130,18 +130,20 @@ async def test_what_was_chosen_is_there_the_next_time() -> None:
 
 @pytest.mark.looptime
 async def test_sort_and_theme_are_remembered() -> None:
-    kept: list[ScreenChoices] = []
+    kept: list[ScreenPreferences] = []
     stage = Stage(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "s", "S")
         stage.app.choose_theme("tradetui-light")
         await asyncio.sleep(1)
-        assert kept[-1] == ScreenChoices("tradetui-light", {"orders": TableChoice(None, COLUMNS["orders"][0].id, True)})
+        assert kept[-1] == ScreenPreferences(
+            "tradetui-light", {"orders": TableChoice(None, COLUMNS["orders"][0].id, True)}
+        )
 
 
 @pytest.mark.looptime
 async def test_what_cannot_be_remembered_is_said() -> None:
-    def full(choices: ScreenChoices) -> None:
+    def full(preferences: ScreenPreferences) -> None:
         raise OSError(28, "No space left on device")
 
     stage = Stage(keep=full)
