@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment
-from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, Milliseconds, Parameter, Shaped, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
@@ -99,7 +99,7 @@ class BrokerSubaccount(Record):
     """A broker's sub-account as created."""
 
     identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-    shapes: ClassVar[dict[str, Shape]] = {"permList": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of}
 
     sub_uid: str
     subaccount_name: str | None = None

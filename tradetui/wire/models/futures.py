@@ -27,7 +27,7 @@ from tradetui.wire.models.futures_requests import (
 )
 from tradetui.wire.replies.field_normalizers import records_of
 from tradetui.wire.replies.field_types import Figure, Moment
-from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.replies.record import Normalizer, Record
 
 __all__ = [
     "AccountListRequest",
@@ -131,7 +131,7 @@ class FuturesAccount(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
     spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
-    shapes: ClassVar[dict[str, Shape]] = {"assetList": records_of(Asset)}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"assetList": records_of(Asset)}
 
     margin_coin: str
     locked: Figure | None = None
@@ -236,7 +236,7 @@ class FuturesFill(Record):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
-    shapes: ClassVar[dict[str, Shape]] = {"feeDetail": records_of(FeeDetail)}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
 
     trade_id: str
     symbol: str

@@ -8,7 +8,7 @@ from pydantic import Field
 from tradetui.wire.enums import MarginMode, OrderStatus, PositionMode, PositionSide, Side, known, same
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment, Places
-from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.replies.record import Normalizer, Record
 
 
 class ReportedPosition(Record):
@@ -161,7 +161,7 @@ class Contract(Record):
     """The rules of a contract: what sizes and prices it takes, what it costs, whether it trades."""
 
     identity: ClassVar[tuple[str, ...]] = ("symbol",)
-    shapes: ClassVar[dict[str, Shape]] = {"supportMarginCoins": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"supportMarginCoins": words_of}
 
     symbol: str
     base_coin: str | None = None

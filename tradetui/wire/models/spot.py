@@ -7,7 +7,7 @@ from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Si
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
-from tradetui.wire.replies.record import Record, Shape
+from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Milliseconds, Parameter, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
@@ -60,7 +60,7 @@ class SpotFill(Record):
     """A spot fill. Its times are documented as seconds and sent as milliseconds; both are read."""
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
-    shapes: ClassVar[dict[str, Shape]] = {"feeDetail": records_of(FeeDetail)}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
 
     user_id: str | None = None
     symbol: str
@@ -106,7 +106,7 @@ class AccountInfo(Record):
     """Whose key this is, what it may do, and whether its owner is a copy trader."""
 
     identity: ClassVar[tuple[str, ...]] = ("user_id",)
-    shapes: ClassVar[dict[str, Shape]] = {"authorities": words_of, "ips": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": words_of, "ips": words_of}
 
     user_id: str
     inviter_id: str | None = None

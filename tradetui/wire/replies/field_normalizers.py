@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tradetui.wire.replies.record import Record, Shape, UndecodableRowError
+from tradetui.wire.replies.record import Normalizer, Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump, load
 
 
-def records_of(kind: type[Record]) -> Shape:
-    """A shape that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
+def records_of(kind: type[Record]) -> Normalizer:
+    """A normalizer that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
 
     def read(value: Any, name: str, problems: dict[str, str]) -> tuple[Record, ...]:
         records: list[Record] = []

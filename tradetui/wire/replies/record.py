@@ -31,7 +31,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 # Brings a field that comes in several shapes into one: (raw value, name, problems) -> value. It adds what it cannot
 # read to the problems, by name.
-Shape: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
+Normalizer: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -70,7 +70,7 @@ class Record(BaseModel):
     #: Other spellings of the interface's names: spelling met -> name used here.
     spellings: ClassVar[Mapping[str, str]] = {}
     #: Fields of more than one shape, by the interface's name.
-    shapes: ClassVar[Mapping[str, Shape]] = {}
+    normalizers: ClassVar[Mapping[str, Normalizer]] = {}
     #: The interface's names of fields that are secret.
     secrets: ClassVar[frozenset[str]] = frozenset()
 
@@ -188,7 +188,7 @@ def _given_or_not(field: FieldInfo) -> Any:
 
 
 def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
-    """What pydantic is given: blanks as None, one spelling, one shape; and by row what the shapes could not read."""
+    """What pydantic is given: blanks as None, one spelling, one shape; and by row what the normalizers could not read."""
     prepared: list[dict[str, Any]] = []
     for row in rows:
         fields = dict(row)
@@ -200,7 +200,7 @@ def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, A
         for fields in prepared:
             if spelling in fields and fields.get(name) is None:
                 fields[name] = fields.pop(spelling)
-    if not kind.shapes:
+    if not kind.normalizers:
         return prepared, [NOTHING] * len(prepared)
     return prepared, [_shaped(kind, fields) for fields in prepared]
 
@@ -208,12 +208,12 @@ def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, A
 def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
     """Bring the fields of several shapes into one; gives what could not be read, by name."""
     problems: dict[str, str] = {}
-    for name, shape in kind.shapes.items():
+    for name, normalize in kind.normalizers.items():
         value = fields.get(name)
         if value is None:
             fields.pop(name, None)
         else:
-            fields[name] = shape(value, name, problems)
+            fields[name] = normalize(value, name, problems)
     return problems or NOTHING
 
 
