@@ -154,7 +154,7 @@ async def test_what_may_pass_is_tried_once_more_without_a_word() -> None:
 @pytest.mark.parametrize("table", ["transfers", "email"])
 async def test_a_refusal_is_a_sentence_and_is_remembered_for_ten_minutes(table: str) -> None:
     stage = LookupStage("hedge")
-    assert stage.lookups.why_not(table) is None
+    assert stage.lookups.blocking_reason(table) is None
     lookup = stage.begin(table, **({"subUid": "4200000001"} if table == "email" else {}))
     await read_on(lookup)
     assert lookup.state is LookupState.FAILED
@@ -162,21 +162,21 @@ async def test_a_refusal_is_a_sentence_and_is_remembered_for_ten_minutes(table: 
     assert (lookup.error.code, lookup.rows.count) == ("40029", 0)
     assert "You are not a Broker (40029)" in lookup.error.sentence
     assert lookup.error.remedy == "Only a broker's main account may call this: use such an account's key."
-    assert stage.lookups.why_not(table) == lookup.error.sentence
+    assert stage.lookups.blocking_reason(table) == lookup.error.sentence
     await asyncio.sleep(PROBE_AGAIN_S + 1)
-    assert stage.lookups.why_not(table) is None
+    assert stage.lookups.blocking_reason(table) is None
 
 
 async def test_a_permission_given_meanwhile_ends_the_refusal() -> None:
     stage = LookupStage("hedge", permissions=frozenset())
     lookup = stage.begin("spot-bills")
     await read_on(lookup)
-    assert stage.lookups.why_not("spot-bills") is not None
+    assert stage.lookups.blocking_reason("spot-bills") is not None
     keys = stage.sandbox.world.keys
     keys[:] = [replace(key, permissions=ALL) for key in keys]
     await read_on(lookup)
     assert lookup.rows.count
-    assert stage.lookups.why_not("spot-bills") is None
+    assert stage.lookups.blocking_reason("spot-bills") is None
 
 
 @pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
@@ -191,12 +191,12 @@ async def test_a_missing_permission_is_told_by_its_name(table: str) -> None:
 
 async def test_what_the_keys_authorities_rule_out_is_known_without_asking() -> None:
     stage = LookupStage("hedge", permissions=frozenset({"futures-read"}))
-    assert stage.lookups.why_not("spot-fills") is None
+    assert stage.lookups.blocking_reason("spot-fills") is None
     await stage.identify()
-    assert "may not read spot orders" in (stage.lookups.why_not("spot-fills") or "")
+    assert "may not read spot orders" in (stage.lookups.blocking_reason("spot-fills") or "")
     allowed = LookupStage("hedge", permissions=ALL)
     await allowed.identify()
-    assert allowed.lookups.why_not("spot-fills") is None
+    assert allowed.lookups.blocking_reason("spot-fills") is None
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ async def test_authorities_that_nobody_knows_forbid_nothing(told: object, lacks:
     stage = LookupStage("hedge")
     info = AccountInfo.from_row({"userId": "1", "authorities": told})
     stage.account = AccountIdentity("http://x", "live", "1", "exchange", info)
-    assert (stage.lookups.why_not("spot-fills") is not None) is lacks
+    assert (stage.lookups.blocking_reason("spot-fills") is not None) is lacks
 
 
 @pytest.mark.parametrize(
@@ -227,8 +227,8 @@ async def test_authorities_that_nobody_knows_forbid_nothing(told: object, lacks:
 )
 def test_a_brokers_lookups_follow_the_accounts_kind(kind: str | None, seen: bool) -> None:
     stage = LookupStage("hedge", account_kind=kind)
-    assert [stage.lookups.why_not(table) is None for table in ("transfers", "email")] == [seen, seen]
-    assert stage.lookups.why_not("spot-bills") is None
+    assert [stage.lookups.blocking_reason(table) is None for table in ("transfers", "email")] == [seen, seen]
+    assert stage.lookups.blocking_reason("spot-bills") is None
 
 
 async def test_a_managed_sub_account_reads_nothing_from_before_its_binding() -> None:

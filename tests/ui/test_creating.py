@@ -797,5 +797,6 @@ async def test_what_the_key_may_not_do_is_not_offered() -> None:
         assert list(stage.app.screen._options) == ["Keys given out"]
         assert stage.desk.creation is not None
         assert any(
-            "has not the permission" in reason for reason in stage.desk.creation.why_not(CreationKind.SUBACCOUNTS)
+            "has not the permission" in reason
+            for reason in stage.desk.creation.blocking_reasons(CreationKind.SUBACCOUNTS)
         )

@@ -166,7 +166,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         arrived = 0 if fault == "dropped-before" else 1
         assert on.posts == arrived
         kind = CreationKind(intent.kind)
-        assert any("not settled" in reason for reason in on.creation.why_not(kind))
+        assert any("not settled" in reason for reason in on.creation.blocking_reasons(kind))
         with pytest.raises(Withheld, match="not settled"):
             await on.creation.create(wanted)
         assert on.posts == arrived
@@ -174,7 +174,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         assert found is not None
         assert found.next == done.next
         await on.creation.release(intent.id, "looked: it is not there")
-        assert not any("not settled" in reason for reason in on.creation.why_not(kind))
+        assert not any("not settled" in reason for reason in on.creation.blocking_reasons(kind))
         assert on.journalled()[0].told["why"] == "looked: it is not there"
         assert not (tmp_path / "vault").exists() or on.files() == []
 
@@ -220,7 +220,7 @@ async def test_a_directory_that_cannot_be_written_stops_it_before_sending(tmp_pa
             await on.creation.create(batch("alphaone"))
         assert on.posts == 0
         assert on.steps() == [S.INTENDED, S.WITHDRAWN]
-        assert on.creation.why_not(CreationKind.SUBACCOUNTS) == ()
+        assert on.creation.blocking_reasons(CreationKind.SUBACCOUNTS) == ()
 
 
 async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +322,7 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
             assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
             assert (await creation.secrets("alphaone")).secret is not None
             await intents.look()
-            assert creation.why_not(CreationKind.SUBACCOUNTS) == ()
+            assert creation.blocking_reasons(CreationKind.SUBACCOUNTS) == ()
         assert on.posts == 1
 
 
@@ -384,7 +384,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 ends.add(end)
                 assert end in (S.WITHDRAWN, S.SETTLED, S.UNKNOWN), at
                 assert on.posts == 0 or end is not S.WITHDRAWN, "what was sent is never called withdrawn"
-                blocked = any("not settled" in reason for reason in creation.why_not(EACH_KIND[which]))
+                blocked = any("not settled" in reason for reason in creation.blocking_reasons(EACH_KIND[which]))
                 assert blocked is (end is S.UNKNOWN)
                 if end is S.UNKNOWN:
                     assert "may" in journalled[0].told["next"]
@@ -425,7 +425,7 @@ async def test_what_another_process_is_sending_is_left_to_it(tmp_path: Path) -> 
         task = asyncio.ensure_future(on.creation.create(batch("alphaone")))
         await asyncio.sleep(1)
         async with session(tmp_path, on.client, on.client.clock, "other") as (creation, _):  # type: ignore[arg-type]
-            assert any("not settled" in each for each in creation.why_not(CreationKind.SUBACCOUNTS))
+            assert any("not settled" in each for each in creation.blocking_reasons(CreationKind.SUBACCOUNTS))
             with pytest.raises(Withheld):
                 await creation.create(batch("betatwos"))
             assert (await task).state is S.SETTLED

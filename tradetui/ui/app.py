@@ -390,7 +390,7 @@ class TradeApp(App[None], inherit_bindings=False):
         from tradetui.ui.dialogs.help import HelpDialog
 
         screen = self.lookup or self.main
-        self.push_screen(HelpDialog(dict(self.settings.keys), screen.why_not, screen.hides))
+        self.push_screen(HelpDialog(dict(self.settings.keys), screen.blocking_reason, screen.hides))
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""

@@ -41,7 +41,7 @@ class Actions(Provider):
         for binding in BINDINGS:
             if binding.id not in _NOT_LISTED and screen.where in binding.where and not screen.hides(binding.id):
                 keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))
-                reason = screen.why_not(binding.id)
+                reason = screen.blocking_reason(binding.id)
                 about = f"{binding.tooltip} ({keys})" if reason is None else f"not now: {reason}"
                 yield binding.description, about, partial(screen.run_action, binding.action)
         creation = app.desk.creation if app.desk is not None else None

@@ -151,7 +151,7 @@ class Creation:
         """Whether trading is locked: nothing can be created either."""
         return self._intents.locked
 
-    def why_not(self, kind: CreationKind) -> tuple[str, ...]:
+    def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents, reasons = self._intents, []
         if intents.locked:
@@ -194,7 +194,7 @@ class Creation:
             Withheld: a guard, the journal or the key store; nothing was sent.
         """
         kind = KINDS[type(request)]
-        if reasons := self.why_not(kind):
+        if reasons := self.blocking_reasons(kind):
             raise Withheld(reasons)
         if kind in self._busy:
             raise Withheld(("This is being sent already.",))

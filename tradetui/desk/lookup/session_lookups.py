@@ -54,7 +54,7 @@ class Lookups:
         self._begun[table] = lookup
         return lookup
 
-    def why_not(self, table: str) -> str | None:
+    def blocking_reason(self, table: str) -> str | None:
         """Why this account cannot see a kind of lookup, as far as is known; None where it may."""
         endpoint = LOOKUPS[table].endpoint
         until, refusal = self._refusals.get(endpoint.name, (0.0, None))

@@ -99,7 +99,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
 
     def _tell(self, sentence: str) -> None:
         self._words = sentence
-        reasons = self._creation.why_not(self._kind)
+        reasons = self._creation.blocking_reasons(self._kind)
         enabled = self._armed and not self._sending and not reasons
         button = self.query_one("#confirm", Button)
         if not enabled and button.has_focus:

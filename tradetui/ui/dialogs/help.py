@@ -34,13 +34,13 @@ class HelpDialog(ModalScreen[None]):
     def __init__(
         self,
         changed: Mapping[str, str],
-        why_not: Callable[[str], str | None] = lambda _: None,
+        blocking_reason: Callable[[str], str | None] = lambda _: None,
         hides: Callable[[str], bool] = lambda _: False,
     ) -> None:
         super().__init__(classes="dialog")
         self._hides = hides
         self._changed = changed
-        self._why_not = why_not
+        self._blocking_reason = blocking_reason
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -65,6 +65,6 @@ class HelpDialog(ModalScreen[None]):
 
     def _line(self, binding: KeyBinding) -> Content:
         keys = shown_keys(self._changed.get(binding.id, binding.keys))
-        reason = self._why_not(binding.id)
+        reason = self._blocking_reason(binding.id)
         about = (f"now off: {reason}", "$warn") if reason else (binding.tooltip, "$quiet")
         return Content.assemble((f"  {keys:<11}", "bold $accent"), (f"{binding.description:<16}", ""), about)

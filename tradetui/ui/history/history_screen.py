@@ -116,13 +116,15 @@ class HistoryScreen(TableScreen):
             self.query_one(Hints).show(FILTER_HINTS, note)
             return
         hints = [
-            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            Hint(
+                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
+            )
             for binding in BINDINGS
             if self.where in binding.where and (binding.hint or binding.id in ("back", "poll_now"))
         ]
         self.query_one(Hints).show(hints, note)
 
-    def why_not(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         able = {
             "detail": self._table.cursor_key is not None,

@@ -105,14 +105,19 @@ class JournalScreen(TableScreen):
             return
         self.query_one(Hints).show(
             [
-                Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+                Hint(
+                    self.keys_of(binding),
+                    binding.description,
+                    binding.action,
+                    self.blocking_reason(binding.id) is not None,
+                )
                 for binding in BINDINGS
                 if self.where in binding.where and (binding.hint or binding.id in ("back", "release"))
             ],
             note,
         )
 
-    def why_not(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         intent: Intent | None = self._table.cursor_record
         able = {

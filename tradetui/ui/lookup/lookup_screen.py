@@ -152,7 +152,7 @@ class LookupScreen(TableScreen):
         """Show the times in the zone."""
         self.rows_table.set_zone(self.zone)
 
-    def why_not(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         if binding in LOOKUPS:
             return self.lookup_reason(binding)
@@ -363,7 +363,9 @@ class LookupScreen(TableScreen):
             key=lambda binding: order[binding.id],
         )
         hints = [
-            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            Hint(
+                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
+            )
             for binding in shown
         ]
         note = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""

@@ -267,7 +267,9 @@ class FivePanels(TableScreen):
             self.query_one(Hints).show(FILTER_HINTS, note)
             return
         hints = [
-            Hint(self.keys_of(binding), binding.description, binding.action, self.why_not(binding.id) is not None)
+            Hint(
+                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
+            )
             for binding in sorted(BINDINGS, key=self._hint_order)
             if binding.hint
             and self.where in binding.where
@@ -281,7 +283,7 @@ class FivePanels(TableScreen):
         # What does not fit is left out from the end, so what is used most stands first.
         return HINT_ORDER.index(binding.id) if binding.id in HINT_ORDER else len(HINT_ORDER)
 
-    def why_not(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         desk = self.desk
         if binding in LOOKUPS:

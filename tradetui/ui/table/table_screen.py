@@ -72,7 +72,7 @@ class TableScreen(Screen[None]):
         return self.trade_app.desk
 
     @abstractmethod
-    def why_not(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class TableScreen(Screen[None]):
 
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; says why where it cannot."""
-        reason = self.why_not(binding)
+        reason = self.blocking_reason(binding)
         if reason is not None:
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is None
@@ -272,7 +272,7 @@ class TableScreen(Screen[None]):
 
     def lookup_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
-        return self.desk.lookups.why_not(table) if self.desk is not None else "still starting"
+        return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
 
     def action_screens(self) -> None:
         """The list of everything that can be opened; what this account cannot see is not in it."""

@@ -188,7 +188,7 @@ def _given_or_not(field: FieldInfo) -> Any:
 
 
 def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
-    """What pydantic is given: blanks as None, one spelling, one shape; and by row what the normalizers could not read."""
+    """What pydantic is given: blanks as None, one spelling, one shape; by row, what no normalizer could read."""
     prepared: list[dict[str, Any]] = []
     for row in rows:
         fields = dict(row)
