@@ -25,7 +25,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.wire.models.futures import ReportedPosition
+from tradetui.wire.models.futures_extended import ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
 POSITIONS, FILLS = "futures.positions", "futures.fills"

@@ -16,7 +16,8 @@ from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.reply import Reply
 
 DAY = 86_400_000

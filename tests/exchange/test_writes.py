@@ -32,7 +32,7 @@ from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.futures import ReversalRequest
+from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime

@@ -13,7 +13,8 @@ from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.money import profit
 from tradetui.trading.positions import FromFills, PositionBook, Reported, holdings_of, leg_of, mode_of, reported
 from tradetui.wire.enums import PositionMode
-from tradetui.wire.models.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 

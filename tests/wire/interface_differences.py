@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -104,7 +105,7 @@ def _endpoint(documented: DocumentedEndpoint, endpoint: Endpoint, document: Docu
     if (documented.title, documented.method, documented.path) != (endpoint.title, endpoint.method, endpoint.path):
         yield f"{documented.title}, {documented.method} {documented.path} is documented, {endpoint} is ours"
     yield from _rate(document.limits.get(documented.number, ""), endpoint)
-    request: type[Request] = VirtualSubaccountRequest if documented.number == 2 else endpoint.request
+    request: type[Request[Any]] = VirtualSubaccountRequest if documented.number == 2 else endpoint.request
     names = [row["Parameter"] for row in documented.parameters]
     if names != [parameter.name for parameter in request.parameters()]:
         yield f"parameters {names} are documented, {[p.name for p in request.parameters()]} are ours"

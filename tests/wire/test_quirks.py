@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tradetui.wire.catalogue import CATALOGUE, RowLaw, endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
-from tradetui.wire.models.futures import PendingOrdersRequest, TriggerHistoryRequest
+from tradetui.wire.models.futures_requests import PendingOrdersRequest, TriggerHistoryRequest
 from tradetui.wire.models.spot import SpotBillsRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
@@ -39,7 +40,7 @@ def test_a_limit_over_a_hundred_is_only_allowed_where_it_gives_a_hundred() -> No
 
 def test_both_ids_may_be_sent_and_neither_is_needed() -> None:
     for kind, more in ((PendingOrdersRequest, {}), (TriggerHistoryRequest, {"plan_type": "track_plan"})):
-        base = {"product_type": "USDT-FUTURES", **more}
+        base: dict[str, Any] = {"product_type": "USDT-FUTURES", **more}
         names = {name for name, _ in kind(**base, order_id="1", client_oid="2").query()}
         assert {"orderId", "clientOid"} <= names
         assert not {"orderId", "clientOid"} & {name for name, _ in kind(**base).query()}
@@ -57,7 +58,7 @@ def test_the_binding_of_a_managed_sub_account_concerns_three_endpoints() -> None
 
 
 def test_labels_have_three_lengths() -> None:
-    desk = {"sub_account_name": "deskAbcd", "passphrase": "Passphrase1"}
+    desk: dict[str, Any] = {"sub_account_name": "deskAbcd", "passphrase": "Passphrase1"}
     assert VirtualSubaccountRequest(**desk, label="é" * 20).label == "é" * 20
     with pytest.raises(InvalidRequest):
         VirtualSubaccountRequest(**desk, label="é" * 21)
@@ -80,7 +81,7 @@ def test_copy_permissions_as_text_or_list() -> None:
 def test_convert_history_needs_both_times() -> None:
     for given in ({}, {"start_time": 1}, {"end_time": 1}):
         with pytest.raises(InvalidRequest, match="required"):
-            ConvertHistoryRequest(**given)
+            ConvertHistoryRequest.model_validate(given)
 
 
 def test_pending_orders_without_times_ask_for_orders_of_any_age() -> None:
@@ -110,7 +111,7 @@ def test_words_in_any_case() -> None:
 def test_product_types_in_lower_case() -> None:
     for kind in ProductType:
         for text in (kind.value, kind.value.lower(), kind.value.title()):
-            assert PendingOrdersRequest(**{"productType": text}).query() == [("productType", kind.value)]
+            assert PendingOrdersRequest.model_validate({"productType": text}).query() == [("productType", kind.value)]
 
 
 def test_both_spellings_of_the_union_margin() -> None:

@@ -17,7 +17,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.futures import (
+from tradetui.wire.models.futures_requests import (
     AccountListRequest,
     FuturesFillsRequest,
     OrderDetailRequest,
@@ -39,7 +39,7 @@ OTHER: dict[str, Any] = {**DESK, "sub_account_name": "deskEfgh"}
 R = {**P, "symbol": "ETHUSDT", "margin_coin": "USDT"}
 
 # request, what is given, the parameter that is refused
-BROKEN: list[tuple[type[Request], dict[str, Any], str]] = [
+BROKEN: list[tuple[type[Request[Any]], dict[str, Any], str]] = [
     (CreateCopyKeyRequest, {}, "passphrase"),
     (CreateCopyKeyRequest, {"passphrase": "short12"}, "passphrase"),
     (CreateCopyKeyRequest, {"passphrase": "x" * 33}, "passphrase"),
@@ -130,7 +130,7 @@ BROKEN: list[tuple[type[Request], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("kind", "given", "parameter"), BROKEN)
 def test_a_broken_rule_names_parameter_rule_value_and_remedy(
-    kind: type[Request], given: dict[str, Any], parameter: str
+    kind: type[Request[Any]], given: dict[str, Any], parameter: str
 ) -> None:
     with pytest.raises(InvalidRequest) as refused:
         kind(**given)
@@ -143,7 +143,7 @@ def test_a_broken_rule_names_parameter_rule_value_and_remedy(
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-KEPT: list[tuple[type[Request], dict[str, Any], list[tuple[str, str]]]] = [
+KEPT: list[tuple[type[Request[Any]], dict[str, Any], list[tuple[str, str]]]] = [
     (SpotFillsRequest, {}, []),
     (SpotFillsRequest, {"start_time": NOW - 90 * DAY, "end_time": NOW, "limit": 100}, []),
     (TransfersRequest, {"limit": 500}, [("limit", "500")]),
@@ -169,7 +169,11 @@ KEPT: list[tuple[type[Request], dict[str, Any], list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("kind", "given", "sent"), KEPT)
-def test_what_the_rules_allow_is_kept(kind: type[Request], given: dict[str, Any], sent: list[tuple[str, str]]) -> None:
+def test_what_the_rules_allow_is_kept(
+    kind: type[Request[Any]],
+    given: dict[str, Any],
+    sent: list[tuple[str, str]],
+) -> None:
     values = kind(**given).values()
     for name, value in sent:
         assert values[name] == value
@@ -197,13 +201,18 @@ def test_every_number_of_a_post_is_text() -> None:
             assert not any(isinstance(p, (int, float)) for p in _leaves(json.loads(_example(endpoint.name).body())))
 
 
-def _example(name: str) -> Request:
-    return {
-        "copytrading.create_api_key": CreateCopyKeyRequest(passphrase="12345678"),
-        "subaccounts.create_batch": CreateBatchRequest(accounts=[{**DESK, "label": 7, "ip_list": ["10.0.0.1"]}]),
-        "futures.reverse": ReversalRequest(**R, size=3),
-        "broker.create_subaccount": CreateSubaccountRequest(subaccount_name="a@b.cd", label=7),
-    }[name]
+def batch(*accounts: dict[str, Any]) -> CreateBatchRequest:
+    return CreateBatchRequest(accounts=[VirtualSubaccountRequest(**account) for account in accounts])
+
+
+def _example(name: str) -> Request[Any]:
+    examples: dict[str, Request[Any]] = {
+        "copytrading.create_api_key": CreateCopyKeyRequest(passphrase=SecretStr("12345678")),
+        "subaccounts.create_batch": batch({**DESK, "label": 7, "ip_list": ["10.0.0.1"]}),
+        "futures.reverse": ReversalRequest(**R, size=Decimal(3)),
+        "broker.create_subaccount": CreateSubaccountRequest(subaccount_name="a@b.cd", label="7"),
+    }
+    return examples[name]
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -216,7 +225,9 @@ def _leaves(value: Any) -> list[Any]:
 
 def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
     account = {**DESK, "ip_list": ["10.0.0.1"], "perm_list": ["READ", "spot_trade"]}
-    assert json.loads(CreateBatchRequest(accounts=[account, VirtualSubaccountRequest(**OTHER)]).body()) == [
+    assert json.loads(
+        CreateBatchRequest.model_validate({"accounts": [account, VirtualSubaccountRequest(**OTHER)]}).body()
+    ) == [
         {
             "subAccountName": "deskAbcd",
             "passphrase": "Passphrase1",
@@ -241,7 +252,7 @@ def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
     ],
 )
 def test_a_reversal_is_held_to_the_mode(given: dict[str, Any], mode: PositionMode, parameter: str | None) -> None:
-    request = ReversalRequest(**R, **given)
+    request = ReversalRequest.model_validate({**R, **given})
     if parameter is None:
         request.check(mode)
         return
@@ -252,7 +263,7 @@ def test_a_reversal_is_held_to_the_mode(given: dict[str, Any], mode: PositionMod
 
 def test_the_trade_side_goes_out_as_it_was_written() -> None:
     for word in ("Open", "open"):
-        assert json.loads(ReversalRequest(**R, trade_side=word).body())["tradeSide"] == word
+        assert json.loads(ReversalRequest.model_validate({**R, "trade_side": word}).body())["tradeSide"] == word
 
 
 def test_documented_words_go_first_and_have_another() -> None:
@@ -288,21 +299,21 @@ def test_changing_a_request_keeps_the_rest_and_the_rules() -> None:
 
 
 def test_passphrases_are_never_shown() -> None:
-    request = CreateBatchRequest(accounts=[{**DESK, "passphrase": "Canary12345"}])
+    request = batch({**DESK, "passphrase": "Canary12345"})
     assert "Canary" not in repr(request) + str(request)
     copy = CreateCopyKeyRequest(passphrase=SecretStr("Canary12345"))
     assert "Canary" not in repr(copy) + str(copy.model_dump())
     for bad in ("Canary 12345", SecretStr("Canary 12345")):
         with pytest.raises(InvalidRequest) as refused:
-            CreateCopyKeyRequest(passphrase=bad)
+            CreateCopyKeyRequest.model_validate({"passphrase": bad})
         assert "Canary" not in str(refused.value) + repr(refused.value) + str(refused.value.value)
 
 
 def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> None:
     for request in (
-        CreateBatchRequest(accounts=[{**DESK, "ip_list": ["10.0.0.8", "::1"]}, OTHER]),
-        CreateCopyKeyRequest(passphrase="Passphrase1"),
-        ReversalRequest(**R, size=3),
+        batch({**DESK, "ip_list": ["10.0.0.8", "::1"]}, OTHER),
+        CreateCopyKeyRequest(passphrase=SecretStr("Passphrase1")),
+        ReversalRequest(**R, size=Decimal(3)),
     ):
         sent = json.dumps(json.loads(request.body())).replace("Passphrase1", "***")
         assert json.dumps(request.redacted()) == sent

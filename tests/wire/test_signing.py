@@ -33,7 +33,7 @@ def test_recorded_vectors_from_request_to_headers(recorded: Path) -> None:
     assert len(vectors) == 4
     for vector in vectors:
         endpoint = next(each for each in CATALOGUE.values() if each.path == vector["request_path"])
-        request: Request = endpoint.request(**vector["params"])
+        request: Request[Any] = endpoint.request(**vector["params"])
         query = encoded_query(request.query()) if endpoint.method == "GET" else ""
         body = request.body() if endpoint.method == "POST" else b""
         assert endpoint.method == vector["method"]

@@ -11,7 +11,8 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.trading.money import exact_digits
 from tradetui.trading.positions import FromFills, Position
-from tradetui.wire.models.futures import PositionsRequest
+from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.product_types import ProductType
 
 
 async def held_positions(
@@ -21,7 +22,7 @@ async def held_positions(
 
     `count_undecodable` is told how many rows could not be read.
     """
-    reader = PositionsReader(client, [request.product_type for request in requests])
+    reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
     count_undecodable(reading.undecodable_rows)

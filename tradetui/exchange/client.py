@@ -153,7 +153,7 @@ class ExchangeReader:
         """Load the HTTP library and the TLS context in a thread now, rather than with the first call."""
         await self._calls.prepare()
 
-    async def read(self, endpoint: Endpoint | str, request: Request | None = None) -> Reply[Any]:
+    async def read(self, endpoint: Endpoint | str, request: Request[Any] | None = None) -> Reply[Any]:
         """Read one page of an endpoint of the catalogue; raises `ExchangeError`."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
         if what.writes:
@@ -167,7 +167,7 @@ class ExchangeReader:
     def pages(
         self,
         endpoint: Endpoint | str,
-        request: Request | None = None,
+        request: Request[Any] | None = None,
         *,
         all_spans: bool = False,
         start_time: Time = None,
@@ -184,7 +184,7 @@ class ExchangeReader:
     def walk(
         self,
         endpoint: Endpoint | str,
-        request: Request | None = None,
+        request: Request[Any] | None = None,
         *,
         all_spans: bool = False,
         start_time: Time = None,
@@ -250,7 +250,7 @@ class ExchangeClient(ExchangeReader):
             self.copytrading = CopyKeyCreation(self.write)
 
     async def write(
-        self, endpoint: Endpoint | str, request: Request, *, before_send: calling.BeforeSend | None = None
+        self, endpoint: Endpoint | str, request: Request[Any], *, before_send: calling.BeforeSend | None = None
     ) -> Reply[Any]:
         """Send a write of the catalogue once; see `futures.reverse` for what it raises."""
         what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
@@ -263,7 +263,7 @@ class ExchangeClient(ExchangeReader):
         return await self._writes.write(what, request, before_send)
 
 
-def _milliseconds(endpoint: Endpoint, name: str, given: Time, request: Request) -> int | None:
+def _milliseconds(endpoint: Endpoint, name: str, given: Time, request: Request[Any]) -> int | None:
     if given is None:
         return getattr(request, {"startTime": "start_time", "endTime": "end_time"}[name], None) or None
     milliseconds: int = endpoint.request.parameter(name).read(given)

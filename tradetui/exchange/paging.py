@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.requests.request import Request
 
-ReadPage: TypeAlias = Callable[["Endpoint", "Request"], Awaitable[Reply[Any]]]
+ReadPage: TypeAlias = Callable[["Endpoint", "Request[Any]"], Awaitable[Reply[Any]]]
 
 _FURTHEST_PIECES = 40
 """Ten years in pieces of three months: no account is older than that."""
@@ -34,7 +34,7 @@ class PageWalk:
     """
 
     def __init__(
-        self, read: ReadPage, endpoint: Endpoint, pieces: Iterable[Request], *, until_empty: bool = False
+        self, read: ReadPage, endpoint: Endpoint, pieces: Iterable[Request[Any]], *, until_empty: bool = False
     ) -> None:
         self._read = read
         self._endpoint = endpoint
@@ -42,7 +42,7 @@ class PageWalk:
         self._until_empty = until_empty
         self._known: set[object] = set()
         self._order: deque[object] = deque()
-        self._request: Request | None = None
+        self._request: Request[Any] | None = None
         self._begin_piece()
 
     @property
@@ -51,7 +51,7 @@ class PageWalk:
         return self._request is None
 
     @property
-    def request(self) -> Request | None:
+    def request(self) -> Request[Any] | None:
         """What the following `next` asks for."""
         return self._request
 
@@ -73,7 +73,7 @@ class PageWalk:
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
-    def _go_on(self, request: Request, reply: Reply[Any], fresh: Reply[Any]) -> None:
+    def _go_on(self, request: Request[Any], reply: Reply[Any], fresh: Reply[Any]) -> None:
         self._pages_of_piece += 1
         self._piece_was_empty = self._piece_was_empty and not fresh.count
         cursor = self._way_on(request, reply, fresh)
@@ -84,7 +84,7 @@ class PageWalk:
         else:
             self._begin_piece()
 
-    def _way_on(self, request: Request, reply: Reply[Any], fresh: Reply[Any]) -> str | None:
+    def _way_on(self, request: Request[Any], reply: Reply[Any], fresh: Reply[Any]) -> str | None:
         """The id the next page of this piece begins below, None where this was its last."""
         rule, cursor = self._endpoint.page, reply.cursor
         if rule is None or cursor is None or not reply.count:
@@ -96,7 +96,7 @@ class PageWalk:
             return None
         return None if self._goes_round(request, cursor) else cursor
 
-    def _goes_round(self, request: Request, cursor: str) -> bool:
+    def _goes_round(self, request: Request[Any], cursor: str) -> bool:
         """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
         if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
             return True
@@ -124,7 +124,7 @@ class PageWalk:
 def walk(
     read: ReadPage,
     endpoint: Endpoint,
-    request: Request,
+    request: Request[Any],
     *,
     now_ms: int = 0,
     start_ms: int | None = None,
@@ -153,13 +153,13 @@ async def replies(walked: PageWalk) -> AsyncIterator[Reply[Any]]:
         yield reply
 
 
-def pages(read: ReadPage, endpoint: Endpoint, request: Request) -> AsyncIterator[Reply[Any]]:
+def pages(read: ReadPage, endpoint: Endpoint, request: Request[Any]) -> AsyncIterator[Reply[Any]]:
     """Read page after page of older rows, each row once."""
     return replies(walk(read, endpoint, request))
 
 
 def all_spans(
-    read: ReadPage, endpoint: Endpoint, request: Request, *, now_ms: int, start_ms: int | None, end_ms: int | None
+    read: ReadPage, endpoint: Endpoint, request: Request[Any], *, now_ms: int, start_ms: int | None, end_ms: int | None
 ) -> AsyncIterator[Reply[Any]]:
     """Read from `end_ms` (now) back to `start_ms` (as far as the exchange tells) in spans it allows, newest first."""
     return replies(walk(read, endpoint, request, now_ms=now_ms, start_ms=start_ms, end_ms=end_ms, all_spans=True))

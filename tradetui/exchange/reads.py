@@ -55,7 +55,7 @@ class Reads:
         self._random = random
         self._dialect = Dialect()
 
-    async def read(self, endpoint: Endpoint, request: Request, priority: Priority) -> Reply[Any]:
+    async def read(self, endpoint: Endpoint, request: Request[Any], priority: Priority) -> Reply[Any]:
         """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
         self._capabilities.check(endpoint)
         manner = self._dialect.manner(endpoint, request)

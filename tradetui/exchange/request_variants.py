@@ -5,7 +5,7 @@ A refusal repeats the read once the other way; what worked is remembered for the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, RateLimited
@@ -23,7 +23,7 @@ class Dialect:
         self.signs_decoded = False
         self._live_words: set[tuple[str, str]] = set()
 
-    def manner(self, endpoint: Endpoint, request: Request) -> RequestVariant:
+    def manner(self, endpoint: Endpoint, request: Request[Any]) -> RequestVariant:
         """How to begin saying this request."""
         return RequestVariant(self, endpoint, request)
 
@@ -39,13 +39,13 @@ class Dialect:
 class RequestVariant:
     """One read being said: its words and its signature, each of which may be changed once."""
 
-    def __init__(self, dialect: Dialect, endpoint: Endpoint, request: Request) -> None:
+    def __init__(self, dialect: Dialect, endpoint: Endpoint, request: Request[Any]) -> None:
         self._dialect = dialect
         self._endpoint = endpoint
         self._plain = request
         other = request.reworded()
         self._parameter: str = other[0] if other is not None else ""
-        self._reworded: Request | None = other[1] if other is not None else None
+        self._reworded: Request[Any] | None = other[1] if other is not None else None
         self.live = self._reworded is not None and dialect.prefers_live(endpoint, self._parameter)
         self.decoded = dialect.signs_decoded
         self._words_changed = self._signature_changed = False

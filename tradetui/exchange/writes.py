@@ -41,7 +41,9 @@ class Writes:
         self._server_clock = server_clock
         self._link = link
 
-    async def write(self, endpoint: Endpoint, request: Request, before_send: BeforeSend | None = None) -> Reply[Any]:
+    async def write(
+        self, endpoint: Endpoint, request: Request[Any], before_send: BeforeSend | None = None
+    ) -> Reply[Any]:
         """Send once.
 
         Raises `NotSent` before anything left, `Rejected` and its like when the exchange's own envelope says that

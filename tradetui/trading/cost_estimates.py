@@ -10,7 +10,8 @@ from tradetui.trading.money import exact_digits, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
-from tradetui.wire.models.futures import Contract, FuturesAccount, FuturesFill
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill
+from tradetui.wire.models.futures_extended import Contract
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from itertools import islice
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
-from tradetui.wire.models.futures import FuturesFill, PendingOrder, ReportedPosition
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType, margin_coin
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT

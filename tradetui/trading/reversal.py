@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO, exact_digits
 from tradetui.wire.enums import PositionMode, Side
-from tradetui.wire.models.futures import ReversalRequest
+from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.product_types import ProductType
 
 OneWaySide = Literal["omit", "held", "order"]

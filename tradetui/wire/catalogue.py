@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from tradetui.wire.models import broker, convert, copytrading, futures, public, spot, subaccounts
+from tradetui.wire.models import broker, convert, copytrading, futures_requests, public, spot, subaccounts
 from tradetui.wire.rate_limits import RateLimit
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request, page_limit
@@ -58,13 +58,17 @@ class Endpoint:
     path: str
     limit: RateLimit
     law: RowLaw
-    request: type[Request]
-    row: type[Record]
+    request: type[Request[Any]]
     page: PageRule | None = None
     #: Attributes of the row model: its id (`key` where several fields make it), and the time it is ordered by.
     id_field: str
     time_field: str | None = None
     signed: bool = True
+
+    @property
+    def row(self) -> type[Record]:
+        """The model of the rows in its reply."""
+        return self.request.row
 
     @property
     def area(self) -> str:
@@ -98,7 +102,12 @@ class Endpoint:
 
 
 def _pages(
-    request: type[Request], cursor: str, rows_key: str | None, *, row_field: str = "orderId", first: str | None = None
+    request: type[Request[Any]],
+    cursor: str,
+    rows_key: str | None,
+    *,
+    row_field: str = "orderId",
+    first: str | None = None,
 ) -> PageRule:
     limit = page_limit(request)
     assert limit is not None, f"{request.__name__} takes no limit"
@@ -118,7 +127,6 @@ _THIRTEEN: Final = (
         limit=_ONE,
         law=RowLaw.SINGLE,
         request=copytrading.CreateCopyKeyRequest,
-        row=copytrading.CopyApiKey,
         id_field="apikey",
     ),
     Endpoint(
@@ -130,7 +138,6 @@ _THIRTEEN: Final = (
         limit=_ONE,
         law=RowLaw.SINGLE,
         request=subaccounts.CreateBatchRequest,
-        row=subaccounts.VirtualSubaccount,
         id_field="sub_account_uid",
     ),
     Endpoint(
@@ -142,7 +149,6 @@ _THIRTEEN: Final = (
         limit=_TEN,
         law=RowLaw.APPEND,
         request=spot.SpotFillsRequest,
-        row=spot.SpotFill,
         page=_pages(spot.SpotFillsRequest, "tradeId", None),
         id_field="trade_id",
         time_field="c_time",
@@ -156,7 +162,6 @@ _THIRTEEN: Final = (
         limit=RateLimit(5),
         law=RowLaw.MUTABLE,
         request=broker.TransfersRequest,
-        row=broker.SubaccountTransfer,
         page=_pages(broker.TransfersRequest, "endId", "list", row_field="txId", first="1"),
         id_field="key",
         time_field="ts",
@@ -169,8 +174,7 @@ _THIRTEEN: Final = (
         path="/api/v2/mix/order/click-backhand",
         limit=RateLimit(10, copy_trader=1),
         law=RowLaw.SINGLE,
-        request=futures.ReversalRequest,
-        row=futures.ReversalResult,
+        request=futures_requests.ReversalRequest,
         id_field="order_id",
     ),
     Endpoint(
@@ -181,9 +185,8 @@ _THIRTEEN: Final = (
         path="/api/v2/mix/order/orders-plan-history",
         limit=_TEN,
         law=RowLaw.MUTABLE,
-        request=futures.TriggerHistoryRequest,
-        row=futures.TriggerOrder,
-        page=_pages(futures.TriggerHistoryRequest, "endId", "entrustedList"),
+        request=futures_requests.TriggerHistoryRequest,
+        page=_pages(futures_requests.TriggerHistoryRequest, "endId", "entrustedList"),
         id_field="order_id",
         time_field="c_time",
     ),
@@ -195,8 +198,7 @@ _THIRTEEN: Final = (
         path="/api/v2/mix/account/accounts",
         limit=_TEN,
         law=RowLaw.SINGLE,
-        request=futures.AccountListRequest,
-        row=futures.FuturesAccount,
+        request=futures_requests.AccountListRequest,
         id_field="margin_coin",
     ),
     Endpoint(
@@ -208,7 +210,6 @@ _THIRTEEN: Final = (
         limit=_ONE,
         law=RowLaw.SINGLE,
         request=broker.CreateSubaccountRequest,
-        row=broker.BrokerSubaccount,
         id_field="sub_uid",
         time_field="c_time",
     ),
@@ -221,7 +222,6 @@ _THIRTEEN: Final = (
         limit=_TEN,
         law=RowLaw.APPEND,
         request=convert.ConvertHistoryRequest,
-        row=convert.ConvertRecord,
         page=_pages(convert.ConvertHistoryRequest, "endId", "dataList", row_field="id"),
         id_field="id",
         time_field="ts",
@@ -235,7 +235,6 @@ _THIRTEEN: Final = (
         limit=_TEN,
         law=RowLaw.SINGLE,
         request=broker.SubaccountEmailRequest,
-        row=broker.SubaccountEmail,
         id_field="sub_uid",
         time_field="c_time",
     ),
@@ -248,7 +247,6 @@ _THIRTEEN: Final = (
         limit=_TEN,
         law=RowLaw.APPEND,
         request=spot.SpotBillsRequest,
-        row=spot.SpotBill,
         page=_pages(spot.SpotBillsRequest, "billId", None),
         id_field="bill_id",
         time_field="c_time",
@@ -261,9 +259,8 @@ _THIRTEEN: Final = (
         path="/api/v2/mix/order/orders-pending",
         limit=_TEN,
         law=RowLaw.WHOLE,
-        request=futures.PendingOrdersRequest,
-        row=futures.PendingOrder,
-        page=_pages(futures.PendingOrdersRequest, "endId", "entrustedList"),
+        request=futures_requests.PendingOrdersRequest,
+        page=_pages(futures_requests.PendingOrdersRequest, "endId", "entrustedList"),
         id_field="order_id",
         time_field="c_time",
     ),
@@ -275,9 +272,8 @@ _THIRTEEN: Final = (
         path="/api/v2/mix/order/fills",
         limit=_TEN,
         law=RowLaw.APPEND,
-        request=futures.FuturesFillsRequest,
-        row=futures.FuturesFill,
-        page=_pages(futures.FuturesFillsRequest, "tradeId", "fillList"),
+        request=futures_requests.FuturesFillsRequest,
+        page=_pages(futures_requests.FuturesFillsRequest, "tradeId", "fillList"),
         id_field="trade_id",
         time_field="c_time",
     ),
@@ -292,8 +288,7 @@ _BEYOND: Final = (
         path="/api/v2/mix/position/all-position",
         limit=RateLimit(5),
         law=RowLaw.SINGLE,
-        request=futures.PositionsRequest,
-        row=futures.ReportedPosition,
+        request=futures_requests.PositionsRequest,
         id_field="key",
         time_field="c_time",
     ),
@@ -305,8 +300,7 @@ _BEYOND: Final = (
         path="/api/v2/mix/order/detail",
         limit=_TEN,
         law=RowLaw.SINGLE,
-        request=futures.OrderDetailRequest,
-        row=futures.OrderDetail,
+        request=futures_requests.OrderDetailRequest,
         id_field="order_id",
         time_field="c_time",
     ),
@@ -318,9 +312,8 @@ _BEYOND: Final = (
         path="/api/v2/mix/order/orders-plan-pending",
         limit=_TEN,
         law=RowLaw.WHOLE,
-        request=futures.LiveTriggersRequest,
-        row=futures.TriggerOrder,
-        page=_pages(futures.LiveTriggersRequest, "endId", "entrustedList"),
+        request=futures_requests.LiveTriggersRequest,
+        page=_pages(futures_requests.LiveTriggersRequest, "endId", "entrustedList"),
         id_field="order_id",
         time_field="c_time",
     ),
@@ -332,8 +325,7 @@ _BEYOND: Final = (
         path="/api/v2/mix/account/account",
         limit=_TEN,
         law=RowLaw.SINGLE,
-        request=futures.AccountSettingsRequest,
-        row=futures.AccountSettings,
+        request=futures_requests.AccountSettingsRequest,
         id_field="margin_coin",
     ),
     Endpoint(
@@ -344,8 +336,7 @@ _BEYOND: Final = (
         path="/api/v2/mix/market/contracts",
         limit=RateLimit(20, scope="ip"),
         law=RowLaw.SINGLE,
-        request=futures.ContractsRequest,
-        row=futures.Contract,
+        request=futures_requests.ContractsRequest,
         id_field="symbol",
         signed=False,
     ),
@@ -357,8 +348,7 @@ _BEYOND: Final = (
         path="/api/v2/mix/market/ticker",
         limit=RateLimit(20, scope="ip"),
         law=RowLaw.SINGLE,
-        request=futures.TickerRequest,
-        row=futures.Ticker,
+        request=futures_requests.TickerRequest,
         id_field="symbol",
         time_field="ts",
         signed=False,
@@ -372,7 +362,6 @@ _BEYOND: Final = (
         limit=_ONE,
         law=RowLaw.SINGLE,
         request=spot.AccountInfoRequest,
-        row=spot.AccountInfo,
         id_field="user_id",
     ),
     Endpoint(
@@ -384,7 +373,6 @@ _BEYOND: Final = (
         limit=RateLimit(20, scope="ip"),
         law=RowLaw.SINGLE,
         request=public.ServerTimeRequest,
-        row=public.ServerTime,
         id_field="server_time",
         signed=False,
     ),
@@ -393,7 +381,14 @@ _BEYOND: Final = (
 #: Every endpoint by its name, the thirteen of the interface first, in its order.
 CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType({entry.name: entry for entry in _THIRTEEN + _BEYOND})
 
+_BY_REQUEST: Final = {entry.request: entry for entry in CATALOGUE.values()}
+
 
 def endpoint(name: str) -> Endpoint:
     """The endpoint of this name; raises KeyError."""
     return CATALOGUE[name]
+
+
+def endpoint_of(request: type[Request[Any]]) -> Endpoint:
+    """The endpoint that takes this kind of request; raises KeyError."""
+    return _BY_REQUEST[request]

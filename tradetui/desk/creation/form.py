@@ -24,7 +24,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "permList": "Permissions",
     "ipList": "IP addresses",
 }
-_ROW: Final[Mapping[CreationKind, type[Request]]] = {
+_ROW: Final[Mapping[CreationKind, type[Request[Any]]]] = {
     CreationKind.SUBACCOUNTS: VirtualSubaccountRequest,
     CreationKind.BROKER_SUBACCOUNT: CreateSubaccountRequest,
     CreationKind.COPY_KEY: CreateCopyKeyRequest,
@@ -91,7 +91,7 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
     return CheckedForm(request, tuple(problems), tuple(missing))
 
 
-def _read(row: type[Request], given: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
+def _read(row: type[Request[Any]], given: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, text in given.items():
         parameter = row.parameter(name)
@@ -108,7 +108,7 @@ def _together(
 ) -> CreationRequest | None:
     try:
         if kind is CreationKind.SUBACCOUNTS:
-            return CreateBatchRequest(accounts=tuple(values))
+            return CreateBatchRequest(accounts=[VirtualSubaccountRequest(**row) for row in values])
         if kind is CreationKind.BROKER_SUBACCOUNT:
             return CreateSubaccountRequest(**values[0])
         return CreateCopyKeyRequest(**values[0])

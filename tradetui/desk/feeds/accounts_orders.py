@@ -11,7 +11,7 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus
-from tradetui.wire.models.futures import AccountListRequest, PendingOrdersRequest
+from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
 from tradetui.wire.product_types import ProductType
 
 PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)

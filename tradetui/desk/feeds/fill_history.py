@@ -21,7 +21,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
 

@@ -19,7 +19,9 @@ from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.positions import Position, PositionBook, reported, with_mark
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.models.futures import FuturesFill, PositionsRequest, ReportedPosition
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 PAGES_A_POLL: Final = 8

@@ -23,7 +23,8 @@ from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionR
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import PlanType
-from tradetui.wire.models.futures import LiveTriggersRequest, TriggerHistoryRequest, TriggerOrder
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
 

@@ -50,7 +50,7 @@ class Query:
 
     endpoint: Endpoint
     texts: Mapping[str, str]
-    request: Request
+    request: Request[Any]
     stretch: Stretch
     sent: bool
     pieces: int

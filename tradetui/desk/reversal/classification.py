@@ -15,7 +15,8 @@ from tradetui.trading.money import ZERO
 from tradetui.trading.positions import LONG, SHORT, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode
-from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import OrderDetail
 
 ABSENCE_S = 35.0
 """A request can still be taken for so long after its call ended; before that nothing seen is no evidence."""

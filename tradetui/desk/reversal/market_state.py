@@ -21,13 +21,8 @@ from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
-from tradetui.wire.models.futures import (
-    Contract,
-    FuturesAccount,
-    FuturesFill,
-    PendingOrder,
-    TriggerOrder,
-)
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)

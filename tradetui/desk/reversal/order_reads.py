@@ -15,7 +15,8 @@ from tradetui.trading.positions import holdings_of, unknown_words, unproven_sinc
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known
 from tradetui.wire.error_codes import order_not_found
-from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import OrderDetail
 
 WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""

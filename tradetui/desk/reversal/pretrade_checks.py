@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
-from tradetui.wire.models.futures import Contract
+from tradetui.wire.models.futures_extended import Contract
 
 REVERSAL = "futures.reverse"
 MONITOR = "Monitor mode: nothing can be sent."

@@ -16,7 +16,8 @@ from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, Side
-from tradetui.wire.models.futures import Contract, TriggerOrder
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType
 
 EXPIRES_S = 10.0

@@ -11,19 +11,9 @@ from tradetui.exchange.endpoints.group import EndpointGroup, Reader, Time, Write
 from tradetui.exchange.errors import OutcomeUnknown
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus, PlanType
-from tradetui.wire.models.futures import (
-    AccountSettings,
-    Contract,
-    FuturesAccount,
-    FuturesFill,
-    OrderDetail,
-    PendingOrder,
-    ReportedPosition,
-    ReversalRequest,
-    ReversalResult,
-    Ticker,
-    TriggerOrder,
-)
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
+from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
+from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.reply import Reply, UndecodableRow
 
 if TYPE_CHECKING:

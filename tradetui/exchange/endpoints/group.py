@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 Time: TypeAlias = int | datetime | None
 """Unix milliseconds or an aware datetime; `None` leaves it out."""
 
-Asked = TypeVar("Asked", bound=Request)
+Asked = TypeVar("Asked", bound=Request[Any])
 
 
 class Reader(Protocol):
     """The reading side of a client."""
 
-    async def read(self, endpoint: Endpoint | str, request: Request | None = None) -> Reply[Any]:
+    async def read(self, endpoint: Endpoint | str, request: Request[Any] | None = None) -> Reply[Any]:
         """One page."""
         ...
 
     def pages(
         self,
         endpoint: Endpoint | str,
-        request: Request | None = None,
+        request: Request[Any] | None = None,
         *,
         all_spans: bool = False,
         start_time: Time = None,
@@ -44,7 +44,7 @@ class Writer(Protocol):
     """The writing side of a client."""
 
     async def __call__(
-        self, endpoint: Endpoint | str, request: Request, *, before_send: BeforeSend | None = None
+        self, endpoint: Endpoint | str, request: Request[Any], *, before_send: BeforeSend | None = None
     ) -> Reply[Any]:
         """Send once."""
         ...

@@ -6,68 +6,11 @@ from tradetui.wire.enums import TransferType, same
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, Label, Milliseconds, Parameter, Shaped, Word
+from tradetui.wire.requests.parameter import Count, Label, OptionalText, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 
 _LIVE_WITHDRAWAL = "withdrawal"
-
-
-class TransfersRequest(TimedRequest):
-    """Endpoint 4: deposits and withdrawals of sub-accounts, at most 7 days of the last 90.
-
-    Both ends or neither; neither is the previous day (UTC). `idLessThan` 1, its default, is the first page.
-    """
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(
-        span_ms=7 * DAY_MS,
-        both=Ends.BOTH_OR_NEITHER,
-        missing=Missing.PREVIOUS_DAY,
-        window_ms=NINETY_DAYS_MS,
-        span_words="7 days",
-    )
-
-    start_time: Annotated[int | None, Milliseconds()] = None
-    end_time: Annotated[int | None, Milliseconds()] = None
-    limit: Annotated[int | None, Count(capped=True)] = None
-    id_less_than: Annotated[str | None, Parameter()] = None
-    type: Annotated[
-        str | None,
-        Word(
-            rule="all, deposit or withdrawl",
-            choices=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
-            alternatives={TransferType.WITHDRAWAL.value: _LIVE_WITHDRAWAL},
-        ),
-    ] = None
-
-
-class CreateSubaccountRequest(Request):
-    """Endpoint 8: create a broker's sub-account."""
-
-    subaccount_name: Annotated[
-        str,
-        Shaped(
-            required=True,
-            rule="an e-mail address",
-            pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
-            remedy="Give an e-mail address, such as desk1@example.com.",
-        ),
-    ]
-    label: Annotated[str | None, Label(rule="below 20 characters", longest=19)] = None
-
-
-class SubaccountEmailRequest(Request):
-    """Endpoint 10: the e-mail of a sub-account."""
-
-    sub_uid: Annotated[
-        str,
-        Shaped(
-            required=True,
-            rule="a sub-account's UID",
-            pattern=r"[0-9]+",
-            remedy="Give its digits, such as 4200000001.",
-        ),
-    ]
 
 
 class SubaccountTransfer(Record):
@@ -119,3 +62,60 @@ class SubaccountEmail(Record):
     subaccount_email: str | None = None
     c_time: Moment | None = None
     u_time: Moment | None = None
+
+
+class TransfersRequest(TimedRequest[SubaccountTransfer]):
+    """Endpoint 4: deposits and withdrawals of sub-accounts, at most 7 days of the last 90.
+
+    Both ends or neither; neither is the previous day (UTC). `idLessThan` 1, its default, is the first page.
+    """
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(
+        span_ms=7 * DAY_MS,
+        both=Ends.BOTH_OR_NEITHER,
+        missing=Missing.PREVIOUS_DAY,
+        window_ms=NINETY_DAYS_MS,
+        span_words="7 days",
+    )
+
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(capped=True)] = None
+    id_less_than: OptionalText = None
+    type: Annotated[
+        str | None,
+        Word(
+            rule="all, deposit or withdrawl",
+            choices=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
+            alternatives={TransferType.WITHDRAWAL.value: _LIVE_WITHDRAWAL},
+        ),
+    ] = None
+
+
+class CreateSubaccountRequest(Request[BrokerSubaccount]):
+    """Endpoint 8: create a broker's sub-account."""
+
+    subaccount_name: Annotated[
+        str,
+        Shaped(
+            required=True,
+            rule="an e-mail address",
+            pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
+            remedy="Give an e-mail address, such as desk1@example.com.",
+        ),
+    ]
+    label: Annotated[str | None, Label(rule="below 20 characters", longest=19)] = None
+
+
+class SubaccountEmailRequest(Request[SubaccountEmail]):
+    """Endpoint 10: the e-mail of a sub-account."""
+
+    sub_uid: Annotated[
+        str,
+        Shaped(
+            required=True,
+            rule="a sub-account's UID",
+            pattern=r"[0-9]+",
+            remedy="Give its digits, such as 4200000001.",
+        ),
+    ]

@@ -1,23 +1,13 @@
 """Convert history (endpoint 9)."""
 
+from datetime import datetime
 from typing import Annotated, ClassVar
 
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Record
-from tradetui.wire.requests.parameter import Count, Milliseconds, Parameter
+from tradetui.wire.requests.parameter import Count, Milliseconds, OptionalText
 from tradetui.wire.requests.request import TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, Ends, Missing, TimeRule
-
-
-class ConvertHistoryRequest(TimedRequest):
-    """Endpoint 9: converts between two moments, both required."""
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
-
-    start_time: Annotated[int, Milliseconds(required=True)]
-    end_time: Annotated[int, Milliseconds(required=True)]
-    limit: Annotated[int | None, Count(default=20)] = None
-    id_less_than: Annotated[str | None, Parameter()] = None
 
 
 class ConvertRecord(Record):
@@ -33,3 +23,14 @@ class ConvertRecord(Record):
     from_coin: str
     to_coin_size: Figure
     to_coin: str
+
+
+class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
+    """Endpoint 9: converts between two moments, both required."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
+
+    start_time: Annotated[int | datetime, Milliseconds(required=True)]
+    end_time: Annotated[int | datetime, Milliseconds(required=True)]
+    limit: Annotated[int | None, Count(default=20)] = None
+    id_less_than: OptionalText = None

@@ -10,12 +10,6 @@ from tradetui.wire.requests.parameter import Passphrase
 from tradetui.wire.requests.request import Request
 
 
-class CreateCopyKeyRequest(Request):
-    """Endpoint 1: create a copy-trading key; only once, and only for the new copy-trading model."""
-
-    passphrase: Annotated[SecretStr, Passphrase()]
-
-
 class CopyApiKey(Record):
     """A copy-trading key as created; its secret is told once."""
 
@@ -26,3 +20,9 @@ class CopyApiKey(Record):
     apikey: str
     secret: SecretStr
     permissions: tuple[str, ...] = ()
+
+
+class CreateCopyKeyRequest(Request[CopyApiKey]):
+    """Endpoint 1: create a copy-trading key; only once, and only for the new copy-trading model."""
+
+    passphrase: Annotated[SecretStr, Passphrase()]

@@ -1,7 +1,6 @@
 """Futures rows of the interface: accounts (7), pending orders (12), trigger orders (6), fills (13), reversals (5).
 
-Their requests are in `futures_requests` and can be had from here too; rows of endpoints beyond the interface are in
-`futures_beyond`.
+Their requests are in `futures_requests`; rows of endpoints beyond the interface are in `futures_extended`.
 """
 
 from decimal import Decimal
@@ -11,48 +10,9 @@ from pydantic import Field
 
 from tradetui.wire.enums import AssetMode, MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
 from tradetui.wire.models.fee_detail import FeeDetail
-from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
-from tradetui.wire.models.futures_requests import (
-    AccountListRequest,
-    AccountSettingsRequest,
-    ContractsRequest,
-    FuturesFillsRequest,
-    LiveTriggersRequest,
-    OrderDetailRequest,
-    PendingOrdersRequest,
-    PositionsRequest,
-    ReversalRequest,
-    TickerRequest,
-    TriggerHistoryRequest,
-)
 from tradetui.wire.replies.field_normalizers import records_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-
-__all__ = [
-    "AccountListRequest",
-    "AccountSettings",
-    "AccountSettingsRequest",
-    "Asset",
-    "Contract",
-    "ContractsRequest",
-    "FuturesAccount",
-    "FuturesFill",
-    "FuturesFillsRequest",
-    "LiveTriggersRequest",
-    "OrderDetail",
-    "OrderDetailRequest",
-    "PendingOrder",
-    "PendingOrdersRequest",
-    "PositionsRequest",
-    "ReportedPosition",
-    "ReversalRequest",
-    "ReversalResult",
-    "Ticker",
-    "TickerRequest",
-    "TriggerHistoryRequest",
-    "TriggerOrder",
-]
 
 
 class ReversalResult(Record):

@@ -6,8 +6,18 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import OrderStatus, PlanStatus, PlanType, PositionMode, Side
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.product_types import ProductType
-from tradetui.wire.requests.parameter import Amount, Count, Milliseconds, Parameter, ProductTypeParameter, Shaped, Word
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
+from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
+from tradetui.wire.requests.parameter import (
+    Amount,
+    OptionalText,
+    ProductTypeText,
+    RequiredText,
+    RowLimit,
+    Shaped,
+    Time,
+    Word,
+)
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, Missing, TimeRule
 
@@ -16,11 +26,6 @@ _THREE_MONTHS = TimeRule(
 )
 _THREE_MONTHS_FROM_BINDING = replace(_THREE_MONTHS, from_binding=True)
 
-_ProductType = Annotated[ProductType, ProductTypeParameter()]
-_OptionalText = Annotated[str | None, Parameter()]
-_RequiredText = Annotated[str, Parameter(required=True)]
-_Time = Annotated[int | None, Milliseconds()]
-_Limit = Annotated[int | None, Count()]
 _PlanType = Annotated[
     str,
     Word(
@@ -31,12 +36,12 @@ _PlanType = Annotated[
 ]
 
 
-class ReversalRequest(Request):
+class ReversalRequest(Request[ReversalResult]):
     """Endpoint 5: reverse a position. Call `check` with the account's mode before sending."""
 
-    symbol: _RequiredText
-    margin_coin: _RequiredText
-    product_type: _ProductType
+    symbol: RequiredText
+    margin_coin: RequiredText
+    product_type: ProductTypeText
     size: Annotated[Decimal | None, Amount()] = None
     side: Annotated[str | None, Word(rule="buy or sell", choices=(Side.BUY, Side.SELL))] = None
     trade_side: Annotated[str | None, Word(rule="Open or Close", choices=("Open", "Close"), as_given=True)] = None
@@ -69,13 +74,13 @@ class ReversalRequest(Request):
             raise InvalidRequest("size", "required in hedge mode", None, "Give the leg's size to reverse all of it.")
 
 
-class TriggerHistoryRequest(TimedRequest):
+class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
     """Endpoint 6: past trigger orders of one plan type; orderId prevails over clientOid, and neither is needed."""
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
-    order_id: _OptionalText = None
-    client_oid: _OptionalText = None
+    order_id: OptionalText = None
+    client_oid: OptionalText = None
     plan_type: _PlanType
     plan_status: Annotated[
         str | None,
@@ -84,67 +89,67 @@ class TriggerHistoryRequest(TimedRequest):
             choices=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
         ),
     ] = None
-    symbol: _OptionalText = None
-    product_type: _ProductType
-    id_less_than: _OptionalText = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: _Limit = None
+    symbol: OptionalText = None
+    product_type: ProductTypeText
+    id_less_than: OptionalText = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
 
 
-class AccountListRequest(Request):
+class AccountListRequest(Request[FuturesAccount]):
     """Endpoint 7: the futures accounts of a product type."""
 
-    product_type: _ProductType
+    product_type: ProductTypeText
 
 
-class PendingOrdersRequest(TimedRequest):
+class PendingOrdersRequest(TimedRequest[PendingOrder]):
     """Endpoint 12: pending orders. Without status only live ones come; without times, orders of any age."""
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
 
-    order_id: _OptionalText = None
-    client_oid: _OptionalText = None
-    symbol: _OptionalText = None
-    product_type: _ProductType
+    order_id: OptionalText = None
+    client_oid: OptionalText = None
+    symbol: OptionalText = None
+    product_type: ProductTypeText
     status: Annotated[
         str | None,
         Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
     ] = None
-    id_less_than: _OptionalText = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: _Limit = None
+    id_less_than: OptionalText = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
 
 
-class FuturesFillsRequest(TimedRequest):
+class FuturesFillsRequest(TimedRequest[FuturesFill]):
     """Endpoint 13: futures fills; pages go by tradeId."""
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
-    order_id: _OptionalText = None
-    symbol: _OptionalText = None
-    product_type: _ProductType
-    id_less_than: _OptionalText = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: _Limit = None
+    order_id: OptionalText = None
+    symbol: OptionalText = None
+    product_type: ProductTypeText
+    id_less_than: OptionalText = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
 
 
-class PositionsRequest(Request):
+class PositionsRequest(Request[ReportedPosition]):
     """Beyond the interface: every open position of a product type."""
 
-    product_type: _ProductType
-    margin_coin: _OptionalText = None
+    product_type: ProductTypeText
+    margin_coin: OptionalText = None
 
 
-class OrderDetailRequest(Request):
+class OrderDetailRequest(Request[OrderDetail]):
     """Beyond the interface: one order by id, whatever its state; orderId prevails over clientOid."""
 
-    symbol: _RequiredText
-    product_type: _ProductType
-    order_id: _OptionalText = None
-    client_oid: _OptionalText = None
+    symbol: RequiredText
+    product_type: ProductTypeText
+    order_id: OptionalText = None
+    client_oid: OptionalText = None
 
     def check_together(self) -> None:
         """One of the two ids must be given."""
@@ -152,39 +157,39 @@ class OrderDetailRequest(Request):
             raise InvalidRequest("orderId", "orderId or clientOid is needed", None, "Give one of them.")
 
 
-class LiveTriggersRequest(TimedRequest):
+class LiveTriggersRequest(TimedRequest[TriggerOrder]):
     """Beyond the interface: trigger orders that still wait, of one plan type."""
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
 
-    order_id: _OptionalText = None
-    client_oid: _OptionalText = None
-    symbol: _OptionalText = None
+    order_id: OptionalText = None
+    client_oid: OptionalText = None
+    symbol: OptionalText = None
     plan_type: _PlanType
-    product_type: _ProductType
-    id_less_than: _OptionalText = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: _Limit = None
+    product_type: ProductTypeText
+    id_less_than: OptionalText = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
 
 
-class AccountSettingsRequest(Request):
+class AccountSettingsRequest(Request[AccountSettings]):
     """Beyond the interface: one account with its position mode and leverage."""
 
-    symbol: _RequiredText
-    product_type: _ProductType
-    margin_coin: _RequiredText
+    symbol: RequiredText
+    product_type: ProductTypeText
+    margin_coin: RequiredText
 
 
-class ContractsRequest(Request):
+class ContractsRequest(Request[Contract]):
     """Beyond the interface: rules of the contracts of a product type."""
 
-    product_type: _ProductType
-    symbol: _OptionalText = None
+    product_type: ProductTypeText
+    symbol: OptionalText = None
 
 
-class TickerRequest(Request):
+class TickerRequest(Request[Ticker]):
     """Beyond the interface: the last prices of a symbol."""
 
-    product_type: _ProductType
-    symbol: _RequiredText
+    product_type: ProductTypeText
+    symbol: RequiredText

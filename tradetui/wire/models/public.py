@@ -7,13 +7,13 @@ from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 
 
-class ServerTimeRequest(Request):
-    """Beyond the interface: the server's clock."""
-
-
 class ServerTime(Record):
     """The server's clock."""
 
     identity: ClassVar[tuple[str, ...]] = ("server_time",)
 
     server_time: Moment
+
+
+class ServerTimeRequest(Request[ServerTime]):
+    """Beyond the interface: the server's clock."""

@@ -8,52 +8,9 @@ from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, Milliseconds, Parameter, Word
+from tradetui.wire.requests.parameter import Count, OptionalText, RowLimit, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
-
-_OptionalText = Annotated[str | None, Parameter()]
-_Time = Annotated[int | None, Milliseconds()]
-
-
-class SpotFillsRequest(TimedRequest):
-    """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
-
-    symbol: _OptionalText = None
-    order_id: _OptionalText = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: Annotated[int | None, Count()] = None
-    id_less_than: _OptionalText = None
-
-
-class SpotBillsRequest(TimedRequest):
-    """Endpoint 11: the spot ledger; pages go by billId."""
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
-
-    coin: _OptionalText = None
-    group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
-    business_type: Annotated[
-        str | None,
-        Word(
-            rule="one of the business types",
-            choices=tuple(BusinessType),
-            alternatives=LIVE_BUSINESS_TYPES,
-            # The live exchange knows many more, all written like this.
-            open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
-        ),
-    ] = None
-    start_time: _Time = None
-    end_time: _Time = None
-    limit: Annotated[int | None, Count(maximum=500)] = None
-    id_less_than: _OptionalText = None
-
-
-class AccountInfoRequest(Request):
-    """Beyond the interface: the account behind the key."""
 
 
 class SpotFill(Record):
@@ -133,3 +90,43 @@ class AccountInfo(Record):
         if same(self.trader_type, "trader"):
             return True
         return False if same(self.trader_type, "not_trader") else None
+
+
+class SpotFillsRequest(TimedRequest[SpotFill]):
+    """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
+
+    symbol: OptionalText = None
+    order_id: OptionalText = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
+    id_less_than: OptionalText = None
+
+
+class SpotBillsRequest(TimedRequest[SpotBill]):
+    """Endpoint 11: the spot ledger; pages go by billId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
+
+    coin: OptionalText = None
+    group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
+    business_type: Annotated[
+        str | None,
+        Word(
+            rule="one of the business types",
+            choices=tuple(BusinessType),
+            alternatives=LIVE_BUSINESS_TYPES,
+            # The live exchange knows many more, all written like this.
+            open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
+        ),
+    ] = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(maximum=500)] = None
+    id_less_than: OptionalText = None
+
+
+class AccountInfoRequest(Request[AccountInfo]):
+    """Beyond the interface: the account behind the key."""

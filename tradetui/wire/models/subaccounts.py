@@ -1,6 +1,7 @@
 """Virtual sub-accounts with API keys, created in batch (endpoint 2)."""
 
-from typing import Annotated, Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Final, Never
 
 from pydantic import SecretStr
 
@@ -17,7 +18,23 @@ MOST_KEYS_PER_SUBACCOUNT: Final = 10
 MOST_IPS: Final = 30
 
 
-class VirtualSubaccountRequest(Request):
+class VirtualSubaccount(Record):
+    """A virtual sub-account as created, with the secret of its key, which is told once."""
+
+    identity: ClassVar[tuple[str, ...]] = ("sub_account_uid",)
+    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of, "ipList": words_of}
+    secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
+
+    sub_account_uid: str
+    sub_account_name: str | None = None
+    label: str | None = None
+    sub_account_api_key: str | None = None
+    secret_key: SecretStr | None = None
+    perm_list: tuple[str, ...] = ()
+    ip_list: tuple[str, ...] = ()
+
+
+class VirtualSubaccountRequest(Request[Never]):
     """One sub-account of the batch."""
 
     sub_account_name: Annotated[
@@ -31,9 +48,9 @@ class VirtualSubaccountRequest(Request):
     ]
     passphrase: Annotated[SecretStr, Passphrase()]
     label: Annotated[str, Label(required=True, rule="1 to 20 characters", longest=20)]
-    ip_list: Annotated[tuple[str, ...] | None, Addresses(rule=f"at most {MOST_IPS} IP addresses", most=MOST_IPS)] = None
+    ip_list: Annotated[Sequence[str] | None, Addresses(rule=f"at most {MOST_IPS} IP addresses", most=MOST_IPS)] = None
     perm_list: Annotated[
-        tuple[str, ...] | None, Listed(rule="any of the permissions", choices=tuple(VirtualPermission))
+        Sequence[str] | None, Listed(rule="any of the permissions", choices=tuple(VirtualPermission))
     ] = None
 
 
@@ -56,11 +73,11 @@ class _Batch(Parameter):
         return accounts
 
 
-class CreateBatchRequest(Request):
+class CreateBatchRequest(Request[VirtualSubaccount]):
     """Endpoint 2: create up to 5 virtual sub-accounts, each with an API key. The body is an array."""
 
     accounts: Annotated[
-        tuple[VirtualSubaccountRequest, ...],
+        Sequence[VirtualSubaccountRequest],
         _Batch(required=True, rule=f"at most {MOST_PER_REQUEST} elements per request"),
     ]
 
@@ -69,19 +86,3 @@ class CreateBatchRequest(Request):
 
     def redacted(self) -> Any:
         return [account.redacted() for account in self.accounts]
-
-
-class VirtualSubaccount(Record):
-    """A virtual sub-account as created, with the secret of its key, which is told once."""
-
-    identity: ClassVar[tuple[str, ...]] = ("sub_account_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of, "ipList": words_of}
-    secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
-
-    sub_account_uid: str
-    sub_account_name: str | None = None
-    label: str | None = None
-    sub_account_api_key: str | None = None
-    secret_key: SecretStr | None = None
-    perm_list: tuple[str, ...] = ()
-    ip_list: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import SecretStr
 
@@ -255,3 +255,11 @@ def _whole(parameter: Parameter, value: object) -> int:
     if number < 0:
         raise parameter.refused(value, "Give a number that is not negative.")
     return number
+
+
+OptionalText: TypeAlias = Annotated[str | None, Parameter()]
+RequiredText: TypeAlias = Annotated[str, Parameter(required=True)]
+ProductTypeText: TypeAlias = Annotated[ProductType | str, ProductTypeParameter()]
+Time: TypeAlias = Annotated[int | datetime | None, Milliseconds()]
+"""Unix milliseconds or an aware datetime, kept as milliseconds; None leaves it out."""
+RowLimit: TypeAlias = Annotated[int | None, Count()]

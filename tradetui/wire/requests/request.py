@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Self
+from types import GenericAlias
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
 from pydantic.alias_generators import to_camel
@@ -14,11 +15,14 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.requests.parameter import Count, Parameter
 from tradetui.wire.time_windows import Ends, TimeRule
 
+Row = TypeVar("Row")
 
-class Request(BaseModel):
+
+class Request(BaseModel, Generic[Row]):
     """A request's parameters, by snake-case name or the interface's; None leaves one out.
 
-    Each field is annotated with its `Parameter`, which reads and writes it. Making one raises InvalidRequest.
+    Each field is annotated with its `Parameter`, which reads and writes it, and typed as what a caller may give.
+    `Row` is the model of the rows in the reply. Making one raises InvalidRequest.
     """
 
     model_config = ConfigDict(
@@ -34,11 +38,20 @@ class Request(BaseModel):
     #: What the endpoint says about startTime and endTime; None where it takes neither.
     time_rule: ClassVar[TimeRule | None] = None
 
+    #: The model of the rows in the reply.
+    row: ClassVar[type[Any]]
+
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __class_getitem__(cls, row: Any) -> Any:
+        # Pydantic would build a model class for each model of rows, which is most of what loading would cost.
+        return GenericAlias(cls, (row,))
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        row_models = [row for base in cls.__dict__.get("__orig_bases__", ()) for row in get_args(base)]
+        cls.row = next((row for row in row_models if isinstance(row, type)), object)
         cls._parameters = {
             (field.alias or name): replace(parameter, name=field.alias or name, attribute=name)
             for name, field in cls.model_fields.items()
@@ -136,7 +149,7 @@ class Request(BaseModel):
         return None
 
 
-class TimedRequest(Request):
+class TimedRequest(Request[Row]):
     """A request that may name a stretch of time; subclasses declare start_time, end_time and `time_rule`."""
 
     def check_together(self) -> None:
@@ -183,7 +196,7 @@ def _utc(moment_ms: int) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def page_limit(request: type[Request]) -> Count | None:
+def page_limit(request: type[Request[Any]]) -> Count | None:
     """The limit parameter of a request, with default and maximum; None for a request that is not paged."""
     parameter = request._parameters.get("limit")
     return parameter if isinstance(parameter, Count) else None
