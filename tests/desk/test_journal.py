@@ -78,7 +78,7 @@ def test_it_survives_being_opened_again(file: Path) -> None:
     journal.close()
     (intent,) = Journal(file).open_intents()
     assert intent.state is State.SENT
-    assert intent.told["stamp_ms"] == 5
+    assert intent.details["stamp_ms"] == 5
     assert [event.state for event in intent.events] == [State.INTENDED, State.SENT]
 
 
@@ -152,7 +152,7 @@ def test_half_a_character_does_not_keep_a_step_from_being_written(file: Path) ->
     journal = Journal(file)
     begun(journal)
     journal.step("i1", State.SENT, {"reply": "half \ud800"}, Moment(2))
-    assert Journal(file).intent("i1").told["reply"] == "half ?"
+    assert Journal(file).intent("i1").details["reply"] == "half ?"
 
 
 def settled(journal: Journal, intent: str, key: str = "USDT-FUTURES|BTCUSDT") -> None:
@@ -245,7 +245,7 @@ def test_an_old_journal_with_an_open_intent_is_taken_up(file: Path) -> None:
     old_journal(file, told='{"stamp_ms": 5}').close()
     journal = Journal(file)
     (intent,) = journal.open_intents()
-    assert (intent.id, intent.state, intent.told) == ("old", State.SENT, {"stamp_ms": 5})
+    assert (intent.id, intent.state, intent.details) == ("old", State.SENT, {"stamp_ms": 5})
     assert {(event.boot, event.owner) for event in intent.events} == {("", "")}
     assert journal.trading_locked() is True
     journal.check()

@@ -113,7 +113,7 @@ async def test_a_disk_that_fills_up_once_it_was_sent_loses_nothing(file: Path) -
             assert execution.unsettled()
             await asyncio.sleep(40)
             intent = await execution.intents.read(sent.intent)
-            assert intent.state is State.SETTLED and intent.told["outcome"] == "reversed"
+            assert intent.state is State.SETTLED and intent.details["outcome"] == "reversed"
         assert on.posts == 1
 
 

@@ -556,7 +556,7 @@ async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(
         assert posts(stage) == 1
         assert stage.desk.execution is not None
         (intent,) = await stage.desk.execution.intents.newest()
-        assert (intent.state, intent.told["why"]) == (State.RELEASED, "deleted it")
+        assert (intent.state, intent.details["why"]) == (State.RELEASED, "deleted it")
 
 
 async def test_no_answer_in_time_is_in_doubt() -> None:

@@ -112,7 +112,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         await asyncio.sleep(1.5)
         released = await execution.intents.read(intent)
         assert released.state is State.RELEASED
-        assert released.told["why"] == "the site shows no order"
+        assert released.details["why"] == "the site shows no order"
         assert not execution.unsettled()
 
 
@@ -141,7 +141,7 @@ async def test_enter_in_the_last_field_of_a_release_does_it(monkeypatch: pytest.
         execution = stage.desk.execution
         assert execution is not None
         (intent,) = await execution.intents.newest()
-        assert (intent.state, intent.told["why"]) == (State.RELEASED, "gone")
+        assert (intent.state, intent.details["why"]) == (State.RELEASED, "gone")
 
 
 async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:

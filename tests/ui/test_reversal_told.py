@@ -404,7 +404,7 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [said(stage)]
         (intent,) = await execution.intents.newest()
         assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
-        assert "it was taken back" in str(intent.events[-1].told)
+        assert "it was taken back" in str(intent.events[-1].details)
         assert not execution.unsettled()
 
 

@@ -136,7 +136,7 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
             {
                 "id": intent.id,
                 "state": str(intent.state),
-                "events": [{"state": str(each.state), "at": each.at_ms, **each.told} for each in intent.events],
+                "events": [{"state": str(each.state), "at": each.at_ms, **each.details} for each in intent.events],
             }
             for intent in intents
         ],

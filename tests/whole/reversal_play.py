@@ -403,7 +403,7 @@ class Play:
             self._check_settled(intent, taken)
 
     def _check_settled(self, intent: Intent, taken: bool) -> None:
-        told, at_ms = intent.told, intent.events[-1].at_ms
+        told, at_ms = intent.details, intent.events[-1].at_ms
         outcome, waited_ms = told["outcome"], at_ms - told["stamp_ms"]
         if outcome == "unchanged":
             assert waited_ms > WINDOW_MS, f"{intent.id}: absence became unchanged after {waited_ms} ms"

@@ -68,7 +68,7 @@ async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account:
         assert (await on.creation.create(wanted)).state is S.SETTLED
         key = on.sandbox.world.keys[-1].api_key
         assert key.encode() not in on.journal_bytes()
-        (row,) = on.journalled()[0].told["reply"]
+        (row,) = on.journalled()[0].details["reply"]
         assert f"{key[:4]}…{key[-4:]}" in row.values()
 
 
@@ -161,7 +161,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         assert all(row.good is None for row in done.rows)
         (intent,) = on.journalled()
         assert intent.state is S.UNKNOWN
-        assert intent.told["next"] == done.next
+        assert intent.details["next"] == done.next
         await asyncio.sleep(120)
         arrived = 0 if fault == "dropped-before" else 1
         assert on.posts == arrived
@@ -175,7 +175,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         assert found.next == done.next
         await on.creation.release(intent.id, "looked: it is not there")
         assert not any("not settled" in reason for reason in on.creation.blocking_reasons(kind))
-        assert on.journalled()[0].told["why"] == "looked: it is not there"
+        assert on.journalled()[0].details["why"] == "looked: it is not there"
         assert not (tmp_path / "vault").exists() or on.files() == []
 
 
@@ -387,7 +387,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 blocked = any("not settled" in reason for reason in creation.blocking_reasons(EACH_KIND[which]))
                 assert blocked is (end is S.UNKNOWN)
                 if end is S.UNKNOWN:
-                    assert "may" in journalled[0].told["next"]
+                    assert "may" in journalled[0].details["next"]
                 if which != "broker":
                     told = [entry for entry in await creation.entries() if entry.issued]
                     secrets = [(await creation.secrets(entry.name)).secret for entry in told]

@@ -247,7 +247,7 @@ def _check(case: Case, on: Scene, intents: list[Intent], running: Execution) -> 
         if intent.state in (State.WITHDRAWN, State.REJECTED):
             assert not _done(on), f"{intent.state}, and it was done: {case}"
         if intent.state is State.SETTLED:
-            outcome = intent.told["outcome"]
+            outcome = intent.details["outcome"]
             assert (outcome == "unchanged") is not _done(on), f"settled as {outcome}: {case}"
         if intent.state not in ENDED:
             assert running.intents.open_on(intent.lock_key), f"{intent.state} and not locked: {case}"

@@ -117,7 +117,7 @@ async def test_a_clock_that_steps_is_no_evidence(
             await confirmed(on, PART)
         await asyncio.sleep(10)
         (intent,) = on.journal.newest()
-        assert intent.told["outcome"] == "reversed"
+        assert intent.details["outcome"] == "reversed"
         assert on.held() == Legs(Decimal(17), Decimal(3))
         assert on.posts == 1
 
@@ -144,7 +144,7 @@ async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
         assert on.execution.unsettled(), "by its own clock the exchange may still take it"
         await asyncio.sleep(30)
         (intent,) = on.journal.newest()
-        assert intent.told["outcome"] == "unchanged"
+        assert intent.details["outcome"] == "unchanged"
 
 
 # Orders that are not over
@@ -279,8 +279,8 @@ async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.
             by_legs.open("1", source="normal")
         assert came[-1].outcome is Outcome.OTHER
         (intent,) = on.journal.newest()
-        assert intent.told["effect"] == {"long": "0", "short": "0"}
-        assert intent.told["held"]["short"] != "0"
+        assert intent.details["effect"] == {"long": "0", "short": "0"}
+        assert intent.details["held"]["short"] != "0"
         assert "our order alone came to flat" in came[-1].words
 
 
@@ -296,7 +296,7 @@ async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypa
         await asyncio.sleep(70)
         assert came[-1].outcome is Outcome.OTHER
         (intent,) = on.journal.newest()
-        assert intent.told["effect"] == {"long": "0", "short": "20"}
+        assert intent.details["effect"] == {"long": "0", "short": "20"}
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
         await asyncio.sleep(30)
         assert not on.execution.unsettled()
         (intent,) = on.journal.newest()
-        assert intent.told["outcome"] == "reversed"
+        assert intent.details["outcome"] == "reversed"
         await on.execution.stop()
 
 
@@ -226,7 +226,7 @@ async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path:
         assert other.unsettled(), "and it is locked there until then"
         await asyncio.sleep(8)
         assert not other.unsettled()
-        assert (await other.intents.read(sent.intent)).told["outcome"] == "reversed"
+        assert (await other.intents.read(sent.intent)).details["outcome"] == "reversed"
         assert on.posts == 1
 
 
@@ -287,4 +287,4 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         *_, end = [each async for each in on.execution.follow(sent)]
         assert "not proven" in end.words
         (intent,) = on.journal.newest()
-        assert intent.told["proven"] is False
+        assert intent.details["proven"] is False

@@ -19,7 +19,6 @@ STILL_BIND_THEM = ("commands/", "desk/reversal/", "ui/reversal/", "exchange/rate
 # Fields that are written to the disk, or that the folders above read by these names.
 FIELDS_THAT_STAY = {
     ("desk/intents/journal_chain.py", "told"),
-    ("desk/intents/states.py", "told"),
     ("profiles/errors.py", "place"),
     ("trading/order_impact.py", "words"),
     ("trading/reversal.py", "words"),

@@ -104,13 +104,13 @@ def _as_json(intent: Intent) -> dict[str, object]:
         "kind": intent.kind,
         "lock": intent.lock_key,
         "state": str(intent.state),
-        "events": [{"state": str(each.state), "at": each.at_ms, **each.told} for each in intent.events],
+        "events": [{"state": str(each.state), "at": each.at_ms, **each.details} for each in intent.events],
     }
 
 
 def _lines(intent: Intent) -> Iterator[str]:
     at = datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    told = intent.told
+    told = intent.details
     outcome = told.get("outcome") or told.get("message") or told.get("why") or ""
     yield f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"
     if told.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):

@@ -179,7 +179,7 @@ class Creation:
         if not open_intents:
             return None
         intent = open_intents[0]
-        details = intent.told
+        details = intent.details
         if intent.id in self._unkept:
             return await self.keep(intent.id)
         sentence = f"{details.get('title', kind)}: {details.get('why', f'it is {intent.state}')}"
@@ -373,7 +373,7 @@ class Creation:
     async def release(self, intent: str, why: str) -> None:
         """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
         await self._intents.step(intent, State.RELEASED, {"why": why})
-        details = (await self._intents.read(intent)).told
+        details = (await self._intents.read(intent)).details
         await self._discard(details.get("vault", ()))
 
     # Keys given out
@@ -411,7 +411,7 @@ class Creation:
                     await self._take_up_one(await self._intents.left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
-        kind, details = CreationKind(intent.kind), intent.told
+        kind, details = CreationKind(intent.kind), intent.details
         if intent.state is State.INTENDED:
             await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
             await self._discard([entry.name for entry in await self.entries() if entry.intent == intent.id])

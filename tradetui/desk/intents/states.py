@@ -57,7 +57,7 @@ class WrongStep(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step: the state reached, when (Unix ms, for display only), and what is told about it.
+    """One step: the state reached, when (Unix ms, for display only), and the details of it.
 
     `boot` and `monotonic_s` say when by a clock that never steps; `owner` is the process that wrote it, by the name
     under which `storage.process_life` knows whether it lives. Both texts are empty where the writer could not tell.
@@ -65,7 +65,7 @@ class Event:
 
     state: State
     at_ms: int
-    told: Mapping[str, Any]
+    details: Mapping[str, Any]
     number: int = 0
     boot: str = ""
     monotonic_s: float = 0.0
@@ -84,11 +84,11 @@ class Intent:
     events: tuple[Event, ...]
 
     @property
-    def told(self) -> dict[str, Any]:
-        """Everything told in any step, later ones over earlier ones."""
+    def details(self) -> dict[str, Any]:
+        """The details of all steps, later ones over earlier ones."""
         merged: dict[str, Any] = {}
         for event in self.events:
-            merged.update(event.told)
+            merged.update(event.details)
         return merged
 
 

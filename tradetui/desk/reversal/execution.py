@@ -182,7 +182,7 @@ class Execution:
         if not first:
             return
         for intent in await self.intents.newest():
-            if intent.kind != KIND or intent.state is not State.SETTLED or intent.told.get("final", True):
+            if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
                 continue
             if self.intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
                 self._track(sent_of(intent))

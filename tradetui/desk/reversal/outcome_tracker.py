@@ -273,14 +273,14 @@ def _reply_of(intent: Intent) -> tuple[str | None, bool]:
     """The order's id as the exchange's reply named it, and whether there was such a reply."""
     for event in intent.events:
         if event.state is State.ACKNOWLEDGED:
-            order_id = event.told.get("reply", {}).get("orderId")
+            order_id = event.details.get("reply", {}).get("orderId")
             return (str(order_id) if order_id else None), True
     return None, False
 
 
 def _more_of_ours(search: _Search, intent: Intent, classification: Classification) -> bool:
     """Whether something of ours has come since it was settled: a fill, or an order that is pending."""
-    filled = intent.told.get("filled")
+    filled = intent.details.get("filled")
     if search.evidence is None:  # it was settled before this process began
         return classification.filled is not None and filled is not None and classification.filled > Decimal(filled)
     for part in (OWN_FILLS, PENDING) if search.own_only else (OWN_FILLS, PENDING, OPENING_FILLS):
@@ -337,7 +337,7 @@ def _settled_words(seen: Observation, classification: Classification, *, inferre
 
 def _ended_elsewhere(intent: Intent) -> Progress:
     """The end as the journal has it: another process of the account wrote it, or the trader released it."""
-    details = intent.told
+    details = intent.details
     outcome = Outcome(details["outcome"]) if intent.state is State.SETTLED and "outcome" in details else None
     return Progress(
         intent.state, Stage.ENDED, f"{intent.state} by another session: {outcome or 'no outcome'}", outcome=outcome

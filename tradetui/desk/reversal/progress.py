@@ -86,7 +86,7 @@ class Sent:
 
 def sent_of(intent: Intent) -> Sent:
     """A reversal taken up from what the journal tells of it."""
-    details = intent.told
+    details = intent.details
     return Sent(
         intent.id,
         plan_of(intent),
@@ -99,7 +99,7 @@ def sent_of(intent: Intent) -> Sent:
 
 def plan_of(intent: Intent) -> ReversalPlan:
     """The plan of an intent, made again from what the journal tells of it."""
-    details = intent.told
+    details = intent.details
     request = details["request"]
     wish = ReversalParams(
         product_type=ProductType(request["productType"]),

@@ -43,7 +43,7 @@ class IntentDialog(ModalScreen[None]):
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     """The intent line by line: what it was, then each step with its time and what was told in it."""
-    details = intent.told
+    details = intent.details
     yield line("what", str(details.get("title") or intent.kind), "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
@@ -57,7 +57,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
 def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
     at = datetime.fromtimestamp(event.at_ms / 1000, UTC).astimezone(zone)
     yield line(str(event.state), f"{at:%Y-%m-%d %H:%M:%S}.{event.at_ms % 1000:03d}", "bold")
-    for name, value in event.told.items():
+    for name, value in event.details.items():
         if name != "title":
             yield from _value_lines(name, value)
 

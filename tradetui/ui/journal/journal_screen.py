@@ -167,8 +167,8 @@ class JournalScreen(TableScreen):
                 self.run_worker(self._release(intent, why), exit_on_error=False)
 
         name = intent.lock_key.rpartition("|")[2]
-        title = str(intent.told.get("title") or intent.lock_key)
-        caution = str(intent.told.get("next") or CAUTION)
+        title = str(intent.details.get("title") or intent.lock_key)
+        caution = str(intent.details.get("next") or CAUTION)
         self.app.push_screen(ReleaseDialog(title, ended(intent), name, caution), released)
 
     def _creation_of(self, intent: Intent) -> Creation | None:

@@ -23,7 +23,7 @@ def at(intent: Any) -> datetime:
 
 def ended(intent: Any) -> str:
     """How it ended, or why it has not, in words."""
-    details = intent.told
+    details = intent.details
     return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
 
 
@@ -42,4 +42,4 @@ JOURNAL: Final = (
 
 
 def _title(intent: Any) -> str:
-    return str(intent.told.get("title") or f"{intent.kind} {intent.lock_key}")
+    return str(intent.details.get("title") or f"{intent.kind} {intent.lock_key}")
