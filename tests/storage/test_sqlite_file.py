@@ -12,7 +12,7 @@ FIRST = "CREATE TABLE thing (id INTEGER)"
 SECOND = "ALTER TABLE thing ADD COLUMN name TEXT DEFAULT 'old'"
 
 
-def test_an_older_file_is_led_forward_and_keeps_what_it_holds(tmp_path: Path):
+def test_an_older_file_is_led_forward_and_keeps_what_it_holds(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "thing.sqlite"
     connection = open_file(file, [FIRST])
     connection.execute("INSERT INTO thing VALUES (7)")
@@ -25,7 +25,7 @@ def test_an_older_file_is_led_forward_and_keeps_what_it_holds(tmp_path: Path):
         open_file(file, [FIRST])
 
 
-def test_only_the_owner_may_read_it(tmp_path: Path):
+def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
     file = tmp_path / "account" / "thing.sqlite"
     open_file(file, [FIRST]).close()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -33,7 +33,7 @@ def test_only_the_owner_may_read_it(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
-def test_a_network_file_system_is_refused(tmp_path: Path, kind: str):
+def test_a_network_file_system_is_refused(tmp_path: Path, kind: str) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\nserver:/home {tmp_path / 'home'} {kind} rw 0 0\n")
     with pytest.raises(FileUnusable, match="network file system"):
@@ -43,7 +43,7 @@ def test_a_network_file_system_is_refused(tmp_path: Path, kind: str):
     assert file_system_of(tmp_path, tmp_path / "no such file") == ""
 
 
-def test_a_damaged_file_is_set_aside_whole(tmp_path: Path):
+def test_a_damaged_file_is_set_aside_whole(tmp_path: Path) -> None:
     file = tmp_path / "thing.sqlite"
     connection = open_file(file, [FIRST])
     connection.executemany("INSERT INTO thing VALUES (?)", [(n,) for n in range(5_000)])
@@ -59,14 +59,14 @@ def test_a_damaged_file_is_set_aside_whole(tmp_path: Path):
     assert aside.read_bytes() == bytes(content)
 
 
-def test_a_directory_that_cannot_be_written_says_so(tmp_path: Path):
+def test_a_directory_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("x")
     with pytest.raises(FileUnusable, match="cannot be written"):
         open_file(blocked / "thing.sqlite", [FIRST])
 
 
-def test_two_connections_see_one_file(tmp_path: Path):
+def test_two_connections_see_one_file(tmp_path: Path) -> None:
     file = tmp_path / "thing.sqlite"
     one, two = open_file(file, [FIRST]), open_file(file, [FIRST])
     one.execute("INSERT INTO thing VALUES (1)")
