@@ -18,8 +18,8 @@ from tradetui.ui.settings import ProfileChoice, UiSettings
 def open_desk() -> Desk:
     """A desk on an account that has as many fills as a lookup holds, and some."""
     sandbox = build_sandbox(7)
-    sandbox.world.still = True
-    account = sandbox.world.account(sandbox.world.keys[0].uid)
+    sandbox.exchange_state.still = True
+    account = sandbox.exchange_state.account(sandbox.exchange_state.keys[0].uid)
     newest, (fills, bills) = 2 * 10**18, account.spot_past()
     many = [
         {**fills[place % len(fills)], "tradeId": str(newest - place), "cTime": fills[0]["cTime"]}

@@ -78,16 +78,16 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     """Serve an account with so many pages of bills; the first line is its address and key."""
     from tradetui.sandbox.app import Sandbox
     from tradetui.sandbox.options import SandboxOptions
-    from tradetui.sandbox.seed_accounts import build_world
+    from tradetui.sandbox.seed_accounts import build_exchange_state
     from tradetui.sandbox.server import serving, wall_ms
 
-    world = build_world(5, wall_ms())
-    world.still = True
-    key = world.keys[0]
-    account = world.account(key.uid)
+    exchange_state = build_exchange_state(5, wall_ms())
+    exchange_state.still = True
+    key = exchange_state.keys[0]
+    account = exchange_state.account(key.uid)
     newest, bill = 10**18, dict(account.bills[0])
     account.bills[:] = [bill | {"billId": str(newest - place)} for place in range(pages * PAGE)]
-    line: Any = Line(Sandbox(world, wall_ms, SandboxOptions(seed=5)), fastest_ms, slowest_ms)
+    line: Any = Line(Sandbox(exchange_state, wall_ms, SandboxOptions(seed=5)), fastest_ms, slowest_ms)
 
     def tell(base_url: str) -> None:
         print(json.dumps(key.public() | {"base_url": base_url}), flush=True)

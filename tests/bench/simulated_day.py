@@ -42,7 +42,7 @@ def descriptors() -> int:
 
 def forget(simulation: Simulation) -> None:
     """Let the exchange drop what is old."""
-    for account in simulation.world.accounts.values():
+    for account in simulation.exchange_state.accounts.values():
         for book in account.futures.values():
             del book.fills[:-KEPT_BY_THE_EXCHANGE]
             del book.triggers[:-KEPT_BY_THE_EXCHANGE]

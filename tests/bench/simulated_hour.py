@@ -33,10 +33,10 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
 
     await simulation.run(seconds, check=time_the_loop_each_minute)
     simulation.sandbox.faults.heal()
-    simulation.world.still = True
+    simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()
-    simulation.world.check_books()
+    simulation.exchange_state.check_books()
     await simulation.desk.stop()
     return simulation.digest.hexdigest(), simulation.steps, sum(simulation.sandbox.counts.values())
 

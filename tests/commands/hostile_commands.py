@@ -92,7 +92,7 @@ def run_all(directory: Path, commands: list[list[str]]) -> None:
 
 def use_account(exchange: HostileExchange, name: str) -> None:
     """Point the environment at an account of the exchange."""
-    key = next(key for key in exchange.world.keys if key.name == name)
+    key = next(key for key in exchange.exchange_state.keys if key.name == name)
     os.environ |= {"TRADETUI_API_KEY": key.api_key, "TRADETUI_API_SECRET": key.secret}
     os.environ["TRADETUI_PASSPHRASE"] = key.passphrase
 

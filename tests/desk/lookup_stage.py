@@ -20,7 +20,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 
 START_MS = 1_785_585_600_000
 BOOKS = {"spot-fills": "spot-fills", "spot-bills": "bills", "convert": "converts", "transfers": "transfers"}
@@ -43,14 +43,14 @@ class LookupStage:
         **options: Any,
     ) -> None:
         self.clock = LoopClock(START_MS)
-        world = build_world(seed, START_MS)
-        world.still = True
+        exchange_state = build_exchange_state(seed, START_MS)
+        exchange_state.still = True
         options.setdefault("limits", False)
-        self.sandbox = Sandbox(world, self.clock.wall_ms, SandboxOptions(seed=seed, **options))
-        place = next(place for place, key in enumerate(world.keys) if key.name == account)
+        self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(seed=seed, **options))
+        place = next(place for place, key in enumerate(exchange_state.keys) if key.name == account)
         if permissions is not None:
-            world.keys[place] = replace(world.keys[place], permissions=permissions)
-        self.key = key = world.keys[place]
+            exchange_state.keys[place] = replace(exchange_state.keys[place], permissions=permissions)
+        self.key = key = exchange_state.keys[place]
         self.budget = LocalBudget(clock=self.clock, random=Random(1))
         self.client = ExchangeReader.in_process(
             carry(self.sandbox),
@@ -70,7 +70,7 @@ class LookupStage:
 
     def book(self, table: str) -> list[dict[str, Any]]:
         """The rows behind a kind, newest first; changing them changes the exchange."""
-        rows: Any = self.sandbox.world.rows(self.key.uid, BOOKS[table], None)
+        rows: Any = self.sandbox.exchange_state.rows(self.key.uid, BOOKS[table], None)
         return rows  # type: ignore[no-any-return]
 
     def begin(self, table: str, *, limit: int | None = None, **texts: str) -> Lookup:

@@ -24,7 +24,7 @@ from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import Transport
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.product_types import ProductType
 
@@ -79,8 +79,8 @@ class Simulation:
     def __post_init__(self) -> None:
         self.clock = LoopClock(START_MS)
         options = SandboxOptions(seed=self.seed, faults=dict(self.weather), core_only=self.core_only, **self.options)
-        self.world = build_world(self.seed, START_MS)
-        self.sandbox = Sandbox(self.world, self.clock.wall_ms, options)
+        self.exchange_state = build_exchange_state(self.seed, START_MS)
+        self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, options)
         self.digest = hashlib.sha256()
         self.polling: set[str] = set()
         self.steps = 0
@@ -88,11 +88,11 @@ class Simulation:
 
     @property
     def uid(self) -> str:
-        return next(key.uid for key in self.world.keys if key.name == self.name)
+        return next(key.uid for key in self.exchange_state.keys if key.name == self.name)
 
     def open_desk(self) -> Desk:
         """A desk on the same exchange, as a program that was started anew."""
-        key = next(key for key in self.world.keys if key.name == self.name)
+        key = next(key for key in self.exchange_state.keys if key.name == self.name)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         app: Any = Jitter(self.sandbox, Random(f"{self.seed}/network")) if self.jitter else self.sandbox
         budget = LocalBudget(share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget"))
@@ -151,7 +151,7 @@ class Simulation:
             low, high = min(times), max(times)
             held = {
                 f"{product_type}|{row['tradeId']}"
-                for row in self.world.rows(self.uid, "fills", product_type)
+                for row in self.exchange_state.rows(self.uid, "fills", product_type)
                 if low < int(row["cTime"]) < high
             }
             lost = held - set(snapshot.keys)
@@ -159,7 +159,7 @@ class Simulation:
 
     def converged(self) -> None:
         """Once nothing moves any more, the desk shows what the exchange holds."""
-        feeds, world = self.desk.feeds, self.world
+        feeds, exchange_state = self.desk.feeds, self.exchange_state
         orders = {f"{each}|{row['orderId']}": row for each in self.product_types for row in self.held("orders", each)}
         shown = {row.key: row for row in feeds["orders"].snapshot.rows}
         assert orders.keys() == shown.keys(), f"orders differ (seed {self.seed})"
@@ -188,14 +188,14 @@ class Simulation:
         positions = {
             f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
             for each in self.product_types
-            for row in world.positions(self.uid, each)
+            for row in exchange_state.positions(self.uid, each)
         }
         held = {row.key: row.size for row in feeds["positions"].snapshot.rows}
         assert held == positions, f"positions differ (seed {self.seed})"
         equity = {
             f"{each}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
             for each in self.product_types
-            for row in world.futures_accounts(self.uid, each)
+            for row in exchange_state.futures_accounts(self.uid, each)
         }
         assert {row.key: row.account_equity for row in feeds["accounts"].snapshot.rows} == equity
         for name, feed in feeds.items():
@@ -203,7 +203,7 @@ class Simulation:
 
     def held(self, book: str, product_type: ProductType) -> Sequence[Any]:
         """What the exchange holds."""
-        return self.world.rows(self.uid, book, product_type)
+        return self.exchange_state.rows(self.uid, book, product_type)
 
     def _watch(self, feed: Feed) -> None:
         inner = feed.reader.read

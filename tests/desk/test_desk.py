@@ -32,7 +32,7 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals():
     equity = sum(
         Decimal(str(row["usdtEquity"]))
         for each in PRODUCT_TYPES
-        for row in simulation.world.futures_accounts(simulation.uid, each)
+        for row in simulation.exchange_state.futures_accounts(simulation.uid, each)
     )
     assert totals.equity is not None
     assert abs(totals.equity - equity) < equity / 100
@@ -78,12 +78,12 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     desk.start()
     await simulation.run(40)
     assert desk.position_source == "fills"
-    simulation.world.still = True
+    simulation.exchange_state.still = True
     await simulation.run(10)
     held = {
         f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
         for each in PRODUCT_TYPES
-        for row in simulation.world.positions(simulation.uid, each)
+        for row in simulation.exchange_state.positions(simulation.uid, each)
     }
     assert {row.key: row.size for row in desk.feeds["positions"].snapshot.rows} == held
     assert desk.live_stops is None
@@ -101,15 +101,15 @@ async def test_memory_holds_the_newest_only():
 
 async def test_alerts_for_what_happens_and_not_for_what_was_there():
     simulation = Simulation(seed=5, jitter=False)
-    simulation.world.still = True
+    simulation.exchange_state.still = True
     desk = simulation.desk
     heard: list[Alert] = []
     desk.subscribe_alerts(heard.append)
     desk.start()
     await asyncio.sleep(30)
     assert heard == [], "neither history nor what comes of it from page to page is news"
-    simulation.world.advance(simulation.clock.wall_ms())
-    simulation.world.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
+    simulation.exchange_state.advance(simulation.clock.wall_ms())
+    simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
     await asyncio.sleep(3)
     assert [alert.kind for alert in heard] == [AlertKind.FILL]
     assert "BTCUSDT" in heard[0].sentence

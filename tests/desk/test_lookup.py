@@ -172,7 +172,7 @@ async def test_a_permission_given_meanwhile_ends_the_refusal() -> None:
     lookup = stage.begin("spot-bills")
     await read_on(lookup)
     assert stage.lookups.blocking_reason("spot-bills") is not None
-    keys = stage.sandbox.world.keys
+    keys = stage.sandbox.exchange_state.keys
     keys[:] = [replace(key, permissions=ALL) for key in keys]
     await read_on(lookup)
     assert lookup.rows.count

@@ -30,7 +30,7 @@ from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget, NoBudget, 
 from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget
 from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.catalogue import Endpoint
 
 TIME_OUT_S = 8.0
@@ -271,9 +271,9 @@ class OneAddress:
 
     def __init__(self) -> None:
         self.clock = LoopClock(START_MS)
-        self.world = build_world(3, START_MS)
-        self.world.still = True
-        self.sandbox = Sandbox(self.world, self.clock.wall_ms, SandboxOptions(seed=3))
+        self.exchange_state = build_exchange_state(3, START_MS)
+        self.exchange_state.still = True
+        self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(seed=3))
         self.refused = 0
         self.answered = 0
 
@@ -287,7 +287,7 @@ class OneAddress:
 
     async def read(self, account: str, budget: Budget, seconds: float) -> None:
         """Read an endpoint of an account ten times a second, which its own limit allows."""
-        key = next(key for key in self.world.keys if key.name == account)
+        key = next(key for key in self.exchange_state.keys if key.name == account)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         client = ExchangeReader.in_process(
             self, credentials, clock=self.clock, random=random.Random(1), budget=budget, priority=Priority.FEED
@@ -304,7 +304,9 @@ class OneAddress:
 @pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
 async def test_the_embedded_exchange_locks_out_nobody_who_counts_the_address(counted: bool, tmp_path: Path) -> None:
     exchange = OneAddress()
-    accounts = [key.name for key in exchange.world.keys if key.kind in ("ordinary", "copy-old", "copy-new", "broker")]
+    accounts = [
+        key.name for key in exchange.exchange_state.keys if key.kind in ("ordinary", "copy-old", "copy-new", "broker")
+    ]
     accounts = [name for name in (*accounts, "managed", "demo") if name != "read-only"]
 
     def budget(number: int) -> Budget:

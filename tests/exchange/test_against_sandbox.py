@@ -27,7 +27,7 @@ from tradetui.exchange import (
 from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving
 from tradetui.wire.enums import BusinessType
 from tradetui.wire.reply import Reply
@@ -41,12 +41,12 @@ class Setting:
 
     def __init__(self, **options: Any) -> None:
         self.clock = LoopClock(START_MS)
-        self.world = build_world(7, START_MS)
-        self.world.still = True
-        self.sandbox = Sandbox(self.world, self.clock.wall_ms, SandboxOptions(**options))
+        self.exchange_state = build_exchange_state(7, START_MS)
+        self.exchange_state.still = True
+        self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(**options))
 
     def client(self, name: str = "hedge", **changed: Any) -> ExchangeClient:
-        key = next(key for key in self.world.keys if key.name == name)
+        key = next(key for key in self.exchange_state.keys if key.name == name)
         texts = {"api_key": key.api_key, "secret": key.secret, "passphrase": key.passphrase, **changed}
         budget = LocalBudget(share=1.0, clock=self.clock, random=random.Random(1))
         credentials = Credentials(**texts)
@@ -55,7 +55,7 @@ class Setting:
         )
 
     def uid(self, name: str = "hedge") -> str:
-        return next(key.uid for key in self.world.keys if key.name == name)
+        return next(key.uid for key in self.exchange_state.keys if key.name == name)
 
 
 def whole(reply: Reply[Any]) -> Reply[Any]:
@@ -113,20 +113,22 @@ async def test_all_pages_are_all_rows() -> None:
     setting = Setting()
     client, uid = setting.client(), setting.uid()
     fills = await all_of(client.futures.iter_fills(product_type=USDT, all_spans=True))
-    assert [row.trade_id for row in fills] == [row["tradeId"] for row in setting.world.rows(uid, "fills", USDT)]
+    assert [row.trade_id for row in fills] == [
+        row["tradeId"] for row in setting.exchange_state.rows(uid, "fills", USDT)
+    ]
     assert len(fills) >= 2000
     spot = await all_of(client.spot.iter_bills(limit=7))
-    assert [row.bill_id for row in spot] == [row["billId"] for row in setting.world.rows(uid, "bills")]
+    assert [row.bill_id for row in spot] == [row["billId"] for row in setting.exchange_state.rows(uid, "bills")]
     history = await client.futures.trigger_history(product_type=USDT, all_pages=True)
     assert {row.order_id for row in history.rows} == {
-        row["orderId"] for row in setting.world.rows(uid, "triggers", USDT)
+        row["orderId"] for row in setting.exchange_state.rows(uid, "triggers", USDT)
     }
     converts = await all_of(client.convert.iter_history(limit=3))
-    recent = [row for row in setting.world.rows(uid, "converts") if int(row["ts"]) >= START_MS - 90 * DAY]
+    recent = [row for row in setting.exchange_state.rows(uid, "converts") if int(row["ts"]) >= START_MS - 90 * DAY]
     assert len(converts) >= len(recent) > 0
     broker = setting.client("broker")
     transfers = await all_of(broker.broker.iter_transfers(all_spans=True, limit=5))
-    assert len(transfers) == len(setting.world.rows(setting.uid("broker"), "transfers")) > 0
+    assert len(transfers) == len(setting.exchange_state.rows(setting.uid("broker"), "transfers")) > 0
 
 
 @pytest.mark.looptime
@@ -195,7 +197,7 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(priorities: tuple[
         await setting.sandbox(scope, receive, send)
         await asyncio.sleep(chance.uniform(0.02, 0.32))
 
-    key = next(key for key in setting.world.keys if key.name == "hedge")
+    key = next(key for key in setting.exchange_state.keys if key.name == "hedge")
     client = ExchangeClient.in_process(
         far_away,
         Credentials(key.api_key, key.secret, key.passphrase),
@@ -295,12 +297,12 @@ async def test_writes_of_the_other_areas() -> None:
 
 async def test_over_real_http() -> None:
     clock = LoopClock(START_MS)
-    world = build_world(7, START_MS)
-    sandbox = Sandbox(world, clock.wall_ms, SandboxOptions())
+    exchange_state = build_exchange_state(7, START_MS)
+    sandbox = Sandbox(exchange_state, clock.wall_ms, SandboxOptions())
     stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serving(sandbox, "127.0.0.1", 0, ready.set_result, stop))
     base_url = await ready
-    key = next(key for key in world.keys if key.name == "hedge")
+    key = next(key for key in exchange_state.keys if key.name == "hedge")
     credentials = Credentials(key.api_key, key.secret, key.passphrase)
     async with ExchangeClient(credentials, base_url, clock=clock) as client:
         assert len(whole(await client.futures.open_orders(product_type=USDT)).rows) >= 20

@@ -10,7 +10,7 @@ from typing import Any
 from tradetui.sandbox.app import Request, Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query, prehash, sign_hmac
 
@@ -48,23 +48,23 @@ class Caller:
 
     def __init__(self, *, seed: int = 5, **options: Any) -> None:
         self.now_ms = NOW_MS
-        world = build_world(seed, NOW_MS)
-        world.still = True
+        exchange_state = build_exchange_state(seed, NOW_MS)
+        exchange_state.still = True
         options.setdefault("limits", False)
-        self.sandbox = Sandbox(world, lambda: self.now_ms, SandboxOptions(seed=seed, **options))
+        self.sandbox = Sandbox(exchange_state, lambda: self.now_ms, SandboxOptions(seed=seed, **options))
 
     def key(self, name: str) -> SandboxKey:
-        return next(key for key in self.sandbox.world.keys if key.name == name)
+        return next(key for key in self.sandbox.exchange_state.keys if key.name == name)
 
     def hold(self, account: str, long: str = "0", short: str = "0") -> str:
         """Let an account hold just these legs of BTCUSDT; gives its UID."""
-        world, uid = self.sandbox.world, self.key(account).uid
-        book = world.book(uid, "USDT-FUTURES")
+        exchange_state, uid = self.sandbox.exchange_state, self.key(account).uid
+        book = exchange_state.book(uid, "USDT-FUTURES")
         for held in [held for held in book.holdings.values() if held.spec.symbol == "BTCUSDT"]:
-            world.burst(book, held)
+            exchange_state.burst(book, held)
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                world.open_position(uid, "BTCUSDT", leg, Decimal(size))
+                exchange_state.open_position(uid, "BTCUSDT", leg, Decimal(size))
         return uid
 
     def get(self, endpoint: str, account: str = "hedge", **parameters: Any) -> Answered:

@@ -1,4 +1,4 @@
-"""The world: books that always balance, the same seed the same bytes, and a market that moves."""
+"""The state of the exchange: books that always balance, the same seed the same bytes, and a market that moves."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 
 
-def told(world: ExchangeState) -> str:
-    uid = world.keys[0].uid
-    books = {name: list(world.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
-    return json.dumps([books, world.positions(uid, "USDT-FUTURES"), world.futures_accounts(uid, "USDT-FUTURES")])
+def told(exchange_state: ExchangeState) -> str:
+    uid = exchange_state.keys[0].uid
+    books = {name: list(exchange_state.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
+    return json.dumps(
+        [books, exchange_state.positions(uid, "USDT-FUTURES"), exchange_state.futures_accounts(uid, "USDT-FUTURES")]
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes_however_time_is_cut() -> None:
-    one, two, other = build_world(3, NOW_MS), build_world(3, NOW_MS), build_world(4, NOW_MS)
-    for world in (one, two, other):
-        for key in world.keys:
-            world.account(key.uid)
+    one, two, other = build_exchange_state(3, NOW_MS), build_exchange_state(3, NOW_MS), build_exchange_state(4, NOW_MS)
+    for exchange_state in (one, two, other):
+        for key in exchange_state.keys:
+            exchange_state.account(key.uid)
     one.advance(NOW_MS + 60_000)
     for step in range(1, 61):
         two.advance(NOW_MS + step * 1000 - 7 * (step < 60))
@@ -35,15 +37,15 @@ def test_the_same_seed_gives_the_same_bytes_however_time_is_cut() -> None:
 
 
 def test_about_a_fill_a_second_and_books_that_balance() -> None:
-    world = build_world(3, NOW_MS)
-    uids = [key.uid for key in world.keys[:2]]
-    before = [len(world.rows(uid, "fills", "USDT-FUTURES")) for uid in uids]
-    world.advance(NOW_MS + 300_000)
-    world.check_books()
+    exchange_state = build_exchange_state(3, NOW_MS)
+    uids = [key.uid for key in exchange_state.keys[:2]]
+    before = [len(exchange_state.rows(uid, "fills", "USDT-FUTURES")) for uid in uids]
+    exchange_state.advance(NOW_MS + 300_000)
+    exchange_state.check_books()
     for uid, count in zip(uids, before, strict=True):
-        assert 100 < len(world.rows(uid, "fills", "USDT-FUTURES")) - count < 600
-        assert len(world.positions(uid, "USDT-FUTURES")) >= 3
-        assert len(world.rows(uid, "orders", "USDT-FUTURES")) >= 15
+        assert 100 < len(exchange_state.rows(uid, "fills", "USDT-FUTURES")) - count < 600
+        assert len(exchange_state.positions(uid, "USDT-FUTURES")) >= 3
+        assert len(exchange_state.rows(uid, "orders", "USDT-FUTURES")) >= 15
 
 
 ACTIONS = st.lists(
@@ -59,32 +61,32 @@ ACTIONS = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(ACTIONS, st.sampled_from(["managed", "broker"]))
 def test_books_balance_whatever_is_done(actions: list[tuple[str, str, int]], name: str) -> None:
-    world = build_world(3, NOW_MS)
-    uid = next(key.uid for key in world.keys if key.name == name)
-    book = world.book(uid, "USDT-FUTURES")
+    exchange_state = build_exchange_state(3, NOW_MS)
+    uid = next(key.uid for key in exchange_state.keys if key.name == name)
+    book = exchange_state.book(uid, "USDT-FUTURES")
     for action, leg, amount in actions:
         size = Decimal(amount) / 1000
         side = "buy" if leg == "long" else "sell"
         if action == "open":
-            world.open_position(uid, "BTCUSDT", leg, size)
+            exchange_state.open_position(uid, "BTCUSDT", leg, size)
         elif action == "order":
             trade_side = "open" if book.mode == "hedge_mode" else f"{side}_single"
-            price = world.market.last("BTCUSDT") + (amount if leg == "short" else -amount)
-            world.place_order(uid, "BTCUSDT", side, trade_side, size, price)
+            price = exchange_state.market.last("BTCUSDT") + (amount if leg == "short" else -amount)
+            exchange_state.place_order(uid, "BTCUSDT", side, trade_side, size, price)
         elif action == "move":
             factor = 1 + Decimal(amount if leg == "long" else -amount) / 4000
-            world.market.set_price("BTCUSDT", world.market.last("BTCUSDT") * factor)
+            exchange_state.market.set_price("BTCUSDT", exchange_state.market.last("BTCUSDT") * factor)
         elif action == "time":
-            world.advance(world.now_ms + amount * 100)
+            exchange_state.advance(exchange_state.now_ms + amount * 100)
         elif book.held("BTCUSDT", leg) is not None:
-            world.burst(book, book.holdings["BTCUSDT", leg])
-        world.check_books()
+            exchange_state.burst(book, book.holdings["BTCUSDT", leg])
+        exchange_state.check_books()
 
 
 def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:
-    world = fresh.sandbox.world
+    exchange_state = fresh.sandbox.exchange_state
     with pytest.raises(Exception, match="40920"):
-        world.set_mode(fresh.key("hedge").uid, "USDT-FUTURES", "one_way_mode")
+        exchange_state.set_mode(fresh.key("hedge").uid, "USDT-FUTURES", "one_way_mode")
 
 
 def test_faults_are_named_and_rated() -> None:

@@ -99,7 +99,7 @@ def parameters(number: int) -> Iterator[dict[str, str]]:
 def rows() -> dict[int, list[Row]]:
     """Rows of each endpoint in the documented dialect."""
     caller = Caller()
-    ordinary = [key.name for key in caller.sandbox.world.keys if key.kind == "ordinary"]
+    ordinary = [key.name for key in caller.sandbox.exchange_state.keys if key.kind == "ordinary"]
     assert {"hedge", "one-way"} <= set(ordinary)
     found: dict[int, list[Row]] = {}
     for number, endpoint in BY_NUMBER.items():

@@ -14,9 +14,9 @@ from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.order import HEDGE
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 
-ACCOUNTS = [key.name for key in build_world(5, NOW_MS).keys]
+ACCOUNTS = [key.name for key in build_exchange_state(5, NOW_MS).keys]
 
 
 def given(account: Account) -> Iterator[tuple[str, str]]:
@@ -43,31 +43,31 @@ def check(account: Account) -> None:
     assert all(len(identifier) == 19 for identifier in times)
 
 
-def trade(world: ExchangeState, uid: str) -> None:
+def trade(exchange_state: ExchangeState, uid: str) -> None:
     """Open, rest, cancel and close something of every contract, all in one moment."""
     for symbol, spec in CONTRACTS.items():
-        book = world.book(uid, spec.product_type)
-        price = world.market.last(symbol) / 2
-        world.open_position(uid, symbol, "long", spec.step * 3)
+        book = exchange_state.book(uid, spec.product_type)
+        price = exchange_state.market.last(symbol) / 2
+        exchange_state.open_position(uid, symbol, "long", spec.step * 3)
         words = ("buy", "open" if book.mode == HEDGE else "buy_single")
-        resting = [world.place_order(uid, symbol, *words, spec.step, price) for _ in range(3)]
-        world.cancel_order(uid, symbol, resting[0])
+        resting = [exchange_state.place_order(uid, symbol, *words, spec.step, price) for _ in range(3)]
+        exchange_state.cancel_order(uid, symbol, resting[0])
         held = book.net(symbol)
         assert held is not None
-        world.burst(book, held)
+        exchange_state.burst(book, held)
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)
 def test_no_id_is_given_twice(name: str) -> None:
     caller = Caller()
-    world, uid = caller.sandbox.world, caller.key(name).uid
-    account = world.account(uid)
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key(name).uid
+    account = exchange_state.account(uid)
     check(account)
-    trade(world, uid)
+    trade(exchange_state, uid)
     check(account)
-    world.still = False
-    world.advance(NOW_MS + 90_000)
-    trade(world, uid)
+    exchange_state.still = False
+    exchange_state.advance(NOW_MS + 90_000)
+    trade(exchange_state, uid)
     check(account)
 
 
@@ -87,7 +87,7 @@ def test_what_is_seen_over_the_wire_has_ids_of_its_own(reading: Caller) -> None:
 
 
 def test_every_fill_names_an_order_of_its_book(reading: Caller) -> None:
-    account = reading.sandbox.world.account(reading.key("one-way").uid)
+    account = reading.sandbox.exchange_state.account(reading.key("one-way").uid)
     for book in account.futures.values():
         orders = {**book.orders, **book.done}
         filled: dict[str, Decimal] = {}

@@ -23,16 +23,16 @@ TINY = Decimal("0.00000002")
 def caller() -> Caller:
     """An account that has opened, added, partly closed and turned round, and holds something on a moved market."""
     caller = Caller()
-    world, uid = caller.sandbox.world, caller.hold("broker")
+    exchange_state, uid = caller.sandbox.exchange_state, caller.hold("broker")
     for leg, size in (("long", "0.3"), ("long", "0.2"), ("short", "0.1"), ("short", "0.9"), ("long", "0.2")):
-        world.open_position(uid, "BTCUSDT", leg, Decimal(size))
-        world.market.set_price("BTCUSDT", world.market.last("BTCUSDT") * Decimal("1.013"))
-    world.place_order(uid, "ETHUSDT", "buy", "buy_single", Decimal(1), Decimal(2000))
+        exchange_state.open_position(uid, "BTCUSDT", leg, Decimal(size))
+        exchange_state.market.set_price("BTCUSDT", exchange_state.market.last("BTCUSDT") * Decimal("1.013"))
+    exchange_state.place_order(uid, "ETHUSDT", "buy", "buy_single", Decimal(1), Decimal(2000))
     return caller
 
 
 def book_of(caller: Caller) -> FuturesAccount:
-    return caller.sandbox.world.book(caller.key("broker").uid, "USDT-FUTURES")
+    return caller.sandbox.exchange_state.book(caller.key("broker").uid, "USDT-FUTURES")
 
 
 def holding(book: FuturesAccount) -> Any:
@@ -103,10 +103,10 @@ MISTAKES: tuple[Callable[[FuturesAccount], None], ...] = (
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[FuturesAccount], None]) -> None:
-    caller.sandbox.world.check_books()
+    caller.sandbox.exchange_state.check_books()
     mistake(book_of(caller))
     with pytest.raises(AssertionError):
-        caller.sandbox.world.check_books()
+        caller.sandbox.exchange_state.check_books()
 
 
 @pytest.mark.parametrize("name", ["accountEquity", "unrealizedPL"])
@@ -117,57 +117,57 @@ def test_what_is_reported_is_not_believed(caller: Caller, name: str, monkeypatch
 
     monkeypatch.setattr(audit, "account_row", reported)
     with pytest.raises(AssertionError, match="equity" if name == "accountEquity" else "unrealised"):
-        caller.sandbox.world.check_books()
+        caller.sandbox.exchange_state.check_books()
 
 
 def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     right = futures_account.Holding.profit
     monkeypatch.setattr(futures_account.Holding, "profit", lambda self, *given: right(self, *given) * 2)
     with pytest.raises(AssertionError, match="unrealised"):
-        caller.sandbox.world.check_books()
+        caller.sandbox.exchange_state.check_books()
 
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradetui.sandbox.books.futures_account.TAKER_FEE", TAKER_FEE * 2)
-    caller.sandbox.world.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
+    caller.sandbox.exchange_state.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
-        caller.sandbox.world.check_books()
+        caller.sandbox.exchange_state.check_books()
 
 
 @pytest.mark.parametrize("symbol", ["BTCUSDT", "BTCUSD", "ETHPERP"])
 @pytest.mark.parametrize("leg", ["long", "short"])
 def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg: str) -> None:
     caller = Caller()
-    world, uid, spec = caller.sandbox.world, caller.key("copy-old").uid, CONTRACTS[symbol]
-    book = world.book(uid, spec.product_type)
+    exchange_state, uid, spec = caller.sandbox.exchange_state, caller.key("copy-old").uid, CONTRACTS[symbol]
+    book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        world.burst(book, held)
-    world.open_position(uid, symbol, leg, Decimal(1))
+        exchange_state.burst(book, held)
+    exchange_state.open_position(uid, symbol, leg, Decimal(1))
     for times in (Decimal("1.1"), Decimal("0.7")):
-        world.market.set_price(symbol, world.market.last(symbol) * times)
-        before = book.unrealised(spec.margin_coin, world.marks())
-        world.open_position(uid, symbol, leg, Decimal("0.6"))
-        after = book.unrealised(spec.margin_coin, world.marks())
+        exchange_state.market.set_price(symbol, exchange_state.market.last(symbol) * times)
+        before = book.unrealised(spec.margin_coin, exchange_state.marks())
+        exchange_state.open_position(uid, symbol, leg, Decimal("0.6"))
+        after = book.unrealised(spec.margin_coin, exchange_state.marks())
         assert abs(after - before) < Decimal("1e-14")
-    world.check_books()
+    exchange_state.check_books()
 
 
 def test_the_past_of_everybody_balances(reading: Caller) -> None:
-    world = reading.sandbox.world
-    for key in world.keys:
-        account = world.account(key.uid)
-        for marks in (world.marks(), {symbol: mark * 2 for symbol, mark in world.marks().items()}):
+    exchange_state = reading.sandbox.exchange_state
+    for key in exchange_state.keys:
+        account = exchange_state.account(key.uid)
+        for marks in (exchange_state.marks(), {symbol: mark * 2 for symbol, mark in exchange_state.marks().items()}):
             audit.check_account(account, marks)
 
 
-def account_of(world: ExchangeState, name: str, marks: dict[str, Decimal]) -> dict[str, Any]:
-    uid = next(key.uid for key in world.keys if key.name == name)
-    return account_row(world.book(uid, "USDT-FUTURES"), "USDT", marks)
+def account_of(exchange_state: ExchangeState, name: str, marks: dict[str, Decimal]) -> dict[str, Any]:
+    uid = next(key.uid for key in exchange_state.keys if key.name == name)
+    return account_row(exchange_state.book(uid, "USDT-FUTURES"), "USDT", marks)
 
 
 def test_several_assets_stand_behind_one_coin_s_debt(reading: Caller) -> None:
-    world = reading.sandbox.world
-    row = account_of(world, "multi-assets", world.marks())
+    exchange_state = reading.sandbox.exchange_state
+    row = account_of(exchange_state, "multi-assets", exchange_state.marks())
     assert row["assetMode"] == "union"
     assert Decimal(row["accountEquity"]) < -4_000, "the margin coin alone is below nothing"
     assert Decimal(row["unionTotalMargin"]) > Decimal(row["unionAvailable"]) > 70_000
@@ -175,13 +175,15 @@ def test_several_assets_stand_behind_one_coin_s_debt(reading: Caller) -> None:
     assert row["crossedRiskRate"] == "0"
     assert 0 < Decimal(row["unionMm"]) < 5_000
     assert [asset["coin"] for asset in row["assetList"]] == ["USDT", "BTC", "ETH"]
-    half = account_of(world, "multi-assets", {symbol: mark / 2 for symbol, mark in world.marks().items()})
+    half = account_of(
+        exchange_state, "multi-assets", {symbol: mark / 2 for symbol, mark in exchange_state.marks().items()}
+    )
     assert Decimal(half["unionTotalMargin"]) < Decimal(row["unionTotalMargin"]), "assets are worth what the market says"
 
 
 def test_isolated_positions_have_their_margin_to_themselves(reading: Caller) -> None:
-    world = reading.sandbox.world
-    row = account_of(world, "isolated", world.marks())
+    exchange_state = reading.sandbox.exchange_state
+    row = account_of(exchange_state, "isolated", exchange_state.marks())
     assert Decimal(row["isolatedMargin"]) > 0 and Decimal(row["crossedMargin"]) > 0
     positions = reading.get("futures.positions", "isolated", productType="USDT-FUTURES").rows
     modes = {position["symbol"]: position["marginMode"] for position in positions}
@@ -193,31 +195,31 @@ def test_isolated_positions_have_their_margin_to_themselves(reading: Caller) -> 
 
 def test_an_isolated_position_is_closed_by_force_alone() -> None:
     caller = Caller()
-    world, uid = caller.sandbox.world, caller.key("isolated").uid
-    book = world.book(uid, "USDT-FUTURES")
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("isolated").uid
+    book = exchange_state.book(uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        world.burst(book, held)
+        exchange_state.burst(book, held)
     for order in list(book.orders.values()):
-        world.cancel_order(uid, order.spec.symbol, order.order_id)
+        exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
     book.live_triggers.clear()
     for symbol in ("ETHUSDT", "BTCUSDT"):
-        world.open_position(uid, symbol, "long", Decimal(1))
+        exchange_state.open_position(uid, symbol, "long", Decimal(1))
     balance = book.balances["USDT"]
-    world.still = False
-    world.market.set_price("ETHUSDT", world.market.last("ETHUSDT") * Decimal("0.9"))
-    world.advance(world.now_ms + world.tick_ms)
+    exchange_state.still = False
+    exchange_state.market.set_price("ETHUSDT", exchange_state.market.last("ETHUSDT") * Decimal("0.9"))
+    exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
     assert book.held("ETHUSDT", "long") is None
     assert book.held("BTCUSDT", "long") is not None
     assert balance - book.balances["USDT"] < 500
-    world.check_books()
+    exchange_state.check_books()
 
 
 @pytest.mark.parametrize("name", ["unionTotalMargin", "unionAvailable", "unionMm", "crossedMargin", "isolatedMargin"])
 def test_union_and_isolated_figures_are_not_believed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = Caller()
-    world = caller.sandbox.world
+    exchange_state = caller.sandbox.exchange_state
     for account in ("multi-assets", "isolated"):
-        world.account(caller.key(account).uid)
+        exchange_state.account(caller.key(account).uid)
 
     def reported(*given: Any) -> dict[str, Any]:
         row = account_row(*given)
@@ -225,4 +227,4 @@ def test_union_and_isolated_figures_are_not_believed(name: str, monkeypatch: pyt
 
     monkeypatch.setattr(audit, "account_row", reported)
     with pytest.raises(AssertionError):
-        world.check_books()
+        exchange_state.check_books()

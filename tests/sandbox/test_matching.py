@@ -22,21 +22,21 @@ class Waiting:
     def __init__(self, mode: str) -> None:
         self.caller = Caller()
         self.name = ACCOUNTS[mode]
-        self.world = self.caller.sandbox.world
-        self.world.market.set_price("BTCUSDT", PRICE)
+        self.exchange_state = self.caller.sandbox.exchange_state
+        self.exchange_state.market.set_price("BTCUSDT", PRICE)
         self.uid = self.caller.key(self.name).uid
         for held in list(self.book.holdings.values()):
-            self.world.burst(self.book, held)
+            self.exchange_state.burst(self.book, held)
         for order in list(self.book.orders.values()):
-            self.world.cancel_order(self.uid, order.spec.symbol, order.order_id)
+            self.exchange_state.cancel_order(self.uid, order.spec.symbol, order.order_id)
         self.book.live_triggers.clear()
 
     @property
     def book(self) -> FuturesAccount:
-        return self.world.book(self.uid, "USDT-FUTURES")
+        return self.exchange_state.book(self.uid, "USDT-FUTURES")
 
     def hold(self, leg: str, size: str) -> None:
-        self.world.open_position(self.uid, "BTCUSDT", leg, Decimal(size))
+        self.exchange_state.open_position(self.uid, "BTCUSDT", leg, Decimal(size))
 
     def wait(self, plan_type: str, leg: str, size: str = "0.3") -> str:
         row = trigger_row(
@@ -57,11 +57,11 @@ class Waiting:
 
     def come(self) -> None:
         """Let the price the trigger waits for come, for one tick."""
-        self.world.market.set_price("BTCUSDT", self.price)
-        self.world.still = False
-        self.world.advance(self.world.now_ms + self.world.tick_ms)
-        self.world.still = True
-        self.world.check_books()
+        self.exchange_state.market.set_price("BTCUSDT", self.price)
+        self.exchange_state.still = False
+        self.exchange_state.advance(self.exchange_state.now_ms + self.exchange_state.tick_ms)
+        self.exchange_state.still = True
+        self.exchange_state.check_books()
 
     def sizes(self) -> dict[str, Decimal]:
         return {leg: held.size for (_, leg), held in self.book.holdings.items()}

@@ -42,7 +42,7 @@ class Shelf:
         account, self.parameters = GIVEN[name]
         self.account = account
         self.caller = _live()
-        self.caller.sandbox.world.rows = self._rows  # type: ignore[method-assign]
+        self.caller.sandbox.exchange_state.rows = self._rows  # type: ignore[method-assign]
 
     def _rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[dict[str, Any]]:
         template: dict[str, Any] = {

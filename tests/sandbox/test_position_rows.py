@@ -32,7 +32,7 @@ PRICE = Decimal("80000")
 @pytest.fixture
 def caller() -> Caller:
     caller = Caller()
-    caller.sandbox.world.market.set_price("BTCUSDT", PRICE)
+    caller.sandbox.exchange_state.market.set_price("BTCUSDT", PRICE)
     return caller
 
 
@@ -102,22 +102,22 @@ def test_at_the_liquidation_price_what_stands_behind_a_position_is_the_maintenan
 
 @pytest.mark.parametrize(("account", "leg"), [("managed", "long"), ("managed", "short"), ("broker", "short")])
 def test_it_is_liquidated_where_its_row_says(caller: Caller, account: str, leg: str) -> None:
-    world = caller.sandbox.world
+    exchange_state = caller.sandbox.exchange_state
     uid = caller.hold(account, **{leg: "1"})
-    book = world.book(uid, USDT)
+    book = exchange_state.book(uid, USDT)
     for held in [held for held in book.holdings.values() if held.spec.symbol != "BTCUSDT"]:
-        world.burst(book, held)
+        exchange_state.burst(book, held)
     only_what_is_held(book)
     book.balances["USDT"] = Decimal(12_000)
     (row,) = rows(caller, account)
     price = figure(row, "liquidationPrice")
     assert (price < PRICE) is (leg == "long")
     assert Decimal("0.05") < abs(price - PRICE) / PRICE < Decimal("0.2")
-    world.still = False
+    exchange_state.still = False
     towards = 1 if leg == "long" else -1
     for away, left in ((Decimal("0.002"), 1), (Decimal("-0.002"), 0)):
-        world.market.set_price("BTCUSDT", price * (1 + towards * away))
-        world.advance(world.now_ms + world.tick_ms)
+        exchange_state.market.set_price("BTCUSDT", price * (1 + towards * away))
+        exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
         assert len(rows(caller, account)) == left, away
     assert book.fills[-1]["tradeSide"].startswith("burst_")
 
@@ -145,19 +145,19 @@ def test_the_ratio_is_the_accounts_risk(caller: Caller) -> None:
 
 def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
     uid = caller.hold("managed", long="0.5")
-    world = caller.sandbox.world
-    only_what_is_held(world.book(uid, USDT))
+    exchange_state = caller.sandbox.exchange_state
+    only_what_is_held(exchange_state.book(uid, USDT))
     charged = Decimal("0.5") * PRICE * TAKER_FEE
     (row,) = rows(caller, "managed")
     assert figure(row, "deductedFee") == charged
-    world.open_position(uid, "BTCUSDT", "long", Decimal("0.1"))
+    exchange_state.open_position(uid, "BTCUSDT", "long", Decimal("0.1"))
     charged += Decimal("0.1") * PRICE * TAKER_FEE
-    world.place_order(uid, "BTCUSDT", "buy", "close", Decimal("0.2"), PRICE)
-    world.still = False
-    world.market.set_price("BTCUSDT", PRICE + 2_000)
+    exchange_state.place_order(uid, "BTCUSDT", "buy", "close", Decimal("0.2"), PRICE)
+    exchange_state.still = False
+    exchange_state.market.set_price("BTCUSDT", PRICE + 2_000)
     while rows(caller, "managed")[0]["locked"] != "0":
-        world.advance(world.now_ms + world.tick_ms)
-    world.still = True
+        exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
+    exchange_state.still = True
     charged += Decimal("0.2") * PRICE * MAKER_FEE
     (row,) = rows(caller, "managed")
     assert figure(row, "deductedFee") == charged
@@ -167,8 +167,8 @@ def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
 @pytest.mark.parametrize("leg", ["long", "short"])
 def test_a_fill_that_turns_a_position_round_is_paid_by_both_sides(caller: Caller, leg: str) -> None:
     caller.hold("one-way", **{leg: "0.3"})
-    world, uid = caller.sandbox.world, caller.key("one-way").uid
-    world.open_position(uid, "BTCUSDT", "short" if leg == "long" else "long", Decimal("0.5"))
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("one-way").uid
+    exchange_state.open_position(uid, "BTCUSDT", "short" if leg == "long" else "long", Decimal("0.5"))
     (row,) = rows(caller, "one-way")
     assert (row["holdSide"], row["total"]) == ("short" if leg == "long" else "long", "0.2")
     assert figure(row, "deductedFee") == Decimal("0.2") * PRICE * TAKER_FEE
@@ -176,16 +176,16 @@ def test_a_fill_that_turns_a_position_round_is_paid_by_both_sides(caller: Caller
 
 @pytest.mark.parametrize(("symbol", "leg"), [("BTCUSDT", "long"), ("BTCUSDT", "short"), ("BTCUSD", "short")])
 def test_closing_at_the_break_even_price_gives_back_what_was_paid(caller: Caller, symbol: str, leg: str) -> None:
-    world, uid = caller.sandbox.world, caller.key("coin").uid
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("coin").uid
     spec = CONTRACTS[symbol]
-    book = world.book(uid, spec.product_type)
+    book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        world.burst(book, held)
+        exchange_state.burst(book, held)
     before = book.balances[spec.margin_coin]
-    world.open_position(uid, symbol, leg, Decimal("0.5"))
+    exchange_state.open_position(uid, symbol, leg, Decimal("0.5"))
     (row,) = rows(caller, "coin", symbol)
-    world.market.set_price(symbol, figure(row, "breakEvenPrice"))
-    world.burst(book, book.holdings[symbol, leg])
+    exchange_state.market.set_price(symbol, figure(row, "breakEvenPrice"))
+    exchange_state.burst(book, book.holdings[symbol, leg])
     # Prices come in steps of 0.1, of which half is lost in setting one.
     assert abs(book.balances[spec.margin_coin] - before) <= Decimal("0.05") * (1 if not spec.inverse else 1 / PRICE)
 
@@ -196,12 +196,12 @@ def test_closing_at_the_break_even_price_gives_back_what_was_paid(caller: Caller
 @pytest.mark.parametrize("leg", ["long", "short"])
 def test_close_orders_lock_what_they_would_close(caller: Caller, leg: str) -> None:
     caller.hold("hedge", long="1", short="2")
-    world, uid = caller.sandbox.world, caller.key("hedge").uid
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("hedge").uid
     side, beyond = ("buy", PRICE * 2) if leg == "long" else ("sell", PRICE / 2)
-    first = world.place_order(uid, "BTCUSDT", side, "close", Decimal("0.3"), beyond)
-    world.place_order(uid, "BTCUSDT", side, "close", Decimal("0.2"), beyond)
+    first = exchange_state.place_order(uid, "BTCUSDT", side, "close", Decimal("0.3"), beyond)
+    exchange_state.place_order(uid, "BTCUSDT", side, "close", Decimal("0.2"), beyond)
     before = {row["holdSide"]: row["openDelegateSize"] for row in rows(caller, "hedge")}
-    world.place_order(uid, "BTCUSDT", side, "open", Decimal("0.4"), PRICE / 2 if leg == "long" else PRICE * 2)
+    exchange_state.place_order(uid, "BTCUSDT", side, "open", Decimal("0.4"), PRICE / 2 if leg == "long" else PRICE * 2)
     by_leg = {row["holdSide"]: row for row in rows(caller, "hedge")}
     mine, other = by_leg.pop(leg), by_leg.popitem()[1]
     assert mine["locked"] == "0.5"
@@ -210,20 +210,20 @@ def test_close_orders_lock_what_they_would_close(caller: Caller, leg: str) -> No
     assert (other["locked"], other["available"]) == ("0", other["total"])
     pending = caller.get("futures.pending_orders", productType=USDT, orderId=first).rows
     assert [row["reduceOnly"] for row in pending] == ["YES"]
-    world.cancel_order(uid, "BTCUSDT", first)
+    exchange_state.cancel_order(uid, "BTCUSDT", first)
     assert {row["holdSide"]: row["locked"] for row in rows(caller, "hedge")}[leg] == "0.2"
 
 
 @pytest.mark.parametrize(("leg", "side"), [("long", "sell"), ("short", "buy")])
 def test_in_one_way_mode_only_reduce_only_orders_lock(caller: Caller, leg: str, side: str) -> None:
     caller.hold("one-way", **{leg: "1"})
-    world, uid = caller.sandbox.world, caller.key("one-way").uid
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("one-way").uid
     beyond = PRICE * 2 if side == "sell" else PRICE / 2
-    world.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.3"), beyond)
+    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.3"), beyond)
     assert rows(caller, "one-way")[0]["available"] == "1"
-    world.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
+    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
     assert (rows(caller, "one-way")[0]["available"], rows(caller, "one-way")[0]["locked"]) == ("0.4", "0.6")
-    world.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
+    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
     assert rows(caller, "one-way")[0]["available"] == "0", "more cannot be locked than there is"
 
 
@@ -236,8 +236,8 @@ def test_margin_that_is_used_is_not_available(caller: Caller) -> None:
 
     caller.hold("managed")
     before = account()
-    world, uid = caller.sandbox.world, caller.key("managed").uid
-    world.open_position(uid, "BTCUSDT", "long", Decimal("0.5"))
+    exchange_state, uid = caller.sandbox.exchange_state, caller.key("managed").uid
+    exchange_state.open_position(uid, "BTCUSDT", "long", Decimal("0.5"))
     after = account()
     (row,) = rows(caller, "managed")
     assert figure(row, "marginSize") == Decimal("0.5") * PRICE / 10
@@ -247,7 +247,7 @@ def test_margin_that_is_used_is_not_available(caller: Caller) -> None:
     for each in (before, after):
         parts = sum(figure(each, name) for name in ("available", "locked", "unrealizedPL"))
         assert abs(parts - figure(each, "accountEquity")) <= Decimal("0.00000002")
-    world.book(uid, USDT).balances["USDT"] = Decimal(1)
+    exchange_state.book(uid, USDT).balances["USDT"] = Decimal(1)
     assert account()["available"] == "0"
 
 
@@ -276,7 +276,7 @@ def test_the_stops_that_wait_stand_with_their_position(
     caller: Caller, account: str, leg: str, profit: str, loss: str
 ) -> None:
     uid = caller.hold(account, **{leg: "1"})
-    book = caller.sandbox.world.book(uid, USDT)
+    book = caller.sandbox.exchange_state.book(uid, USDT)
     book.live_triggers.clear()
 
     def stops() -> tuple[str, ...]:

@@ -214,18 +214,18 @@ def test_coin_filter(reading: Caller) -> None:
 
 
 def test_minimum_of_data(reading: Caller) -> None:
-    world, uid = reading.sandbox.world, reading.key("hedge").uid
+    exchange_state, uid = reading.sandbox.exchange_state, reading.key("hedge").uid
     for name in ("hedge", "one-way"):
         uid = reading.key(name).uid
-        assert len(world.rows(uid, "orders", "USDT-FUTURES")) >= 20
-        assert len(world.rows(uid, "fills", "USDT-FUTURES")) >= 2000
-        triggers = world.rows(uid, "triggers", "USDT-FUTURES")
+        assert len(exchange_state.rows(uid, "orders", "USDT-FUTURES")) >= 20
+        assert len(exchange_state.rows(uid, "fills", "USDT-FUTURES")) >= 2000
+        triggers = exchange_state.rows(uid, "triggers", "USDT-FUTURES")
         assert len(triggers) >= 300
         kinds = {(row["planType"], row["planStatus"]) for row in triggers}
         assert len(kinds) == 7 * 3, "every plan type in every status"
-        oldest = min(int(row["cTime"]) for row in world.rows(uid, "fills", "USDT-FUTURES"))
+        oldest = min(int(row["cTime"]) for row in exchange_state.rows(uid, "fills", "USDT-FUTURES"))
         assert oldest < NOW_MS - 85 * DAY_MS
-    world.check_books()
+    exchange_state.check_books()
 
 
 def test_dialects() -> None:

@@ -45,28 +45,28 @@ class Stand:
 
     def hold(self, mode: PositionMode, long: Decimal, short: Decimal) -> None:
         self.account = "managed" if mode is PositionMode.HEDGE else "broker"
-        world, uid = self.caller.sandbox.world, self.caller.key(self.account).uid
-        book = world.book(uid, "USDT-FUTURES")
+        exchange_state, uid = self.caller.sandbox.exchange_state, self.caller.key(self.account).uid
+        book = exchange_state.book(uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            world.burst(book, held)
+            exchange_state.burst(book, held)
         for order in list(book.orders.values()):
-            world.cancel_order(uid, order.spec.symbol, order.order_id)
-        world.set_mode(uid, "USDT-FUTURES", str(mode))
+            exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
+        exchange_state.set_mode(uid, "USDT-FUTURES", str(mode))
         self.uid = self.caller.hold(self.account, str(long), str(short))
 
     def held(self) -> Holdings:
-        book = self.caller.sandbox.world.book(self.uid, "USDT-FUTURES")
+        book = self.caller.sandbox.exchange_state.book(self.uid, "USDT-FUTURES")
         long, short = (
             held.size if held else Decimal(0) for held in map(book.holdings.get, ((SYMBOL, "long"), (SYMBOL, "short")))
         )
         return Legs(long, short) if book.mode == "hedge_mode" else Net(long - short)
 
     def liquidated(self) -> bool:
-        fills = self.caller.sandbox.world.rows(self.uid, "fills", "USDT-FUTURES")
+        fills = self.caller.sandbox.exchange_state.rows(self.uid, "fills", "USDT-FUTURES")
         return any(row["tradeSide"].startswith("burst_") for row in fills[: len(fills) - self.fills])
 
     def reverse(self, fault: str, plan: ReversalPlan) -> Any:
-        self.fills = len(self.caller.sandbox.world.rows(self.uid, "fills", "USDT-FUTURES"))
+        self.fills = len(self.caller.sandbox.exchange_state.rows(self.uid, "fills", "USDT-FUTURES"))
         self.caller.sandbox.faults.heal()
         self.caller.sandbox.faults.next(fault)
         return self.caller.post("futures.reverse", dict(plan.request.values()), self.account)
@@ -118,7 +118,7 @@ def test_a_fault_comes_out_as_it_is_called(
         return
     assert answer.code == "00000", answer.body
     assert name_outcome(plan, STAND.held(), liquidated=STAND.liquidated()) is SAID[fault], STAND.held()
-    STAND.caller.sandbox.world.check_books()
+    STAND.caller.sandbox.exchange_state.check_books()
 
 
 @pytest.mark.parametrize("size", ["0.0001", "0.3", "1", None])
@@ -136,7 +136,7 @@ def test_in_one_way_mode_other_is_none_of_the_named_outcomes(size: str | None, l
 def test_short_margin_does_not_make_another_outcome_of_a_fault() -> None:
     for fault in ("reverse-smaller", "larger", "other"):
         STAND.hold(PositionMode.HEDGE, Decimal(1), Decimal(0))
-        book = STAND.caller.sandbox.world.book(STAND.uid, "USDT-FUTURES")
+        book = STAND.caller.sandbox.exchange_state.book(STAND.uid, "USDT-FUTURES")
         before, book.balances["USDT"] = book.balances["USDT"], Decimal(0)
         plan = planned(PositionMode.HEDGE, STAND.held(), Side.BUY, Decimal(1))
         STAND.reverse(fault, plan)

@@ -20,7 +20,7 @@ import pytest
 from tests.sandbox.calling import NOW_MS
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serve, serving
 
 TIME = "/api/v2/public/time"
@@ -83,8 +83,8 @@ def test_clients_that_hold_on_do_not_keep_it() -> None:
 
 
 async def test_it_ends_while_an_answer_is_delayed() -> None:
-    world = build_world(7, NOW_MS)
-    sandbox = Sandbox(world, lambda: NOW_MS, SandboxOptions(delay_ms=60_000))
+    exchange_state = build_exchange_state(7, NOW_MS)
+    sandbox = Sandbox(exchange_state, lambda: NOW_MS, SandboxOptions(delay_ms=60_000))
     stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serving(sandbox, "127.0.0.1", 0, ready.set_result, stop))
     base_url = await ready
@@ -123,8 +123,8 @@ def test_it_serves_on_ipv6(host: str) -> None:
 
 
 async def test_a_caller_over_ipv6_is_known_by_its_address() -> None:
-    world = build_world(7, NOW_MS)
-    sandbox = Sandbox(world, lambda: NOW_MS)
+    exchange_state = build_exchange_state(7, NOW_MS)
+    sandbox = Sandbox(exchange_state, lambda: NOW_MS)
     seen: list[str] = []
     answer = sandbox.answer
 
@@ -153,7 +153,7 @@ def test_a_port_that_is_none_is_refused_in_a_sentence(port: int) -> None:
 
 
 async def test_serving_refuses_it_too_and_leaves_nothing_behind() -> None:
-    sandbox = Sandbox(build_world(7, NOW_MS), lambda: NOW_MS)
+    sandbox = Sandbox(build_exchange_state(7, NOW_MS), lambda: NOW_MS)
     with pytest.raises(ValueError, match="from 0 to 65535"):
         await serving(sandbox, "127.0.0.1", 65_536, print, asyncio.Event())
     assert len(asyncio.all_tasks()) == 1
@@ -161,7 +161,7 @@ async def test_serving_refuses_it_too_and_leaves_nothing_behind() -> None:
 
 async def test_an_address_in_use_is_an_os_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        sandbox = Sandbox(build_world(7, NOW_MS), lambda: NOW_MS)
+        sandbox = Sandbox(build_exchange_state(7, NOW_MS), lambda: NOW_MS)
         with pytest.raises(OSError, match="in use"):
             await serving(sandbox, "127.0.0.1", taken.getsockname()[1], print, asyncio.Event())
 
@@ -173,7 +173,7 @@ async def test_a_failing_start_frees_the_port() -> None:
         told.append(base_url)
         raise RuntimeError("nobody is there")
 
-    sandbox = Sandbox(build_world(7, NOW_MS), lambda: NOW_MS)
+    sandbox = Sandbox(build_exchange_state(7, NOW_MS), lambda: NOW_MS)
     with pytest.raises(RuntimeError, match="nobody"):
         await serving(sandbox, "127.0.0.1", 0, fail, asyncio.Event())
     with socket.create_server(("127.0.0.1", urlsplit(told[0]).port or 0)):

@@ -27,7 +27,7 @@ from tradetui.exchange import (
 from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.trading.holdings import Legs
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.enums import Side
@@ -51,7 +51,7 @@ async def arrive(
 
 
 def long_of(caller: Caller) -> Decimal:
-    held = caller.sandbox.world.book(caller.key("hedge").uid, "USDT-FUTURES").held(SYMBOL, "long")
+    held = caller.sandbox.exchange_state.book(caller.key("hedge").uid, "USDT-FUTURES").held(SYMBOL, "long")
     return held.size if held else Decimal(0)
 
 
@@ -90,10 +90,10 @@ async def test_a_reversal_at_a_skewed_clock_does_nothing(fresh: Caller) -> None:
 
 
 async def test_a_stale_read_is_the_last_answer_to_the_same_question(fresh: Caller) -> None:
-    world, uid = fresh.sandbox.world, fresh.hold("hedge", "1")
+    exchange_state, uid = fresh.sandbox.exchange_state, fresh.hold("hedge", "1")
     fresh.sandbox.faults.next("stale-reads")
     assert total(await arrive(fresh, "futures.positions", query=POSITIONS)) == "1", "nothing older is known"
-    world.open_position(uid, SYMBOL, "long", Decimal("0.5"))
+    exchange_state.open_position(uid, SYMBOL, "long", Decimal("0.5"))
     fresh.now_ms += 5_000
     fresh.sandbox.faults.next("stale-reads", times=3)
     stale = await arrive(fresh, "futures.positions", query=POSITIONS)
@@ -125,7 +125,7 @@ async def test_a_5xx_may_have_been_processed_or_not_and_looks_the_same(fresh: Ca
     assert long_of(fresh) == Decimal(left)
     assert fresh.sandbox.counts[PATH] == 1
     assert fresh.sandbox.calls[-1].code == ""
-    fresh.sandbox.world.check_books()
+    fresh.sandbox.exchange_state.check_books()
 
 
 @pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
@@ -148,10 +148,10 @@ class Weather:
 
     def __init__(self) -> None:
         self.clock = LoopClock(START_MS)
-        world = build_world(7, START_MS)
-        world.still = True
-        self.sandbox = Sandbox(world, self.clock.wall_ms, SandboxOptions(limits=False))
-        key = world.keys[0]
+        exchange_state = build_exchange_state(7, START_MS)
+        exchange_state.still = True
+        self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False))
+        key = exchange_state.keys[0]
         self.client = ExchangeClient.in_process(
             self.sandbox,
             Credentials(key.api_key, key.secret, key.passphrase),
@@ -198,8 +198,8 @@ async def test_a_client_reads_again_after_a_5xx(fault: str) -> None:
 async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -> None:
     weather = Weather()
     weather.sandbox.faults.next(fault, endpoint="futures.reverse")
-    world = weather.sandbox.world
-    world.open_position(world.keys[0].uid, SYMBOL, "long", Decimal(1))
+    exchange_state = weather.sandbox.exchange_state
+    exchange_state.open_position(exchange_state.keys[0].uid, SYMBOL, "long", Decimal(1))
     with pytest.raises(OutcomeUnknown):
         await weather.client.futures.reverse(
             symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size="0.5"

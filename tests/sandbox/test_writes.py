@@ -15,7 +15,7 @@ HEDGE = {**REVERSAL, "side": "buy", "tradeSide": "Open"}
 
 
 def legs(caller: Caller, uid: str) -> tuple[Decimal, Decimal]:
-    book = caller.sandbox.world.book(uid, "USDT-FUTURES")
+    book = caller.sandbox.exchange_state.book(uid, "USDT-FUTURES")
     long, short = book.held("BTCUSDT", "long"), book.held("BTCUSDT", "short")
     return (long.size if long else Decimal(0), short.size if short else Decimal(0))
 
@@ -38,7 +38,7 @@ def test_hedge_mode(fresh: Caller, before: tuple[str, str], side: str, size: str
     assert set(answer.data) == {"orderId", "clientOid"}
     assert answer.data["clientOid"] == "mine-1"
     assert legs(fresh, uid) == tuple(map(Decimal, after))
-    fresh.sandbox.world.check_books()
+    fresh.sandbox.exchange_state.check_books()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_nothing_to_reverse(fresh: Caller) -> None:
 def test_the_fills_and_orders_of_a_reversal(fresh: Caller) -> None:
     uid = fresh.hold("hedge", "1")
     answer = fresh.post("futures.reverse", {**HEDGE, "size": "1", "clientOid": "mine-2"})
-    opened, closed = fresh.sandbox.world.rows(uid, "fills", "USDT-FUTURES")[:2]
+    opened, closed = fresh.sandbox.exchange_state.rows(uid, "fills", "USDT-FUTURES")[:2]
     assert (closed["side"], closed["tradeSide"]) == ("buy", "close")
     assert (opened["side"], opened["tradeSide"]) == ("sell", "open")
     assert closed["orderId"] == answer.data["orderId"]
@@ -97,7 +97,7 @@ def test_the_fills_and_orders_of_a_reversal(fresh: Caller) -> None:
 
 def test_when_margin_is_short_less_is_opened(fresh: Caller) -> None:
     uid = fresh.hold("hedge", "1")
-    book = fresh.sandbox.world.book(uid, "USDT-FUTURES")
+    book = fresh.sandbox.exchange_state.book(uid, "USDT-FUTURES")
     book.balances["USDT"] = Decimal(0)
     fresh.post("futures.reverse", {**HEDGE, "size": "1"})
     long, short = legs(fresh, uid)
@@ -135,7 +135,7 @@ def test_a_batch_is_created_with_usable_keys(fresh: Caller) -> None:
     assert len(answer.data) == 2
     made = answer.data[0]
     assert made["permList"] == ["read"] and made["ipList"] == ["127.0.0.1"]
-    assert any(key.api_key == made["subAccountApiKey"] for key in fresh.sandbox.world.keys)
+    assert any(key.api_key == made["subAccountApiKey"] for key in fresh.sandbox.exchange_state.keys)
 
 
 @pytest.mark.parametrize(
@@ -167,22 +167,22 @@ def test_only_a_key_bound_to_addresses_creates_sub_accounts(fresh: Caller) -> No
     refused = fresh.post("subaccounts.create_batch", [virtual()], "managed")
     assert (refused.status, refused.code) == (400, "22010")
     assert refused.body["msg"] == "Please bind ip whitelist address"
-    assert not fresh.sandbox.world.account(fresh.key("managed").uid).virtual_subaccounts
+    assert not fresh.sandbox.exchange_state.account(fresh.key("managed").uid).virtual_subaccounts
     assert fresh.get("futures.accounts", "managed", productType="USDT-FUTURES").code == "00000", "it may do the rest"
     assert fresh.post("subaccounts.create_batch", [virtual()], "hedge").code == "00000"
 
 
 def test_a_sub_account_with_ten_keys_gets_no_further_one(fresh: Caller) -> None:
-    account = fresh.sandbox.world.account(fresh.key("at-limits").uid)
+    account = fresh.sandbox.exchange_state.account(fresh.key("at-limits").uid)
     full, other = (row["subAccountName"] for row in account.virtual_subaccounts[:2])
     assert account.virtual_subaccounts[0]["keys"] == 10
-    keys = len(fresh.sandbox.world.keys)
+    keys = len(fresh.sandbox.exchange_state.keys)
     for name in (full, full.upper()):
         answer = fresh.post("subaccounts.create_batch", [virtual(name)], "at-limits")
         assert (answer.status, answer.code) == (400, "40063"), name
         assert "10 keys" in answer.body["msg"]
     assert fresh.post("subaccounts.create_batch", [virtual(other)], "at-limits").code == "40060", "it has only one"
-    assert len(fresh.sandbox.world.keys) == keys
+    assert len(fresh.sandbox.exchange_state.keys) == keys
 
 
 def test_broker_sub_accounts(fresh: Caller) -> None:

@@ -29,7 +29,7 @@ class HostileExchange:
     """The embedded exchange with every other word replaced; one endpoint refuses everything."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self.world = sandbox.world
+        self.exchange_state = sandbox.exchange_state
         self.options = sandbox.options
         self._sandbox = sandbox
         self._texts = cycle(HOSTILE)

@@ -12,7 +12,7 @@ from tradetui.desk.intents.journal import State
 
 
 async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)
@@ -23,7 +23,7 @@ async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:
 
 async def doubtful(stage: Stage, pilot: Pilot[None]) -> None:
     """A reversal that never arrived, in its first second: it is still being looked for, and might arrive yet."""
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)

@@ -36,7 +36,7 @@ def asks_for_the_word(stage: Stage) -> None:
 
 async def still(stage: Stage, pilot: Pilot[None]) -> None:
     """Stop the market, so that a preview stays true."""
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.pause()
 
@@ -70,7 +70,7 @@ async def read_at_once(stage: Stage, pilot: Pilot[None], text: str, *, gap_s: fl
 def hold_more(stage: Stage, dialog: ReversalDialog, leg: str, size: str) -> None:
     """Somebody else opens so much of a leg."""
     uid = stage.desk.settings.uid or ""
-    stage.sandbox.world.open_position(uid, dialog._target.symbol, leg, Decimal(size))
+    stage.sandbox.exchange_state.open_position(uid, dialog._target.symbol, leg, Decimal(size))
 
 
 def said(stage: Stage) -> str:

@@ -128,7 +128,7 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
         for row in ("✓ alphaone", "✓ betatwos"):
             assert row in text
         assert COVERED in text
-        made = [key for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE]
+        made = [key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE]
         assert len(made) == 2
         for key in made:
             assert key.secret not in text and key.api_key not in text
@@ -149,7 +149,7 @@ async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path
         result = await sent(stage, pilot)
         await pilot.press("tab")
         assert result.focused is result.query_one("#close", Button)
-        first, second = (key for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE)
+        first, second = (key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         await pilot.press("v")
         await pilot.pause()
         assert first.secret in screen_text(stage.app)
@@ -207,7 +207,7 @@ async def test_the_copy_key() -> None:
         assert "key kept as copy-trading" in words(stage)
         await pilot.press("s")
         await asyncio.sleep(0.1)
-        secret = next(key.secret for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE)
+        secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         assert stage.app.clipboard == secret
         assert said(stage) == "Copied the secret of copy-trading; the clipboard holds it now."
         await pilot.pause()
@@ -601,7 +601,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         # On the screen the path, which is as long as it is, decides where the line breaks.
         assert any("No space left on device" in str(each.content) for each in result.query(Static))
         assert not result.query(GivenKeys)
-        secret = next(key.secret for key in stage.sandbox.world.keys if key.passphrase == PASSPHRASE)
+        secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         assert secret not in screen_text(stage.app)
         await pilot.press("escape", "q")
         await pilot.pause()

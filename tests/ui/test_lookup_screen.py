@@ -72,7 +72,7 @@ def ids(screen: LookupScreen) -> list[str]:
 def book(stage: Stage, table: str) -> list[dict[str, Any]]:
     uid = stage.desk.settings.uid
     assert uid is not None
-    rows: Any = stage.sandbox.world.rows(uid, BOOKS[table], None)
+    rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table], None)
     return list(rows)
 
 
@@ -230,7 +230,7 @@ async def test_reading_again_begins_at_the_newest() -> None:
         before = ids(screen)
         uid = stage.desk.settings.uid
         assert uid is not None
-        bills = stage.sandbox.world.account(uid).bills
+        bills = stage.sandbox.exchange_state.account(uid).bills
         bills.insert(0, {**bills[0], "billId": str(int(bills[0]["billId"]) + 1)})
         await pilot.press("u")
         await settle(pilot)

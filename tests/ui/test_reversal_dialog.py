@@ -28,7 +28,7 @@ def posts(stage: Stage) -> int:
 
 async def still(stage: Stage, pilot: Pilot[None]) -> None:
     """Stop the market, so that a preview stays true."""
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.pause()
 
@@ -124,7 +124,7 @@ async def test_a_changed_position_is_shown_instead_of_sent() -> None:
         dialog = await opened(stage, pilot)
         target = dialog._target
         uid = stage.desk.settings.uid or ""
-        stage.sandbox.world.open_position(uid, target.symbol, "long", Decimal("0.5"))
+        stage.sandbox.exchange_state.open_position(uid, target.symbol, "long", Decimal("0.5"))
         await pilot.press("tab", "enter")
         await asyncio.sleep(1)
         await pilot.pause()

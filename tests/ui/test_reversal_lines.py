@@ -71,7 +71,7 @@ async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size(
         dialog = await opened(stage, pilot)
         subject = dialog._subject
         target = dialog._target
-        book = stage.sandbox.world.book(stage.desk.settings.uid or "", str(target.product_type))
+        book = stage.sandbox.exchange_state.book(stage.desk.settings.uid or "", str(target.product_type))
         position = book.held(target.symbol, subject.split()[1].lower())
         assert position is not None
         position.size = Decimal(0)

@@ -85,7 +85,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         await pilot.press("2", "down")
         table = stage.app.main.table
         gone, uid = table.cursor_record, stage.desk.settings.uid or ""
-        book = stage.sandbox.world.book(uid, str(gone.product_type))
+        book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
         leg = "long" if gone.is_long else "short"
         position = book.held(gone.symbol, leg)
         assert position is not None

@@ -103,7 +103,7 @@ class Stage:
         if self.built is None:
             self.built = build_sandbox(self.seed, self.clock)
             if self.permissions is not None:
-                keys = self.built.world.keys
+                keys = self.built.exchange_state.keys
                 keys[:] = [replace(key, permissions=self.permissions) for key in keys]
             if self.before is not None:
                 self.before(self.built)

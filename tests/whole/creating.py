@@ -23,7 +23,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.wire.models.subaccounts import CreateBatchRequest
 from tradetui.wire.product_types import ProductType
@@ -95,9 +95,9 @@ async def scene(
     clock = LoopClock(START_MS)
     exchange: Sandbox | Scripted
     if script is None:
-        world = build_world(3, START_MS)
-        exchange = Sandbox(world, clock.wall_ms, SandboxOptions(seed=3, limits=False))
-        key = next(key for key in world.keys if key.name == account)
+        exchange_state = build_exchange_state(3, START_MS)
+        exchange = Sandbox(exchange_state, clock.wall_ms, SandboxOptions(seed=3, limits=False))
+        key = next(key for key in exchange_state.keys if key.name == account)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
     else:
         exchange, credentials = Scripted(script, clock.wall_ms), CREDENTIALS

@@ -11,7 +11,7 @@ from tests.whole.killing import SYMBOL
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving, wall_ms
 
 REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")
@@ -22,9 +22,11 @@ class ExchangeThread:
 
     def __init__(self, **options: Any) -> None:
         self.ahead_ms = 0
-        world = build_world(3, wall_ms())
-        world.still = True
-        self.sandbox = Sandbox(world, lambda: wall_ms() + self.ahead_ms, SandboxOptions(limits=False, **options))
+        exchange_state = build_exchange_state(3, wall_ms())
+        exchange_state.still = True
+        self.sandbox = Sandbox(
+            exchange_state, lambda: wall_ms() + self.ahead_ms, SandboxOptions(limits=False, **options)
+        )
         self.base_url = ""
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -50,27 +52,27 @@ class ExchangeThread:
     def key(self, mode: str) -> SandboxKey:
         """An account in hedge or one-way mode that trades by nobody's hand."""
         name = "managed" if mode == "hedge" else "broker"
-        return next(key for key in self.sandbox.world.keys if key.name == name)
+        return next(key for key in self.sandbox.exchange_state.keys if key.name == name)
 
     def hold(self, mode: str, long: str, short: str) -> None:
         """Make the account hold just this, without orders or triggers."""
-        world, uid = self.sandbox.world, self.key(mode).uid
+        exchange_state, uid = self.sandbox.exchange_state, self.key(mode).uid
         self.sandbox.catch_up()
-        book = world.book(uid, "USDT-FUTURES")
+        book = exchange_state.book(uid, "USDT-FUTURES")
         for order in list(book.orders):
-            world.cancel_order(uid, book.orders[order].spec.symbol, order)
+            exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
         book.live_triggers.clear()
         for held in list(book.holdings.values()):
-            world.burst(book, held)
+            exchange_state.burst(book, held)
         # What all the opening and closing cost; an account without margin reverses less than it was asked to.
         book.balances["USDT"] = Decimal(1_000_000)
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                world.open_position(uid, SYMBOL, leg, Decimal(size))
+                exchange_state.open_position(uid, SYMBOL, leg, Decimal(size))
 
     def held(self, mode: str) -> dict[str, str]:
         """What the account holds, as the journal writes it."""
-        book = self.sandbox.world.book(self.key(mode).uid, "USDT-FUTURES")
+        book = self.sandbox.exchange_state.book(self.key(mode).uid, "USDT-FUTURES")
         long, short = book.held(SYMBOL, "long"), book.held(SYMBOL, "short")
         sizes = [each.size if each else Decimal(0) for each in (long, short)]
         if book.mode == "hedge_mode":

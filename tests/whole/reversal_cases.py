@@ -108,10 +108,10 @@ async def _check(on: Scene, case: Case) -> None:
     assert any(held == result.after for result in preview.plan.results), (
         f"{case}: planned {[str(result.after) for result in preview.plan.results]}, held {held}"
     )
-    on.sandbox.world.check_books()
+    on.sandbox.exchange_state.check_books()
 
 
 def _clear(on: Scene) -> None:
-    book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+    book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        on.sandbox.world.burst(book, held)
+        on.sandbox.exchange_state.burst(book, held)

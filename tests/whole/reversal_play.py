@@ -40,7 +40,7 @@ from tradetui.exchange.transport.transport import (
 )
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
@@ -112,7 +112,7 @@ class Terminal:
     def __init__(self, play: Play, name: str) -> None:
         self.play, self.name, self.dead = play, name, False
         self.preview: Preview | None = None
-        key = next(key for key in play.sandbox.world.keys if key.uid == play.uid)
+        key = next(key for key in play.sandbox.exchange_state.keys if key.uid == play.uid)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         transport: Any = Watched(InProcessTransport(play.network), play, self)
         self.client = ExchangeClient(
@@ -148,13 +148,13 @@ class Play:
         self.tasks: dict[asyncio.Task[Any], str] = {}
         self.core_only = core_only
         self.clock = LoopClock(START_MS)
-        world = build_world(3, START_MS)
-        world.still = True
-        self.sandbox = Sandbox(world, self.clock.wall_ms, SandboxOptions(limits=False, core_only=core_only))
+        exchange_state = build_exchange_state(3, START_MS)
+        exchange_state.still = True
+        self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False, core_only=core_only))
         name = "managed" if mode == "hedge" else "broker"
-        self.uid = next(key.uid for key in world.keys if key.name == name)
+        self.uid = next(key.uid for key in exchange_state.keys if key.name == name)
         self.mode = PositionMode.HEDGE if mode == "hedge" else PositionMode.ONE_WAY
-        self.book = world.book(self.uid, "USDT-FUTURES")
+        self.book = exchange_state.book(self.uid, "USDT-FUTURES")
         self._clear()
         self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
         self.file = Path(self._folder.name) / "journal.sqlite"
@@ -308,20 +308,20 @@ class Play:
         """Somebody else trades on the account."""
         if self.mode is PositionMode.ONE_WAY and self.book.holdings:
             long = next(iter(self.book.holdings.values())).leg == "long"
-        self.sandbox.world.advance(self.clock_ms())
-        self.sandbox.world.open_position(self.uid, SYMBOL, "long" if long else "short", size)
+        self.sandbox.exchange_state.advance(self.clock_ms())
+        self.sandbox.exchange_state.open_position(self.uid, SYMBOL, "long" if long else "short", size)
         self.note_held()
 
     def closes(self) -> None:
         """Everything is liquidated."""
         for held in list(self.book.holdings.values()):
-            self.sandbox.world.burst(self.book, held)
+            self.sandbox.exchange_state.burst(self.book, held)
         self.note_held()
 
     def moves(self, percent: int) -> None:
         """The price moves."""
-        price = self.sandbox.world.market.last(SYMBOL)
-        self.sandbox.world.market.set_price(SYMBOL, (price * (100 + percent) / 100).quantize(Decimal("0.1")))
+        price = self.sandbox.exchange_state.market.last(SYMBOL)
+        self.sandbox.exchange_state.market.set_price(SYMBOL, (price * (100 + percent) / 100).quantize(Decimal("0.1")))
 
     def fails(self, kind: str, endpoint: str | None, times: int) -> None:
         """Bad weather for the next calls."""
@@ -333,7 +333,7 @@ class Play:
 
     def monitors(self) -> None:
         """A session in monitor mode tries to send."""
-        key = next(key for key in self.sandbox.world.keys if key.uid == self.uid)
+        key = next(key for key in self.sandbox.exchange_state.keys if key.uid == self.uid)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         reader = ExchangeReader.in_process(
             self.network, credentials, clock=self.clock, random=Random(1), budget=NoBudget()
@@ -434,7 +434,7 @@ class Play:
         for intent in self.intents():
             assert processed.count(intent.id) <= 1
             assert self.departed[intent.id] <= 1
-        self.sandbox.world.check_books()
+        self.sandbox.exchange_state.check_books()
 
     # Reading
 
@@ -490,14 +490,14 @@ class Play:
         return self._reader.execute(words, values).fetchall()
 
     def _clear(self) -> None:
-        world, book = self.sandbox.world, self.book
+        exchange_state, book = self.sandbox.exchange_state, self.book
         for order in list(book.orders):
-            world.cancel_order(self.uid, book.orders[order].spec.symbol, order)
+            exchange_state.cancel_order(self.uid, book.orders[order].spec.symbol, order)
         for held in list(book.holdings.values()):
-            world.burst(book, held)
+            exchange_state.burst(book, held)
         book.live_triggers.clear()
         book.fills.clear()
-        world.open_position(self.uid, SYMBOL, "long", Decimal(2))
+        exchange_state.open_position(self.uid, SYMBOL, "long", Decimal(2))
 
 
 async def _now(clock: LoopClock) -> int:

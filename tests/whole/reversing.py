@@ -23,7 +23,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.product_types import ProductType
@@ -48,11 +48,11 @@ class Scene:
         """Open so much of each leg."""
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                self.sandbox.world.open_position(self.uid, SYMBOL, leg, Decimal(size))
+                self.sandbox.exchange_state.open_position(self.uid, SYMBOL, leg, Decimal(size))
 
     def held(self) -> Holdings:
         """What the exchange itself holds."""
-        book = self.sandbox.world.book(self.uid, "USDT-FUTURES")
+        book = self.sandbox.exchange_state.book(self.uid, "USDT-FUTURES")
         long, short = book.held(SYMBOL, "long"), book.held(SYMBOL, "short")
         sizes = (long.size if long else Decimal(0), short.size if short else Decimal(0))
         return Legs(*sizes) if book.mode == "hedge_mode" else Net(sizes[0] - sizes[1])
@@ -75,17 +75,17 @@ async def scene(
 ) -> AsyncIterator[Scene]:
     """An account without positions (unless `clear` is false) on a market that stands still."""
     clock = LoopClock(START_MS)
-    world = build_world(seed, START_MS)
-    world.still = True
+    exchange_state = build_exchange_state(seed, START_MS)
+    exchange_state.still = True
     options = SandboxOptions(seed=seed, core_only=core_only, limits=False, one_way_size=one_way_size)  # type: ignore[arg-type]
-    sandbox = Sandbox(world, clock.wall_ms, options)
-    key = next(key for key in world.keys if key.name == ("managed" if mode == "hedge" else "broker"))
+    sandbox = Sandbox(exchange_state, clock.wall_ms, options)
+    key = next(key for key in exchange_state.keys if key.name == ("managed" if mode == "hedge" else "broker"))
     if clear:
-        book = world.book(key.uid, "USDT-FUTURES")
+        book = exchange_state.book(key.uid, "USDT-FUTURES")
         for order in list(book.orders):
-            world.cancel_order(key.uid, book.orders[order].spec.symbol, order)
+            exchange_state.cancel_order(key.uid, book.orders[order].spec.symbol, order)
         for held in list(book.holdings.values()):
-            world.burst(book, held)
+            exchange_state.burst(book, held)
         book.live_triggers.clear()
         book.fills.clear()
     random = Random(seed)

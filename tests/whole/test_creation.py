@@ -51,7 +51,7 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
         ]
         assert on.posts == 1
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
-        for key in on.sandbox.world.keys[-2:]:
+        for key in on.sandbox.exchange_state.keys[-2:]:
             file = tmp_path / "vault" / f"{key.name.partition('-')[0]}.toml"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
             kept = tomllib.loads(file.read_text())
@@ -59,14 +59,14 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
             assert kept["uid"] == key.uid
         assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
         secrets = await on.creation.secrets("betatwos")
-        assert secrets.secret == SecretStr(on.sandbox.world.keys[-1].secret)
+        assert secrets.secret == SecretStr(on.sandbox.exchange_state.keys[-1].secret)
 
 
 @pytest.mark.parametrize(("account", "wanted"), [("hedge", batch("alphaone")), ("copy-new", COPY_KEY)])
 async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account: str, wanted: CreationRequest) -> None:
     async with scene(tmp_path, account) as on:
         assert (await on.creation.create(wanted)).state is S.SETTLED
-        key = on.sandbox.world.keys[-1].api_key
+        key = on.sandbox.exchange_state.keys[-1].api_key
         assert key.encode() not in on.journal_bytes()
         (row,) = on.journalled()[0].details["reply"]
         assert f"{key[:4]}…{key[-4:]}" in row.values()
@@ -183,9 +183,9 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
 async def test_no_secret_is_in_the_journal(tmp_path: Path, which: str) -> None:
     account, wanted, _ = EACH[which]
     async with scene(tmp_path, account) as on:
-        known = {key.secret for key in on.sandbox.world.keys}
+        known = {key.secret for key in on.sandbox.exchange_state.keys}
         await on.creation.create(wanted)
-        fresh = {key.secret for key in on.sandbox.world.keys} - known
+        fresh = {key.secret for key in on.sandbox.exchange_state.keys} - known
         text = on.journal_bytes()
         for secret in (PASSPHRASE, *fresh):
             assert secret.encode() not in text
@@ -236,7 +236,7 @@ async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, m
         monkeypatch.undo()
         kept = await on.creation.keep(done.intent)
         assert (kept.state, kept.kept) == (S.SETTLED, True)
-        assert (await on.creation.secrets("alphaone")).secret == SecretStr(on.sandbox.world.keys[-1].secret)
+        assert (await on.creation.secrets("alphaone")).secret == SecretStr(on.sandbox.exchange_state.keys[-1].secret)
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
         assert on.posts == 1
 
@@ -372,7 +372,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     at, ends = 1, set[State]()
     while True:
         async with scene(tmp_path / str(at), account) as on:
-            known = len(on.sandbox.world.keys)
+            known = len(on.sandbox.exchange_state.keys)
             worked = await crashed(on, wanted, at, done=done)
             async with session(on.folder, on.client, on.client.clock, "again") as (creation, intents):  # type: ignore[arg-type]
                 await asyncio.sleep(70)
@@ -391,9 +391,9 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 if which != "broker":
                     told = [entry for entry in await creation.entries() if entry.issued]
                     secrets = [(await creation.secrets(entry.name)).secret for entry in told]
-                    given = [SecretStr(key.secret) for key in on.sandbox.world.keys[known:]]
+                    given = [SecretStr(key.secret) for key in on.sandbox.exchange_state.keys[known:]]
                     assert secrets == (given if end is S.SETTLED else []), at
-                for text in (PASSPHRASE, *(key.secret for key in on.sandbox.world.keys[known:])):
+                for text in (PASSPHRASE, *(key.secret for key in on.sandbox.exchange_state.keys[known:])):
                     assert text.encode() not in on.journal_bytes()
         if worked < at:
             break
@@ -407,12 +407,12 @@ async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.Lo
     account, wanted, endpoint = EACH[which]
     caplog.set_level(logging.DEBUG)
     async with scene(tmp_path, account) as on:
-        known = len(on.sandbox.world.keys)
+        known = len(on.sandbox.exchange_state.keys)
         on.sandbox.faults.next("429", endpoint=endpoint)
         await on.creation.create(wanted)
         await asyncio.sleep(5)
         await on.creation.create(wanted)
-        made = on.sandbox.world.keys[known:]
+        made = on.sandbox.exchange_state.keys[known:]
         assert bool(made) is (which != "broker")
         for text in (PASSPHRASE, *(key.secret for key in made)):
             assert text not in caplog.text

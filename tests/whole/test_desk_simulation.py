@@ -17,10 +17,10 @@ async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: 
     simulation.desk.start()
     await simulation.run(seconds)
     simulation.sandbox.faults.heal()
-    simulation.world.still = True
+    simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()
-    simulation.world.check_books()
+    simulation.exchange_state.check_books()
     await simulation.desk.stop()
     return simulation
 

@@ -160,7 +160,7 @@ class ByLegs:
 
     @property
     def book(self) -> Any:
-        return self.on.sandbox.world.book(self.on.uid, "USDT-FUTURES")
+        return self.on.sandbox.exchange_state.book(self.on.uid, "USDT-FUTURES")
 
     def _perform(self, account: Any, wanted: Any, steps: Any, *_: Any) -> Order:
         spec = CONTRACTS[SYMBOL]
@@ -169,7 +169,7 @@ class ByLegs:
             spec,
             *order_sides(account.mode, steps.closing.leg, closes=True),
             steps.close,
-            self.on.sandbox.world.moment,
+            self.on.sandbox.exchange_state.moment,
             source="reverse",
             client_oid=wanted.client_oid,
         )
@@ -187,7 +187,7 @@ class ByLegs:
 
     def _moment(self) -> Any:
         self.on.sandbox.catch_up()
-        return self.on.sandbox.world.moment
+        return self.on.sandbox.exchange_state.moment
 
 
 @BOTH_EXTENTS
@@ -335,12 +335,12 @@ async def test_with_a_size_in_one_way_mode_it_is_one_amount(monkeypatch: pytest.
 async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.world.open_position(on.uid, "ETHUSDT", "long", Decimal(1))
+        on.sandbox.exchange_state.open_position(on.uid, "ETHUSDT", "long", Decimal(1))
         came = heard(on)
         on.sandbox.faults.next("closed-only")
         await confirmed(on)
         await asyncio.sleep(5)
-        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         newest = int(book.fills[-1]["cTime"])
         for number in range(3):  # it comes, late, below what was read already
             late = {**book.fills[-1], "tradeId": str(number), "symbol": "ETHUSDT", "orderId": "7"}
@@ -501,7 +501,7 @@ async def test_a_fill_with_an_unknown_word_sums_up_to_nothing_to_reverse(
     async with scene(core_only=True) as on:
         on.hold(long="2")
         on.hold(long="1")
-        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         book.fills[-1] = {**book.fills[-1], field: "sideways"}
         preview = await on.execution.preview(LONG)
         with pytest.raises(NotConfirmed, match=r"sideways.*not known"):

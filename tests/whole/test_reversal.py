@@ -177,11 +177,11 @@ async def test_a_refusal_is_journalled_and_leaves_the_symbol_free() -> None:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         assert preview.plan is not None
-        on.sandbox.world.keys[:] = [
+        on.sandbox.exchange_state.keys[:] = [
             key
             if key.uid != on.uid
             else type(key)(**{**key.__dict__, "permissions": key.permissions - {"futures-write"}})
-            for key in on.sandbox.world.keys
+            for key in on.sandbox.exchange_state.keys
         ]
         with pytest.raises(Exception, match="40014") as caught:
             await on.execution.confirm(preview, preview.subject)
@@ -206,11 +206,11 @@ async def test_a_new_order_or_a_moved_price_voids_the_preview() -> None:
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        on.sandbox.world.place_order(on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
+        on.sandbox.exchange_state.place_order(on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
         with pytest.raises(NotConfirmed, match=r"order none → buy open 0\.1 at 70000"):
             await on.execution.confirm(preview, preview.subject)
         preview = await on.execution.preview(LONG)
-        on.sandbox.world.market.set_price(SYMBOL, Decimal("90000"))
+        on.sandbox.exchange_state.market.set_price(SYMBOL, Decimal("90000"))
         with pytest.raises(NotConfirmed, match=r"notional .* → "):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
@@ -259,9 +259,9 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
         on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
         preview = await on.execution.preview(LONG)
         await on.execution.confirm(preview, preview.subject)
-        book = on.sandbox.world.book(on.uid, "USDT-FUTURES")
+        book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            on.sandbox.world.burst(book, held)
+            on.sandbox.exchange_state.burst(book, held)
         came: list[Progress] = []
         on.execution.subscribe(lambda _, progress: came.append(progress))
         await asyncio.sleep(20)

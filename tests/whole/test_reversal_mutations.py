@@ -11,12 +11,12 @@ import pytest
 
 from tests.whole.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state as evidence
-from tradetui.sandbox import exchange_state as world
+from tradetui.sandbox import exchange_state as exchange_state
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import Side
 
-RIGHT_DECISION = world.decide
+RIGHT_DECISION = exchange_state.decide
 
 
 def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPatch], None]:
@@ -41,7 +41,7 @@ def done(change: Callable[[Any, Any], Any]) -> Callable[[pytest.MonkeyPatch], No
             steps = RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
             return change(steps, wanted)
 
-        patch.setattr(world, "decide", wrong)
+        patch.setattr(exchange_state, "decide", wrong)
 
     return mutate
 
@@ -81,10 +81,10 @@ def swapped(patch: pytest.MonkeyPatch) -> None:
         other = {Side.BUY: "sell", Side.SELL: "buy"}.get(wanted.side) if wanted.side else None
         try:
             return RIGHT_DECISION(account, replace(wanted, side=other), honours_one_way_size=honours_one_way_size)
-        except world.Refusal:
+        except exchange_state.Refusal:
             return RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
 
-    patch.setattr(world, "decide", wrong)
+    patch.setattr(exchange_state, "decide", wrong)
 
 
 MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

@@ -19,7 +19,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.limiter import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.wire.product_types import ProductType
 
@@ -27,10 +27,10 @@ PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType
 
 
 def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
-    """The embedded exchange, its world beginning now."""
+    """The embedded exchange, beginning now."""
     clock = clock or SystemClock()
     options = SandboxOptions(seed=seed)
-    return Sandbox(build_world(seed, clock.wall_ms()), clock.wall_ms, options)
+    return Sandbox(build_exchange_state(seed, clock.wall_ms()), clock.wall_ms, options)
 
 
 def open_demo_desk(
@@ -47,7 +47,7 @@ def open_demo_desk(
 ) -> Desk:
     """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
     clock = clock or SystemClock()
-    key = next(key for key in sandbox.world.keys if key.name == name)
+    key = next(key for key in sandbox.exchange_state.keys if key.name == name)
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
     random = Random(sandbox.options.seed)
     budget = LocalBudget(

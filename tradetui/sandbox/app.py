@@ -77,8 +77,10 @@ class Sandbox:
     clock off.
     """
 
-    def __init__(self, world: ExchangeState, now: Callable[[], int], options: SandboxOptions | None = None) -> None:
-        self.world = world
+    def __init__(
+        self, exchange_state: ExchangeState, now: Callable[[], int], options: SandboxOptions | None = None
+    ) -> None:
+        self.exchange_state = exchange_state
         self.options = options or SandboxOptions()
         self.faults = Faults(self.options.faults, self.options.seed)
         self.calls: deque[Call] = deque(maxlen=REMEMBERED_CALLS)
@@ -88,7 +90,7 @@ class Sandbox:
         self._arrivals = ArrivalCounts()
         self._addresses = AddressCounts()
         self._read_before: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
-        world.one_way_size_honoured = self.options.one_way_size == "honour"
+        exchange_state.one_way_size_honoured = self.options.one_way_size == "honour"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
@@ -117,12 +119,12 @@ class Sandbox:
 
     def catch_up(self) -> None:
         """Let the market move up to now, as every request does."""
-        self.world.advance(self._now())
+        self.exchange_state.advance(self._now())
 
     def answer(self, request: Request, fault: str | None = None) -> Answer:
         """Everything between a request's bytes and its answer's, without any transport."""
         now_ms = self._now()
-        self.world.advance(now_ms)
+        self.exchange_state.advance(now_ms)
         endpoint = _ROUTES.get((request.method, request.path))
         self.counts[ELSEWHERE if endpoint is None else (request.method, request.path)] += 1
         if endpoint is not None and fault in _GATEWAY:
@@ -172,7 +174,7 @@ class Sandbox:
             return None
         key = auth.caller(
             request.headers,
-            self.world.keys,
+            self.exchange_state.keys,
             method=request.method,
             path=request.path,
             query=request.query,
@@ -187,7 +189,7 @@ class Sandbox:
         self, endpoint: Endpoint, key: SandboxKey | None, address: str, now_ms: int, fault: str | None
     ) -> int | None:
         """How many calls are left in this second, None where nothing limits them; raises Refusal."""
-        copy_trader = key is not None and self.world.account(key.uid).is_copy_trader
+        copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
         left: int | None = None
         if self.options.limits:
             left = self._arrivals.admit(endpoint, key.uid if key else address, copy_trader, now_ms)
@@ -200,14 +202,16 @@ class Sandbox:
     ) -> Any:
         if endpoint.writes:
             assert key is not None
-            result = write(self.world, key, endpoint.name, request.body, self.faults)
+            result = write(self.exchange_state, key, endpoint.name, request.body, self.faults)
             return spoken(endpoint.name, result, self._live)
         read_key = (key.uid if key else "", endpoint.name, request.query)
         if fault == "stale-reads" and read_key in self._read_before:
             return self._read_before[read_key]
         values = dict(parse_qsl(request.query, keep_blank_values=True))
         at_ms = told_ms if endpoint.name == "public.time" else now_ms
-        payload = spoken(endpoint.name, read(self.world, key, endpoint.name, values, at_ms, self._live), self._live)
+        payload = spoken(
+            endpoint.name, read(self.exchange_state, key, endpoint.name, values, at_ms, self._live), self._live
+        )
         self._read_before[read_key] = payload
         self._read_before.move_to_end(read_key)
         if len(self._read_before) > REMEMBERED_READS:

@@ -1,4 +1,4 @@
-"""The world behind the embedded exchange: accounts in a moving market, advanced in fixed ticks."""
+"""What the embedded exchange holds: accounts in a moving market, advanced in fixed ticks."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class ExchangeState:
         order = reverse_as(book, wanted, steps, fault, self.moment)
         return {"orderId": order.order_id, "clientOid": wanted.client_oid or order.client_oid}
 
-    # What a test or a demonstration may do to the world
+    # What a test or a demonstration may do to the exchange
 
     def open_position(self, uid: str, symbol: str, leg: str, size: Decimal) -> None:
         """Open so much of a leg at the market."""

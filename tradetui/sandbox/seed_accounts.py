@@ -37,18 +37,18 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
 )
 
 
-def build_world(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
-    """A world at a moment; the same seed and moment give the same world."""
-    world = ExchangeState(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
+def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
+    """The exchange at a moment; the same seed and moment give the same state."""
+    exchange_state = ExchangeState(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
     for person in _PEOPLE:
         name, uid, kind, mode = person[:4]
-        world.unborn[uid] = partial(_born, seed, now_ms, *person)
+        exchange_state.unborn[uid] = partial(_born, seed, now_ms, *person)
         # A sub-account's key is bound to no address.
         ips = () if kind == "managed" else ANYWHERE
-        world.keys.append(made_key(seed, name, uid, ALL, mode, kind, ips=ips))
-    owner = world.keys[0]
-    world.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
-    return world
+        exchange_state.keys.append(made_key(seed, name, uid, ALL, mode, kind, ips=ips))
+    owner = exchange_state.keys[0]
+    exchange_state.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
+    return exchange_state
 
 
 def _born(

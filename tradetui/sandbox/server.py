@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.sandbox.seed_accounts import build_world
+from tradetui.sandbox.seed_accounts import build_exchange_state
 
 CATCH_UP_S = 1.0
 LAST_PORT = 65_535
@@ -53,8 +53,8 @@ def wall_ms() -> int:
 
 
 def sandbox_from(options: SandboxOptions, now: Callable[[], int] = wall_ms) -> Sandbox:
-    """A sandbox whose world begins now."""
-    return Sandbox(build_world(options.seed, now(), speed=options.speed), now, options)
+    """A sandbox whose accounts begin now."""
+    return Sandbox(build_exchange_state(options.seed, now(), speed=options.speed), now, options)
 
 
 async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[str], None], stop: asyncio.Event) -> None:
@@ -137,7 +137,10 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
     sandbox = sandbox_from(options)
 
     def tell(base_url: str) -> None:
-        first: dict[str, Any] = {"base_url": base_url, "profiles": [key.public() for key in sandbox.world.keys]}
+        first: dict[str, Any] = {
+            "base_url": base_url,
+            "profiles": [key.public() for key in sandbox.exchange_state.keys],
+        }
         try:
             stream.write(json.dumps(first) + "\n")
             stream.flush()

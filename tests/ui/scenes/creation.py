@@ -21,7 +21,7 @@ def _fill(stage: Stage, row: int, **values: str) -> None:
 
 
 async def _open(stage: Stage, pilot: Pilot[None], name: str) -> None:
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await pilot.press("N")
     await pilot.pause()
     assert stage.desk.creation is not None

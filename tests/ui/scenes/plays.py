@@ -23,7 +23,7 @@ def press(*keys: str) -> Play:
 
 async def preview_reversal(stage: Stage, pilot: Pilot[None]) -> None:
     """Open the reversal dialog on the position under the cursor; the market stands still from then on."""
-    stage.sandbox.world.still = True
+    stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)

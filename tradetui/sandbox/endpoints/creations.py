@@ -36,19 +36,19 @@ _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
 _VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
-def create_copy_key(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
     values = parameters(given)
     required(values, "passphrase")
     _check_passphrase(values["passphrase"])
-    account = world.account(key.uid)
+    account = exchange_state.account(key.uid)
     if not account.is_copy_trader:
         raise Refusal("40732", "Current user is not a trader")
     if account.kind != "copy-new":
         raise Refusal(*OLD_COPY_MODEL)
     if account.copy_key is not None:
         raise Refusal(*COPY_KEY_EXISTS)
-    made = _new_key(world, "copy", account, values["passphrase"], _COPY_WORDS)
+    made = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_WORDS)
     account.copy_key = {"apikey": made.api_key, "permissions": list(_COPY_WORDS)}
     return [{"apikey": made.api_key, "secret": made.secret, "permissions": list(_COPY_WORDS)}]
 
@@ -64,7 +64,7 @@ class _Virtual:
     permissions: tuple[str, ...]
 
 
-def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
     if not isinstance(given, list) or not given:
         raise Refusal("40017", "Parameter verification failed body")
@@ -74,7 +74,7 @@ def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any
     names = [virtual.name.lower() for virtual in wanted]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
-    account = world.account(key.uid)
+    account = exchange_state.account(key.uid)
     existing = {row["subAccountName"].lower(): row for row in account.virtual_subaccounts}
     for name in names:
         if name in existing:
@@ -83,7 +83,7 @@ def create_virtual_subaccounts(world: ExchangeState, key: SandboxKey, given: Any
             raise Refusal("40060", "subNames exist")
     if len(existing) + len(wanted) > MAX_SUBACCOUNTS:
         raise Refusal("40069", "The number of sub-accounts has reached the maximum")
-    return [_created(world, account, virtual) for virtual in wanted]
+    return [_created(exchange_state, account, virtual) for virtual in wanted]
 
 
 def _virtual(given: Any) -> _Virtual:
@@ -116,13 +116,13 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _created(world: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str, Any]:
+def _created(exchange_state: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str, Any]:
     uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
-    chance = random.Random(f"{world.seed}/{uid}")
+    chance = random.Random(f"{exchange_state.seed}/{uid}")
     account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
-    world.accounts[uid] = account
+    exchange_state.accounts[uid] = account
     owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": wanted.name, "keys": 1})
-    made = _new_key(world, wanted.name, account, wanted.passphrase, wanted.permissions, wanted.ips)
+    made = _new_key(exchange_state, wanted.name, account, wanted.passphrase, wanted.permissions, wanted.ips)
     return {
         "subAccountUid": uid,
         "subAccountName": f"{wanted.name}@virtual.example",
@@ -134,18 +134,18 @@ def _created(world: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str
     }
 
 
-def create_broker_subaccount(world: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
     """Endpoint 8: a sub-account of a broker; raises Refusal."""
     values = parameters(given)
     required(values, "subaccountName")
-    account = world.account(key.uid)
+    account = exchange_state.account(key.uid)
     if not _EMAIL.fullmatch(values["subaccountName"]):
         raise Refusal("40020", "Parameter subaccountName error")
     if len(values.get("label", "")) >= LONGEST_NOTE:
         raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
     if any(row["subaccountName"].lower() == values["subaccountName"].lower() for row in account.subaccounts):
         raise Refusal("40107", "subaccountName is already used")
-    now = str(world.now_ms)
+    now = str(exchange_state.now_ms)
     row = {
         "subUid": f"42{len(account.subaccounts) + 1:08d}",
         "subaccountName": values["subaccountName"],
@@ -166,7 +166,7 @@ def _check_passphrase(passphrase: str) -> None:
 
 
 def _new_key(
-    world: ExchangeState,
+    exchange_state: ExchangeState,
     name: str,
     account: Account,
     passphrase: str,
@@ -175,8 +175,8 @@ def _new_key(
 ) -> SandboxKey:
     permissions = frozenset().union(*(_ALLOWS[word] for word in permission_words))
     made = made_key(
-        world.seed,
-        f"{name}-{len(world.keys)}",
+        exchange_state.seed,
+        f"{name}-{len(exchange_state.keys)}",
         account.uid,
         permissions,
         account.mode,
@@ -184,5 +184,5 @@ def _new_key(
         passphrase=passphrase,
         ips=ips,
     )
-    world.keys.append(made)
+    exchange_state.keys.append(made)
     return made

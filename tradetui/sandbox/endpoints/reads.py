@@ -21,7 +21,7 @@ Kept = Callable[[Row], bool]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """How one paged endpoint reads: the world's book, its id and time fields, the payload's list key, its filters."""
+    """How one paged endpoint reads: the account's book, its id and time fields, the payload's list key, its filters."""
 
     name: str
     id_field: str
@@ -47,7 +47,7 @@ _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "fut
 class Asked:
     """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
 
-    world: ExchangeState
+    exchange_state: ExchangeState
     key: SandboxKey | None
     name: str
     values: Mapping[str, str]
@@ -60,18 +60,18 @@ class Asked:
 
 
 def read(
-    world: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
+    exchange_state: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
 ) -> Any:
     """The payload of a read; raises Refusal."""
-    call = Asked(world, key, name, checked(name, given, live=live), now_ms)
+    call = Asked(exchange_state, key, name, checked(name, given, live=live), now_ms)
     return _page(call, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](call)
 
 
 def _page(call: Asked, book: Book, rules: Rules, live: bool) -> Any:
     assert rules.paging is not None
-    values, world = call.values, call.world
+    values, exchange_state = call.values, call.exchange_state
     size, before = page_size(rules.paging, values), page_before(rules.paging, values)
-    bound_ms = world.account(call.uid).bound_ms
+    bound_ms = exchange_state.account(call.uid).bound_ms
     start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
     kept = [
@@ -80,7 +80,7 @@ def _page(call: Asked, book: Book, rules: Rules, live: bool) -> Any:
         *(_equal(name, values[name]) for name in book.filters if name in values),
         *_further(call),
     ]
-    rows = world.rows(call.uid, book.name, values.get("productType"))
+    rows = exchange_state.rows(call.uid, book.name, values.get("productType"))
     page = list(islice((row for row in rows if all(keeps(row) for keeps in kept)), size))
     if book.list_key is None:
         return page
@@ -94,8 +94,8 @@ def _check_symbol(call: Asked) -> None:
     if symbol is None:
         return
     if product_type is not None:
-        call.world.book(call.uid, product_type)
-        call.world.spec(symbol, product_type)
+        call.exchange_state.book(call.uid, product_type)
+        call.exchange_state.spec(symbol, product_type)
     elif symbol not in SPOT_SYMBOLS:
         raise Refusal("40034", f"Parameter {symbol} does not exist")
 
@@ -132,7 +132,7 @@ def _further(call: Asked) -> list[Kept]:
 
 
 def _email(call: Asked) -> Row:
-    for row in call.world.account(call.uid).subaccounts:
+    for row in call.exchange_state.account(call.uid).subaccounts:
         if row["subUid"] == call.values["subUid"]:
             return {name: row[name] for name in ("subUid", "subaccountName", "subaccountEmail", "cTime", "uTime")}
     raise Refusal("40066", "subUid does not belong to this broker")
@@ -143,43 +143,45 @@ def _detail(call: Asked) -> Row:
     if "orderId" not in values and "clientOid" not in values:
         raise Refusal("40924", "Either orderId or clientOid is needed")
     product_type, symbol = values["productType"], values["symbol"]
-    return call.world.order_detail(call.uid, product_type, symbol, values.get("orderId"), values.get("clientOid"))
+    return call.exchange_state.order_detail(
+        call.uid, product_type, symbol, values.get("orderId"), values.get("clientOid")
+    )
 
 
 def _positions(call: Asked) -> list[Row]:
-    rows = call.world.positions(call.uid, call.values["productType"])
+    rows = call.exchange_state.positions(call.uid, call.values["productType"])
     coin = call.values.get("marginCoin")
     return [row for row in rows if coin in (None, row["marginCoin"])]
 
 
 def _settings(call: Asked) -> Row:
     values = call.values
-    spec = call.world.spec(values["symbol"], values["productType"])
+    spec = call.exchange_state.spec(values["symbol"], values["productType"])
     if values["marginCoin"] != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
-    return call.world.account_settings(call.uid, values["productType"], spec.symbol, spec.margin_coin)
+    return call.exchange_state.account_settings(call.uid, values["productType"], spec.symbol, spec.margin_coin)
 
 
 def _contracts(call: Asked) -> list[Row]:
-    rows = call.world.contracts(call.values["productType"])
+    rows = call.exchange_state.contracts(call.values["productType"])
     wanted = call.values.get("symbol")
     if wanted is not None:
-        call.world.spec(wanted, call.values["productType"])
+        call.exchange_state.spec(wanted, call.values["productType"])
     return [row for row in rows if wanted in (None, row["symbol"])]
 
 
 def _info(call: Asked) -> Row:
     assert call.key is not None
-    return {**call.world.account_info(call.uid, call.key.permissions), "ips": ",".join(call.key.ips)}
+    return {**call.exchange_state.account_info(call.uid, call.key.permissions), "ips": ",".join(call.key.ips)}
 
 
 _SINGLE: Final[Mapping[str, Callable[[Asked], Any]]] = {
-    "futures.accounts": lambda call: call.world.futures_accounts(call.uid, call.values["productType"]),
+    "futures.accounts": lambda call: call.exchange_state.futures_accounts(call.uid, call.values["productType"]),
     "futures.positions": _positions,
     "futures.order_detail": _detail,
     "futures.account": _settings,
     "futures.contracts": _contracts,
-    "futures.ticker": lambda call: call.world.ticker(call.values["symbol"], call.values["productType"]),
+    "futures.ticker": lambda call: call.exchange_state.ticker(call.values["symbol"], call.values["productType"]),
     "broker.subaccount_email": _email,
     "spot.account_info": _info,
     "public.time": lambda call: {"serverTime": str(call.now_ms)},

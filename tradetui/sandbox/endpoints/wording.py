@@ -13,19 +13,19 @@ from tradetui.sandbox.endpoints.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
 """Endpoints whose documented envelope says `message` where all others say `msg`."""
 _NUMBER: Final = "\ue000"
-"""Stands around a text that is written as a JSON number, digit by digit; it occurs in no row of the world."""
+"""Stands around a text that is written as a JSON number, digit by digit; it occurs in no row of the exchange."""
 _MARKED: Final = re.compile(f'"{_NUMBER}(-?[0-9]+(?:\\.[0-9]+)?){_NUMBER}"')
 
 
 def written(name: str, envelope: Mapping[str, Any]) -> bytes:
-    """The envelope as bytes; numbers keep the digits of the world's own texts."""
+    """The envelope as bytes; numbers keep the digits of the exchange's own texts."""
     text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates, which JSON can smuggle in, have no bytes of their own.
     return (_MARKED.sub(r"\1", text) if name == "convert.history" else text).encode("utf-8", "replace")
 
 
 def spoken(name: str, payload: Any, live: bool) -> Any:
-    """The payload in the chosen dialect; the world's own rows stay as they are."""
+    """The payload in the chosen dialect; the exchange's own rows stay as they are."""
     change = (_LIVE if live else _DOCUMENTED).get(name)
     if name == "futures.live_triggers" and live and payload["entrustedList"]:
         return {"entrustedList": payload["entrustedList"]}

@@ -21,22 +21,22 @@ __all__ = ["COPY_KEY_EXISTS", "OLD_COPY_MODEL", "write"]
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
 
-def write(world: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
+def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
     """The payload of a write; raises Refusal."""
     given = parsed(body)
     if name == "futures.reverse":
-        return _reverse(world, key, given, faults)
-    return _CREATIONS[name](world, key, given)
+        return _reverse(exchange_state, key, given, faults)
+    return _CREATIONS[name](exchange_state, key, given)
 
 
-def _reverse(world: ExchangeState, key: SandboxKey, given: Any, faults: Faults) -> Any:
+def _reverse(exchange_state: ExchangeState, key: SandboxKey, given: Any, faults: Faults) -> Any:
     values = parameters(given)
     required(values, "symbol", "marginCoin", "productType")
     product_type = values["productType"].upper()
     if product_type not in PRODUCT_TYPES:
         raise Refusal("40020", "Parameter productType error")
-    world.book(key.uid, product_type)
-    spec = world.spec(values["symbol"], product_type)
+    exchange_state.book(key.uid, product_type)
+    spec = exchange_state.spec(values["symbol"], product_type)
     if values["marginCoin"].upper() != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
     side = word(values, "side", "buy", "sell")
@@ -48,7 +48,7 @@ def _reverse(world: ExchangeState, key: SandboxKey, given: Any, faults: Faults) 
     if "size" in values and size is None:
         raise Refusal("40020", "Parameter size error")
     wanted = ReversalSteps(spec, side, trade_side, size, client_oid)
-    return world.reverse(key.uid, product_type, wanted, faults.of_reversal())
+    return exchange_state.reverse(key.uid, product_type, wanted, faults.of_reversal())
 
 
 _CREATIONS: Final[Mapping[str, Callable[[ExchangeState, SandboxKey, Any], Any]]] = {
