@@ -13,14 +13,17 @@ import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.full_disk import disk_full_at, wal_of
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.intents.journal import AlreadyOpen, Journal, State
+from tradetui.desk.intents.journal_fault import JournalFault
+from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
@@ -49,21 +52,6 @@ async def refused(execution: Execution, preview: Preview) -> str:
     return str(caught.value)
 
 
-@contextmanager
-def disk_full_at(size: int) -> Iterator[None]:
-    """No file of this process may grow beyond so many bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def wal_of(file: Path) -> Path:
-    return file.with_name(file.name + "-wal")
-
-
 async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
@@ -75,6 +63,46 @@ async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
         assert any("free space" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"
         )
+
+
+@pytest.mark.parametrize("registered", [False, True], ids=["journal alone", "with the registry"])
+async def test_a_journal_is_tried_again_and_goes_on_once_the_disk_takes_writes(file: Path, registered: bool) -> None:
+    registry = file.parent.parent / "state" / "registry.sqlite"
+    location = JournalLocation(file, registry if registered else None, ("account",))
+    async with scene() as on, session(on, location) as execution:
+        on.hold(long="2")
+        intents = execution.intents
+        preview = await execution.preview(LONG)
+        full = wal_of(registry if registered else file).stat().st_size
+        with disk_full_at(full):
+            await refused(execution, preview)
+            assert intents.fault is JournalFault.UNWRITABLE and execution.locked
+            assert intents.trouble is not None and "then try again: L" in intents.trouble
+            assert not await intents.try_again(), "it is still full"
+            assert intents.fault is JournalFault.UNWRITABLE and intents.trouble is not None
+        with closing(Journal(file)) as other:
+            other.set_trading_lock(False, Moment.now(on.client.clock))  # nobody holds the file
+        await asyncio.sleep(2)
+        assert execution.locked, "only the trader's step goes on"
+        assert await intents.try_again() and not execution.locked and intents.trouble is None
+        assert on.posts == 0
+        preview = await execution.preview(LONG)
+        sent = await execution.confirm(preview, preview.subject)
+        *_, end = [progress async for progress in execution.follow(sent)]
+        assert end.state is State.SETTLED and on.posts == 1
+
+
+async def test_a_journal_that_was_put_in_its_place_is_no_journal_to_go_on_with(file: Path) -> None:
+    async with scene() as on, session(on, file) as execution:
+        on.hold(long="2")
+        preview = await execution.preview(LONG)
+        file.unlink()
+        await refused(execution, preview)
+        assert execution.intents.fault is not None
+        assert not await execution.intents.try_again()
+        assert execution.intents.loss is not None and execution.locked
+        await refused(execution, preview)
+        assert on.posts == 0
 
 
 async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file: Path) -> None:
@@ -353,7 +381,7 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
             shutil.copy(file, file.with_name("copy"))
             file.with_name("copy").rename(file)
         words = await refused(execution, preview)
-        assert "moved, deleted or replaced" in words and "start again" in words
+        assert "moved, deleted or replaced" in words and "try again: L" in words
         assert on.posts == 0
         assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"

@@ -13,6 +13,7 @@ from random import Random
 from pydantic import SecretStr
 
 from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
@@ -110,7 +111,7 @@ async def scene(
 
 
 @asynccontextmanager
-async def session(on: Scene, file: Path) -> AsyncIterator[Execution]:
+async def session(on: Scene, file: Path | JournalLocation) -> AsyncIterator[Execution]:
     """A session of the scene's account that keeps its journal in a file."""
     ids = count()
     execution = Execution(

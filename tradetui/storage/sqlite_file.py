@@ -122,6 +122,12 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
     raise damaged(file)
 
 
+def rewrite_version(connection: sqlite3.Connection) -> None:
+    """Write the file's version as it is: a transaction that changes nothing, and shows whether the disk takes it."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    connection.execute(f"PRAGMA user_version={version}")
+
+
 def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
     check_result: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
     return check_result == "ok"

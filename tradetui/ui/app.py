@@ -330,13 +330,19 @@ class TradeApp(App[None], inherit_bindings=False):
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first, on top of whatever is open.
 
-        Where the journal is lost it says what is lost, and asks whether to go on without it.
+        Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
+        to try it again.
         """
         desk = self.desk
         if desk is not None and desk.execution is not None and desk.execution.intents.loss is not None:
             from tradetui.ui.journal.lost_journal_dialog import LostJournalDialog
 
             self.push_screen(LostJournalDialog(desk.execution.intents))
+            return
+        if desk is not None and desk.execution is not None and desk.execution.intents.fault is not None:
+            from tradetui.ui.journal.try_journal import ask_to_try_again
+
+            ask_to_try_again(self, desk.execution.intents, lambda: self.main.published(None))
             return
         if desk is None or desk.execution is None or not desk.execution.locked:
             self.action_lock_at_once()

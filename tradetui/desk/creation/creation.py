@@ -154,7 +154,7 @@ class Creation:
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents, reasons = self._intents, []
-        if intents.locked:
+        if intents.locked_by_hand:
             reasons.append(LOCKED)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")

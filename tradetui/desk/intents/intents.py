@@ -21,6 +21,7 @@ from tradetui.desk.intents.journal import (
     WrongStep,
     elapsed_s,
 )
+from tradetui.desk.intents.journal_fault import JournalFault, fault_sentence
 from tradetui.desk.intents.journal_opening import accept_loss, open_journal
 from tradetui.desk.intents.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Clock
@@ -63,6 +64,8 @@ class Intents:
         self.account = account
         self.loss: FileLost | None = None
         """What of the journal is lost; nothing is sent until `accept_loss`."""
+        self.fault: JournalFault | None = None
+        """What else fails about the journal; nothing is sent until `try_again`."""
         self.notice = ""
         """What is to be said once of a journal that is new, or was not registered; empty where there is nothing."""
         self._journal = journal
@@ -96,27 +99,64 @@ class Intents:
             if self._journal is None:
                 return False
             await self._disk.run(self._journal.check)
-        except FileUnusable as problem:
-            self._unusable(problem)
-            return False
         except Exception as problem:  # without a journal it must be said, whatever the reason
-            self.trouble = _unread(problem)
+            self._fails(JournalFault.UNREADABLE, problem)
             return False
-        self.trouble = None
-        self.notice = self._journal.notice if isinstance(self._journal, RegisteredJournal) else ""
+        self._usable(self._journal)
         await self.look()
         return True
+
+    async def try_again(self) -> bool:
+        """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
+
+        Gives whether it can be used now, which `trouble` explains where it cannot.
+        """
+        if self.fault is None or self._location is None:
+            return self.trouble is None
+        former = self._journal
+        try:
+            self._journal = await self._disk.run(self._open_again, self._location, former)
+        except Exception as problem:
+            self._fails(JournalFault.UNWRITABLE, problem)
+            return False
+        self._usable(self._journal)
+        if former is not None:
+            await self._disk.run(former.close)
+        await self.look()
+        return self.trouble is None
+
+    def _usable(self, journal: Journal) -> None:
+        self.trouble = self.fault = None
+        self.notice = journal.notice if isinstance(journal, RegisteredJournal) else ""
+
+    def _open_again(self, location: JournalLocation, former: Journal | None) -> Journal:
+        journal = self._open_file(location)
+        try:
+            journal.check()
+            if former is not None and journal.id != former.id:
+                raise FileLost(str(location.file), "it was replaced by another one")
+            journal.prove_writable()
+        except BaseException:
+            journal.close()
+            raise
+        return journal
 
     def _open_file(self, location: JournalLocation) -> Journal:
         if self._lives is None and location.alive_dir is not None:
             self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
         return open_journal(location, self._lives)
 
-    def _unusable(self, problem: FileUnusable) -> None:
+    def _fails(self, fault: JournalFault, problem: Exception) -> None:
+        """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
+        if not isinstance(problem, FileUnusable):
+            self.fault, self.trouble = fault, fault_sentence(fault, problem)
+            return
         self._journal = None
         self.trouble = f"{problem.reason}. {problem.remedy}"
         if isinstance(problem, FileLost):
-            self.loss = problem
+            self.loss, self.fault = problem, None
+        else:
+            self.fault = JournalFault.UNUSABLE
 
     async def accept_loss(self) -> bool:
         """Go on without what is lost: the trader's own deliberate step. Trading is locked then.
@@ -150,11 +190,8 @@ class Intents:
         chosen = self._lock_choices
         try:
             locked, intents, elsewhere = await self._disk.run(self._look_into, self._journal, Moment.now(self._clock))
-        except FileUnusable as problem:
-            self._unusable(problem)
-            return
-        except (sqlite3.Error, OSError) as problem:
-            self.trouble = _unread(problem)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self._fails(JournalFault.UNREADABLE, problem)
             return
         if chosen == self._lock_choices:
             self._locked_everywhere = bool(locked)
@@ -228,7 +265,7 @@ class Intents:
         try:
             return await self._disk.run(self._ready().last_event)
         except sqlite3.Error as problem:
-            self.trouble = _unread(problem)
+            self._fails(JournalFault.UNREADABLE, problem)
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
 
     async def begin(
@@ -248,11 +285,8 @@ class Intents:
             if problem.state in set(State):
                 self._open[key] = (problem.intent, State(problem.state))
             raise
-        except FileUnusable as problem:
-            self._unusable(problem)
-            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
-        except (sqlite3.Error, OSError) as problem:
-            self.trouble = _unwritten(problem)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self._fails(JournalFault.UNWRITABLE, problem)
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
         self._open[key] = (intent, State.INTENDED)
 
@@ -264,11 +298,8 @@ class Intents:
             await self.step(intent, State.SENT, details)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
-        except FileUnusable as problem:
-            self._unusable(problem)
-            raise NotSent(f"the journal cannot be used: {self.trouble}") from None
-        except (sqlite3.Error, OSError) as problem:
-            self.trouble = _unwritten(problem)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self._fails(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
@@ -288,11 +319,8 @@ class Intents:
             await self.step(intent, state, details)
         except WrongStep:
             return False  # another process of the account was quicker
-        except FileUnusable as problem:
-            self._unusable(problem)
-            return False
-        except (sqlite3.Error, OSError) as problem:
-            self.trouble = _unwritten(problem)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self._fails(JournalFault.UNWRITABLE, problem)
             return False
         return True
 
@@ -324,8 +352,8 @@ class Intents:
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked: in this session, by hand in any process of the account, or by a lost journal."""
-        return self.locked_by_hand or self.loss is not None
+        """Whether trading is locked, by hand in any process of the account or because the journal cannot be used."""
+        return self.locked_by_hand or self.loss is not None or self.fault is not None
 
     @property
     def locked_by_hand(self) -> bool:
@@ -355,20 +383,12 @@ class Intents:
             if choice == self._lock_choices:
                 self._locked_here = self._locked_here or locked
                 self.lock_is_told = not locked
+                self._fails(JournalFault.UNWRITABLE, problem)
                 self.trouble = (
-                    f"the lock could not be written, other sessions are not locked ({problem}). "
-                    "Lock them there, then start again"
+                    f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"
                 )
             return False
         if choice == self._lock_choices:
             self.lock_is_told = True
             self._locked_here = False
         return True
-
-
-def _unwritten(problem: Exception) -> str:
-    return f"it cannot be written ({problem}). Check the disk's free space and the data directory, then start again"
-
-
-def _unread(problem: Exception) -> str:
-    return f"it cannot be read ({problem}). Check the disk, then start again"

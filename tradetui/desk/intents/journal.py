@@ -31,6 +31,7 @@ from tradetui.storage.sqlite_file import (
     damaged,
     is_damage,
     open_file,
+    rewrite_version,
     set_aside_before,
 )
 
@@ -223,6 +224,11 @@ class Journal:
                 )
             self._append(intent, state, details, at)
 
+    def prove_writable(self) -> None:
+        """Write what the file holds already, synced; raises OSError or sqlite3.Error where the disk takes nothing."""
+        with self._writing():
+            rewrite_version(self._connection)
+
     # Reading
 
     def last_event(self) -> int:
@@ -383,5 +389,10 @@ class _Writing:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is not None and not self._connection.in_transaction:
             return  # SQLite has rolled it back by itself
-        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+        try:
+            self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+        except BaseException:
+            if self._connection.in_transaction:  # a disk that is full must not keep the file locked for everybody
+                self._connection.execute("ROLLBACK")
+            raise
         self._ended()

@@ -200,6 +200,13 @@ class RegisteredJournal(Journal):
             with suppress(ScopeTaken):  # the other one locks the scope
                 self._reserve(intent, self.intent(intent).lock_key, at)
 
+    def prove_writable(self) -> None:
+        """Write to every file a step is written to, the registry too; raises OSError or sqlite3.Error."""
+        for journal in self._former:
+            journal.prove_writable()
+        super().prove_writable()
+        self._registry.prove_writable()
+
     def last_event(self) -> int:
         """The number to begin after: that of the registry, which knows of every journal of the account."""
         return self._registry.last_turn()

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from tradetui.desk.intents.journal_chain import ChainPoint
 from tradetui.desk.intents.states import Overtaken
 from tradetui.exchange.clock import Moment
-from tradetui.storage.sqlite_file import FileLost, check_file, open_file, set_aside_before
+from tradetui.storage.sqlite_file import FileLost, check_file, open_file, rewrite_version, set_aside_before
 
 REGISTRY_FILE: Final = "registry.sqlite"
 _REMEDY: Final = "Set TRADETUI_STATE_DIR to a directory on this machine that you may write to"
@@ -80,6 +80,11 @@ class Registry:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def prove_writable(self) -> None:
+        """Write what the file holds already, synced; raises sqlite3.Error where the disk takes nothing."""
+        with self._writing() as connection:
+            rewrite_version(connection)
 
     # Journals
 
@@ -210,11 +215,11 @@ class Registry:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield self._connection
+            self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
 
 def _add_aliases(connection: sqlite3.Connection, journal: str, aliases: Iterable[str]) -> None:

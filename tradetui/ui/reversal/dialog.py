@@ -369,7 +369,7 @@ class ReversalDialog(ModalScreen[None]):
         from tradetui.desk.reversal.pretrade_checks import LOCKED
 
         if self._preview is None or self._reading:
-            return (self._reading, *([LOCKED] if self._execution.locked else []))
+            return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
         if problem := self._size_problem():
             return (problem,)
         typed = self.query_one("#typed", Input).value
