@@ -19,7 +19,7 @@ from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.order_execution import Moment, market_order
 from tradetui.sandbox.books.position_rows import position_row
 from tradetui.sandbox.books.reversal import reverse_as
-from tradetui.sandbox.books.reversal_steps import ReversalSteps, decide
+from tradetui.sandbox.books.reversal_steps import RequestedReversal, decide
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.simulated_trader import live
 from tradetui.sandbox.invariants import check_account
@@ -147,7 +147,7 @@ class ExchangeState:
 
     # The one write of a futures account
 
-    def reverse(self, uid: str, product_type: str, wanted: ReversalSteps, fault: str | None = None) -> Row:
+    def reverse(self, uid: str, product_type: str, wanted: RequestedReversal, fault: str | None = None) -> Row:
         """Reverse a position as endpoint 5 says, or as a fault asks; raises Refusal."""
         book = self.book(uid, product_type)
         if wanted.client_oid and any(order.client_oid == wanted.client_oid for order in book.orders.values()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from tradetui.sandbox.books.reversal_faults import OUTCOMES
+from tradetui.sandbox.books.reversal_faults import REVERSAL_FAULTS
 
 FAULT_KINDS = (
     "delay",
@@ -21,7 +21,7 @@ FAULT_KINDS = (
     "wrong-types",
     "clock-skew",
     "stale-reads",
-    *OUTCOMES,
+    *REVERSAL_FAULTS,
 )
 
 

@@ -10,11 +10,13 @@ from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.order_execution import Moment, affordable, burst, cancel, fill, market_order
 from tradetui.sandbox.books.reversal_faults import changed_steps
-from tradetui.sandbox.books.reversal_steps import ReversalSteps, Steps, perform
+from tradetui.sandbox.books.reversal_steps import RequestedReversal, ReversalSteps, perform
 from tradetui.sandbox.books.trigger_order import ended
 
 
-def reverse_as(book: FuturesAccount, wanted: ReversalSteps, steps: Steps, fault: str | None, at: Moment) -> Order:
+def reverse_as(
+    book: FuturesAccount, wanted: RequestedReversal, steps: ReversalSteps, fault: str | None, at: Moment
+) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
     spec = wanted.spec
     changed = changed_steps(fault, steps)

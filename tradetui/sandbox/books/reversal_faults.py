@@ -8,9 +8,9 @@ from typing import Final
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.number_format import ZERO
-from tradetui.sandbox.books.reversal_steps import Steps
+from tradetui.sandbox.books.reversal_steps import ReversalSteps
 
-OUTCOMES: Final = (
+REVERSAL_FAULTS: Final = (
     "reverse-smaller",
     "closed-only",
     "remainder",
@@ -22,19 +22,19 @@ OUTCOMES: Final = (
 )
 
 
-def changed_steps(fault: str | None, steps: Steps) -> Steps:
+def changed_steps(fault: str | None, steps: ReversalSteps) -> ReversalSteps:
     """The steps under a fault; raises Refusal where so small a size cannot come out as the fault says."""
     return _CHANGES[fault](steps) if fault in _CHANGES else steps
 
 
-def _smaller(steps: Steps) -> Steps:
+def _smaller(steps: ReversalSteps) -> ReversalSteps:
     part = steps.closing.spec.size(steps.open / 2)
     if not part:
         raise _too_small("reverse-smaller", "opened")
     return replace(steps, open=part)
 
 
-def _remainder(steps: Steps) -> Steps:
+def _remainder(steps: ReversalSteps) -> ReversalSteps:
     part = steps.closing.spec.size(steps.close / 2)
     if not part:
         raise _too_small("remainder", "closed")
@@ -48,7 +48,7 @@ def _too_small(fault: str, what: str) -> Refusal:
 
 
 #: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
-_CHANGES: Final[Mapping[str | None, Callable[[Steps], Steps]]] = {
+_CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
     "reverse-smaller": _smaller,
     "closed-only": lambda steps: replace(steps, open=ZERO),
     "remainder": _remainder,

@@ -16,7 +16,7 @@ MODE_MISMATCH = "The order type for unilateral position must also be the unilate
 
 
 @dataclass(frozen=True, slots=True)
-class ReversalSteps:
+class RequestedReversal:
     """A reversal as requested; size None where it was omitted."""
 
     spec: ContractSpec
@@ -27,7 +27,7 @@ class ReversalSteps:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ReversalSteps:
     """What will be done: close so much of a leg, then open so much of a leg, the other one where all goes well."""
 
     closing: Holding
@@ -36,7 +36,7 @@ class Steps:
     opens: str
 
 
-def decide(account: FuturesAccount, wanted: ReversalSteps, *, honours_one_way_size: bool) -> Steps:
+def decide(account: FuturesAccount, wanted: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
     """The steps of a request, by the interface's rules; raises Refusal."""
     symbol = wanted.spec.symbol
     if account.mode == HEDGE:
@@ -55,13 +55,13 @@ def decide(account: FuturesAccount, wanted: ReversalSteps, *, honours_one_way_si
         raise Refusal("22002", "No position to close")
     whole = wanted.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
     amount = held.size if whole or wanted.size is None else min(wanted.size, held.size)
-    return Steps(held, amount, amount, "short" if held.leg == "long" else "long")
+    return ReversalSteps(held, amount, amount, "short" if held.leg == "long" else "long")
 
 
 def perform(
     account: FuturesAccount,
-    wanted: ReversalSteps,
-    steps: Steps,
+    wanted: RequestedReversal,
+    steps: ReversalSteps,
     new_order: Callable[[str, str, Decimal, str], Order],
     fill: Callable[[Order, Decimal], None],
     affordable: Callable[[], Decimal],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
-from tradetui.sandbox.books.reversal_steps import ReversalSteps
+from tradetui.sandbox.books.reversal_steps import RequestedReversal
 from tradetui.sandbox.endpoints.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
 from tradetui.sandbox.endpoints.request_body import parameters, parsed, required, word
 from tradetui.sandbox.endpoints.rules import PRODUCT_TYPES
@@ -47,7 +47,7 @@ def _reverse(exchange_state: ExchangeState, key: SandboxKey, given: Any, faults:
     size = positive_amount(values["size"]) if "size" in values else None
     if "size" in values and size is None:
         raise Refusal("40020", "Parameter size error")
-    wanted = ReversalSteps(spec, side, trade_side, size, client_oid)
+    wanted = RequestedReversal(spec, side, trade_side, size, client_oid)
     return exchange_state.reverse(key.uid, product_type, wanted, faults.of_reversal())
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tradetui.sandbox.books.reversal_faults import OUTCOMES
+from tradetui.sandbox.books.reversal_faults import REVERSAL_FAULTS
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault
 
 
@@ -42,11 +42,11 @@ class Faults:
 
     def of_call(self, endpoint: str) -> str | None:
         """What disturbs this call's transport, if anything."""
-        return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(OUTCOMES))
+        return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
 
     def of_reversal(self) -> str | None:
         """Which other outcome a reversal shall have, if any."""
-        return self._pick("futures.reverse", frozenset(OUTCOMES))
+        return self._pick("futures.reverse", frozenset(REVERSAL_FAULTS))
 
     def _pick(self, endpoint: str, kinds: frozenset[str]) -> str | None:
         for planned in self._planned:
