@@ -11,9 +11,9 @@ import pytest
 from tests.sandbox.calling import Caller
 from tradetui.sandbox import invariants as audit
 from tradetui.sandbox.books import futures_account
-from tradetui.sandbox.books.account_rows import account_row
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 
 TINY = Decimal("0.00000002")

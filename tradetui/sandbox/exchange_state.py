@@ -7,19 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books import order_execution as dealing
 from tradetui.sandbox.books.account import Account
-from tradetui.sandbox.books.account_rows import account_row, info_row, settings_row
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.execution import order_execution
+from tradetui.sandbox.books.execution.matching import tick
+from tradetui.sandbox.books.execution.order_execution import Moment, market_order
+from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
 from tradetui.sandbox.books.market import TICK_MS, Market
-from tradetui.sandbox.books.market_rows import contract_row, ticker_row
-from tradetui.sandbox.books.matching import tick
 from tradetui.sandbox.books.order import Order, order_sides
-from tradetui.sandbox.books.order_execution import Moment, market_order
-from tradetui.sandbox.books.position_rows import position_row
-from tradetui.sandbox.books.reversal import reverse_as
-from tradetui.sandbox.books.reversal_steps import RequestedReversal, decide
+from tradetui.sandbox.books.rows import account_row, contract_row, info_row, position_row, settings_row, ticker_row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.simulated_trader import live
 from tradetui.sandbox.invariants import check_account
@@ -168,7 +165,7 @@ class ExchangeState:
         book = self.book(uid, spec.product_type)
         side, trade_side = order_sides(book.mode, leg, closes=False)
         order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
-        dealing.fill(book, order, size, self.moment)
+        order_execution.fill(book, order, size, self.moment)
 
     def place_order(
         self,
@@ -191,11 +188,11 @@ class ExchangeState:
     def cancel_order(self, uid: str, symbol: str, order_id: str) -> None:
         """Take a resting order out of the book."""
         book = self.book(uid, CONTRACTS[symbol].product_type)
-        dealing.cancel(book, book.orders[order_id], self.moment)
+        order_execution.cancel(book, book.orders[order_id], self.moment)
 
     def burst(self, book: FuturesAccount, held: Holding) -> None:
         """Close a holding by force, under the system's own words."""
-        dealing.burst(book, held, self.moment)
+        order_execution.burst(book, held, self.moment)
 
     def set_mode(self, uid: str, product_type: str, mode: str) -> None:
         """Switch the position mode; refused while anything is held or rests."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
-from tradetui.sandbox.books.reversal_steps import RequestedReversal
+from tradetui.sandbox.books.execution.reversal import RequestedReversal
 from tradetui.sandbox.endpoints.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
 from tradetui.sandbox.endpoints.request_body import parameters, parsed, required, word
 from tradetui.sandbox.endpoints.rules import PRODUCT_TYPES

@@ -6,7 +6,7 @@ from typing import Final
 
 from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.order_execution import Moment, cancel
+from tradetui.sandbox.books.execution.order_execution import Moment, cancel
 from tradetui.sandbox.books.trigger_order import ended
 from tradetui.sandbox.history.backfill import rest_order, trade_once, waiting_trigger
 

@@ -1,0 +1,170 @@
+"""A reversal on an account: the interface's five rules, what a fault makes of them, and the two market orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.contracts import ContractSpec
+from tradetui.sandbox.books.execution.order_execution import Moment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.number_format import ZERO
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
+from tradetui.sandbox.books.trigger_order import ended
+
+MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedReversal:
+    """A reversal as requested; size None where it was omitted."""
+
+    spec: ContractSpec
+    side: str | None
+    trade_side: str | None
+    size: Decimal | None
+    client_oid: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReversalSteps:
+    """What will be done: close so much of a leg, then open so much of a leg, the other one where all goes well."""
+
+    closing: Holding
+    close: Decimal
+    open: Decimal
+    opens: str
+
+
+def decide(account: FuturesAccount, wanted: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
+    """The steps of a request, by the interface's rules; raises Refusal."""
+    symbol = wanted.spec.symbol
+    if account.mode == HEDGE:
+        if not wanted.trade_side:
+            raise Refusal("40774", MODE_MISMATCH)
+        if not wanted.side:
+            raise Refusal("40019", "Parameter side cannot be empty")
+        if wanted.size is None:
+            raise Refusal("40019", "Parameter size cannot be empty")
+        held = account.held(symbol, "long" if wanted.side == "buy" else "short")
+    else:
+        if wanted.trade_side:
+            raise Refusal("40774", MODE_MISMATCH)
+        held = account.net(symbol)
+    if held is None:
+        raise Refusal("22002", "No position to close")
+    whole = wanted.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
+    amount = held.size if whole or wanted.size is None else min(wanted.size, held.size)
+    return ReversalSteps(held, amount, amount, "short" if held.leg == "long" else "long")
+
+
+def perform(
+    account: FuturesAccount,
+    wanted: RequestedReversal,
+    steps: ReversalSteps,
+    new_order: Callable[[str, str, Decimal, str], Order],
+    fill: Callable[[Order, Decimal], None],
+    affordable: Callable[[], Decimal],
+) -> Order:
+    """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
+    closing = new_order(*order_sides(account.mode, steps.closing.leg, closes=True), steps.close, wanted.client_oid)
+    fill(closing, steps.close)
+    opened = wanted.spec.size(min(steps.open, max(ZERO, affordable())))
+    if opened > ZERO:
+        opening = new_order(*order_sides(account.mode, steps.opens, closes=False), opened, "")
+        fill(opening, opened)
+    return closing
+
+
+REVERSAL_FAULTS: Final = (
+    "reverse-smaller",
+    "closed-only",
+    "remainder",
+    "larger",
+    "unchanged",
+    "liquidated",
+    "mode-changed",
+    "other",
+)
+
+
+def changed_steps(fault: str | None, steps: ReversalSteps) -> ReversalSteps:
+    """The steps under a fault; raises Refusal where so small a size cannot come out as the fault says."""
+    return _CHANGES[fault](steps) if fault in _CHANGES else steps
+
+
+def _smaller(steps: ReversalSteps) -> ReversalSteps:
+    part = steps.closing.spec.size(steps.open / 2)
+    if not part:
+        raise _too_small("reverse-smaller", "opened")
+    return replace(steps, open=part)
+
+
+def _remainder(steps: ReversalSteps) -> ReversalSteps:
+    part = steps.closing.spec.size(steps.close / 2)
+    if not part:
+        raise _too_small("remainder", "closed")
+    return replace(steps, close=part, open=ZERO)
+
+
+def _too_small(fault: str, what: str) -> Refusal:
+    return Refusal(
+        "45111", f"less than the minimum order quantity: for the fault {fault} at least two steps must be {what}"
+    )
+
+
+#: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
+_CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
+    "reverse-smaller": _smaller,
+    "closed-only": lambda steps: replace(steps, open=ZERO),
+    "remainder": _remainder,
+    "larger": lambda steps: replace(steps, open=steps.open * 2),
+    "unchanged": lambda steps: replace(steps, close=ZERO, open=ZERO),
+    "liquidated": lambda steps: replace(steps, close=ZERO, open=ZERO),
+    "other": lambda steps: replace(steps, close=ZERO, opens=steps.closing.leg),
+}
+
+
+def reverse_as(
+    book: FuturesAccount, wanted: RequestedReversal, steps: ReversalSteps, fault: str | None, at: Moment
+) -> Order:
+    """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
+    spec = wanted.spec
+    changed = changed_steps(fault, steps)
+
+    def new_order(side: str, trade_side: str, size: Decimal, client_oid: str) -> Order:
+        return market_order(book, spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
+
+    def done(order: Order, size: Decimal) -> None:
+        if size > ZERO:
+            fill(book, order, size, at)
+        else:
+            cancel(book, order, at)
+
+    def opens_at_most() -> Decimal:
+        # A fault says what comes out; margin must not make something else of it.
+        return affordable(book, spec, at) if fault is None else changed.open
+
+    if fault == "liquidated":
+        for held in [held for held in book.holdings.values() if held.spec is spec]:
+            burst(book, held, at)
+    if fault == "mode-changed":
+        _switch_mode_by_hand(book, at)
+        changed = replace(changed, close=ZERO)
+    return perform(book, wanted, changed, new_order, done, opens_at_most)
+
+
+def _switch_mode_by_hand(book: FuturesAccount, at: Moment) -> None:
+    """What the trader does on the exchange's own page: close and cancel everything, then switch the mode."""
+    for held in list(book.holdings.values()):
+        side, trade_side = order_sides(book.mode, held.leg, closes=True)
+        order = market_order(book, held.spec, side, trade_side, held.size, at, source="normal", enter_point="WEB")
+        fill(book, order, held.size, at)
+    for resting in list(book.orders.values()):
+        cancel(book, resting, at)
+    book.triggers.extend(ended(row, "cancelled", at.now_ms) for row in book.live_triggers.values())
+    book.live_triggers.clear()
+    book.mode = ONE_WAY if book.mode == HEDGE else HEDGE

@@ -1,0 +1,221 @@
+"""What the exchange shows, as rows of the interface: contracts, tickers, accounts with their settings, positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.books.execution.order_execution import Moment
+from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
+from tradetui.sandbox.books.number_format import ZERO, amount, text
+from tradetui.sandbox.books.order import ONE_WAY
+
+
+def contract_row(spec: ContractSpec) -> dict[str, Any]:
+    """One row of the contract list."""
+    return {
+        "symbol": spec.symbol,
+        "baseCoin": spec.base,
+        "quoteCoin": spec.quote,
+        "supportMarginCoins": [spec.margin_coin],
+        "minTradeNum": text(spec.step),
+        "sizeMultiplier": text(spec.step),
+        "volumePlace": str(spec.volume_place),
+        "pricePlace": str(spec.price_place),
+        "priceEndStep": "1",
+        "minTradeUSDT": "5",
+        "maxMarketOrderQty": "",
+        "maxPositionNum": "150",
+        "takerFeeRate": text(TAKER_FEE),
+        "makerFeeRate": text(MAKER_FEE),
+        "maxLever": str(spec.max_leverage),
+        "minLever": "1",
+        "symbolType": "perpetual",
+        "symbolStatus": "normal",
+    }
+
+
+def ticker_row(spec: ContractSpec, at: Moment) -> dict[str, Any]:
+    """The ticker of a contract."""
+    bid, ask = at.market.spread(spec)
+    last = text(at.last(spec))
+    return {
+        "symbol": spec.symbol,
+        "lastPr": last,
+        "bidPr": text(bid),
+        "askPr": text(ask),
+        "markPrice": text(at.market.mark(spec.symbol)),
+        "indexPrice": last,
+        "fundingRate": "0.0001",
+        "ts": str(at.now_ms),
+    }
+
+
+_DOLLARS: Final = ("USDT", "USDC")
+_REGISTERED_DAYS: Final = 400
+#: Permissions of a key in the exchange's own words.
+_AUTHORITIES: Final[Mapping[str, str]] = {
+    "futures-read": "coor",
+    "futures-write": "coow",
+    "holdings-read": "cpor",
+    "spot-read": "stor",
+    "subaccount-write": "chow",
+    "copy-write": "ttow",
+}
+
+
+def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """One row of the account list.
+
+    What is held ties up `locked`; `available` is the balance without it, so that equity is both and the unrealised
+    profit as long as the balance covers the margin.
+    """
+    balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
+    worth, can_open = equity(book, coin, marks), free(book, coin, marks)
+    available = max(ZERO, balance - margin)
+    apart, apart_profit = book.margin_held(coin, isolated=True), book.unrealised(coin, marks, isolated=True)
+    dollars = Decimal(1) if coin in _DOLLARS else marks[f"{coin}USDT"]
+    return {
+        "marginCoin": coin,
+        "locked": amount(margin),
+        "available": amount(available),
+        "crossedMaxAvailable": amount(can_open),
+        "isolatedMaxAvailable": amount(can_open),
+        "maxTransferOut": amount(min(can_open, available)),
+        "accountEquity": amount(worth),
+        "usdtEquity": amount(worth * dollars),
+        "btcEquity": amount(worth * dollars / marks["BTCUSDT"]),
+        # Of one coin alone, and so of nothing where several stand behind the margin.
+        "crossedRiskRate": "0" if book.assets else amount(risk_rate(book, coin, marks)),
+        "unrealizedPL": amount(profit),
+        "coupon": "0",
+        **_union(book, coin, marks),
+        "isolatedMargin": amount(apart),
+        "crossedMargin": amount(margin - apart),
+        "crossedUnrealizedPL": amount(profit - apart_profit),
+        "isolatedUnrealizedPL": amount(apart_profit),
+        "assetMode": book.asset_mode,
+    }
+
+
+def _union(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """The figures of multi-assets mode; empty where one asset stands behind the margin."""
+    if not book.assets:
+        return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
+    balances = {coin: book.balances[coin], **book.assets}
+    return {
+        "unionTotalMargin": amount(backing(book, coin, marks)),
+        "unionAvailable": amount(free(book, coin, marks)),
+        "unionMm": amount(book.maintenance(coin, marks, isolated=False)),
+        "assetList": [
+            {"coin": asset, "balance": amount(balance), "available": amount(max(ZERO, balance))}
+            for asset, balance in balances.items()
+        ],
+    }
+
+
+def settings_row(book: FuturesAccount, symbol: str, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """The account row of one margin coin with its position mode, margin mode and leverages for a symbol."""
+    return account_row(book, coin, marks) | {
+        "posMode": book.mode,
+        "marginMode": book.margin_mode(symbol),
+        "crossedMarginLeverage": book.leverage,
+        "isolatedLongLever": book.leverage,
+        "isolatedShortLever": book.leverage,
+    }
+
+
+def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
+    """Whose account it is and what a key of it may do."""
+    return {
+        "userId": account.uid,
+        "inviterId": "",
+        "channelCode": "",
+        "channel": "",
+        "ips": "127.0.0.1",
+        "authorities": sorted(_AUTHORITIES[name] for name in permissions if name in _AUTHORITIES),
+        "parentId": 1,
+        "traderType": "trader" if account.is_copy_trader else "not_trader",
+        "regisTime": str(now_ms - _REGISTERED_DAYS * 86_400_000),
+    }
+
+
+#: Plan types that set a position's take-profit and stop, the one for the whole position first.
+_TAKES_PROFIT: Final = ("pos_profit", "profit_plan")
+_STOPS_LOSS: Final = ("pos_loss", "loss_plan")
+_NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
+
+
+def position_row(book: FuturesAccount, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """One row of the position list."""
+    spec, mark = held.spec, marks[held.spec.symbol]
+    locked = min(held.size, book.locked(spec.symbol, held.leg))
+    liquidation = liquidation_price(book, held, marks)
+    take_profit, stop_loss = _next_stop(book, held, _TAKES_PROFIT), _next_stop(book, held, _STOPS_LOSS)
+    return {
+        "marginCoin": spec.margin_coin,
+        "symbol": spec.symbol,
+        "holdSide": held.leg,
+        "openDelegateSize": text(book.to_open(spec.symbol, held.leg)),
+        "marginSize": amount(held.margin()),
+        "available": text(held.size - locked),
+        "locked": text(locked),
+        "total": text(held.size),
+        "leverage": str(held.leverage),
+        "achievedProfits": amount(held.realised),
+        "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
+        "marginMode": "isolated" if held.isolated else "crossed",
+        "posMode": book.mode,
+        "unrealizedPL": amount(held.profit(mark)),
+        "liquidationPrice": "0" if liquidation is None else amount(liquidation),
+        "keepMarginRate": text(MAINTENANCE),
+        "markPrice": text(mark),
+        "marginRatio": amount(position_rate(book, held, marks)),
+        "breakEvenPrice": _break_even(held),
+        "totalFee": "",
+        "deductedFee": amount(held.fees),
+        "grant": "",
+        "assetMode": book.asset_mode,
+        "autoMargin": "off",
+        "takeProfit": take_profit["triggerPrice"],
+        "stopLoss": stop_loss["triggerPrice"],
+        "takeProfitId": take_profit["orderId"],
+        "stopLossId": stop_loss["orderId"],
+        "cashDividend": "",
+        "cTime": str(held.opened_ms),
+        "uTime": str(held.changed_ms),
+    }
+
+
+def _break_even(held: Holding) -> str:
+    """The price whose profit pays the fees so far and the one for closing; nothing where no price would."""
+    sign = 1 if held.leg == "long" else -1
+    cost, closing = held.size * held.entry, TAKER_FEE * held.size
+    if held.spec.inverse:
+        above, below = cost, held.size - sign * (held.fees + closing)
+    else:
+        above, below = cost + sign * held.fees, held.size - sign * closing
+    return amount(above / below) if above > 0 and below > 0 else ""
+
+
+def _next_stop(book: FuturesAccount, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:
+    """The waiting trigger of the first of these types that there is for a holding; of several the first to fire."""
+    for plan_type in plan_types:
+        waiting = [row for row in book.live_triggers.values() if row["planType"] == plan_type and _closes(row, held)]
+        if waiting:
+            above = (plan_types is _TAKES_PROFIT) == (held.leg == "long")
+            return (min if above else max)(waiting, key=lambda row: Decimal(row["triggerPrice"]))
+    return _NOTHING
+
+
+def _closes(row: Mapping[str, Any], held: Holding) -> bool:
+    """Whether a take-profit or stop would close this holding."""
+    if row["symbol"] != held.spec.symbol:
+        return False
+    if row["posMode"] == ONE_WAY:
+        return bool(row["side"] == ("sell" if held.leg == "long" else "buy"))
+    return bool(row["posSide"] == held.leg)
