@@ -16,6 +16,16 @@ from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.trigger_order import ended
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
+REVERSAL_FAULTS: Final = (
+    "reverse-smaller",
+    "closed-only",
+    "remainder",
+    "larger",
+    "unchanged",
+    "liquidated",
+    "mode-changed",
+    "other",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +75,30 @@ def perform(
     account: FuturesAccount,
     wanted: RequestedReversal,
     steps: ReversalSteps,
-    new_order: Callable[[str, str, Decimal, str], Order],
-    fill: Callable[[Order, Decimal], None],
-    affordable: Callable[[], Decimal],
+    at: Moment,
+    opens_at_most: Callable[[], Decimal],
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = new_order(*order_sides(account.mode, steps.closing.leg, closes=True), steps.close, wanted.client_oid)
-    fill(closing, steps.close)
-    opened = wanted.spec.size(min(steps.open, max(ZERO, affordable())))
+    closing = _order(account, wanted, steps.closing.leg, steps.close, at, closes=True)
+    opened = wanted.spec.size(min(steps.open, max(ZERO, opens_at_most())))
     if opened > ZERO:
-        opening = new_order(*order_sides(account.mode, steps.opens, closes=False), opened, "")
-        fill(opening, opened)
+        _order(account, wanted, steps.opens, opened, at, closes=False)
     return closing
 
 
-REVERSAL_FAULTS: Final = (
-    "reverse-smaller",
-    "closed-only",
-    "remainder",
-    "larger",
-    "unchanged",
-    "liquidated",
-    "mode-changed",
-    "other",
-)
+def _order(
+    account: FuturesAccount, wanted: RequestedReversal, leg: str, size: Decimal, at: Moment, *, closes: bool
+) -> Order:
+    """One of the two market orders, filled at once, or cancelled where nothing is to be done; the closing one has the
+    request's own id."""
+    side, trade_side = order_sides(account.mode, leg, closes=closes)
+    client_oid = wanted.client_oid if closes else ""
+    order = market_order(account, wanted.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
+    if size > ZERO:
+        fill(account, order, size, at)
+    else:
+        cancel(account, order, at)
+    return order
 
 
 def changed_steps(fault: str | None, steps: ReversalSteps) -> ReversalSteps:
@@ -135,15 +145,6 @@ def reverse_as(
     spec = wanted.spec
     changed = changed_steps(fault, steps)
 
-    def new_order(side: str, trade_side: str, size: Decimal, client_oid: str) -> Order:
-        return market_order(book, spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
-
-    def done(order: Order, size: Decimal) -> None:
-        if size > ZERO:
-            fill(book, order, size, at)
-        else:
-            cancel(book, order, at)
-
     def opens_at_most() -> Decimal:
         # A fault says what comes out; margin must not make something else of it.
         return affordable(book, spec, at) if fault is None else changed.open
@@ -154,7 +155,7 @@ def reverse_as(
     if fault == "mode-changed":
         _switch_mode_by_hand(book, at)
         changed = replace(changed, close=ZERO)
-    return perform(book, wanted, changed, new_order, done, opens_at_most)
+    return perform(book, wanted, changed, at, opens_at_most)
 
 
 def _switch_mode_by_hand(book: FuturesAccount, at: Moment) -> None:
