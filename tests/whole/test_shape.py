@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 import pytest
@@ -96,6 +96,79 @@ def test_no_binding_says_nothing() -> None:
     assert stayed == FIELDS_THAT_STAY, "a name that is bound no longer is taken off the list"
 
 
+def imports_of(source: str, modules: Set[str]) -> set[str]:
+    """The package's own modules that a module imports: anywhere, in functions and for the type checker too."""
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                imported |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str(base), names=names, level=0):
+                # What is imported from a package may be a module of it.
+                imported |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in modules else base for alias in names}
+            case ast.ImportFrom():
+                raise AssertionError("a relative import, which the whole package is without")
+    return imported & modules
+
+
+def circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module, by Tarjan's algorithm."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    components: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        path.append(module)
+        for imported in sorted(graph[module]):
+            if imported not in order:
+                visit(imported)
+                lowest[module] = min(lowest[module], lowest[imported])
+            elif imported in path:
+                lowest[module] = min(lowest[module], order[imported])
+        if lowest[module] == order[module]:
+            component = path[path.index(module) :]
+            del path[path.index(module) :]
+            if len(component) > 1:
+                components.append(sorted(component))
+
+    for module in sorted(graph):
+        if module not in order:
+            visit(module)
+    return components
+
+
+def test_imports_are_seen_wherever_they_stand() -> None:
+    source = """
+import p.a, os
+from p.b import name
+from p import c, missing
+if TYPE_CHECKING:
+    from p.d import Name
+def load():
+    from p.e import name
+    class Late:
+        import p.f
+"""
+    assert imports_of(source, {"p", *(f"p.{letter}" for letter in "abcdefg")}) == {
+        "p", "p.a", "p.b", "p.c", "p.d", "p.e", "p.f",
+    }  # fmt: skip
+
+
+def test_circles_are_recognised() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"d"}, "f": {"a", "f"}, "g": set()}
+    assert sorted(circles(graph)) == [["a", "b", "c"], ["d", "e"]]
+    assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
+
+
+def test_no_module_imports_itself_by_way_of_another() -> None:
+    files = {module_of(file): file for file in sorted((ROOT / "tradetui").rglob("*.py"))}
+    graph = {module: imports_of(file.read_text(encoding="utf-8"), files.keys()) for module, file in files.items()}
+    assert sum(map(len, graph.values())) > 1_000, "the imports are not seen"
+    assert not circles(graph)
+
+
 def test_no_wait_loses_a_cancellation() -> None:
     # Before Python 3.12 asyncio.wait_for returns, and forgets that it was cancelled, where both come in one moment.
     package = ROOT / "tradetui"
@@ -121,10 +194,12 @@ def loaded_by(*modules: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def module_of(file: Path) -> str:
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 def modules_of(room: str) -> list[str]:
-    files = (ROOT / "tradetui" / room).rglob("*.py")
-    names = (".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files)
-    return sorted(names)
+    return sorted(map(module_of, (ROOT / "tradetui" / room).rglob("*.py")))
 
 
 @pytest.mark.parametrize("room", ["wire", "trading", "sandbox"])

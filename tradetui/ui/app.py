@@ -5,64 +5,41 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.screen import Screen
 
+from tradetui.ui import deferred
+from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey
 from tradetui.ui.crash import crash_report
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import own_keys
-from tradetui.ui.keys.registry import BINDINGS, shown_keys
 from tradetui.ui.main.start import StartScreen
+from tradetui.ui.messages import OpenCreation, OpenExport, OpenHistory, OpenJournal, OpenLookup, OpenReversal
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
 from tradetui.ui.textual_log import silence_textual_log
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
+from tradetui.ui.trading_lock import TradingLock
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
-    from tradetui.desk.reversal.execution import Execution
+    from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
-LOCKED_NOW = "Trading is locked."
 STARTED_S = 3.0
-
-
-@runtime_checkable
-class FollowsDesk(Protocol):
-    """A dialog that says what may be done now, which the desk may change at any time."""
-
-    def desk_changed(self) -> None:
-        """The desk has published something."""
-        ...
-
-
-@runtime_checkable
-class SeesEveryKey(Protocol):
-    """A screen that sees every key before whatever has the focus."""
-
-    def before_key(self, event: TypedInput) -> bool:
-        """Whether the key goes on to what has the focus."""
-        ...
-
-
-def _palette() -> type[Provider]:
-    from tradetui.ui.palette import Actions
-
-    return Actions
 
 
 def _tidy_up() -> None:
@@ -77,7 +54,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
-    COMMANDS = {_palette}
+    COMMANDS = {deferred.palette}
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("app"),
         Binding("ctrl+q,ctrl+c", "leave", "Quit", show=False, system=True),
@@ -111,6 +88,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._main_stands = asyncio.Event()
         self.lookup: LookupScreen | None = None
         self.key_order = KeyOrder(self, self._hand_over)
+        self._trading_lock = TradingLock(self, lambda: self.main.published(None))
 
     def _begin_with(self, name: str) -> None:
         """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
@@ -123,7 +101,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[Any]:
         """What is painted before the main screen, which then is always the lowest, is imported."""
-        return StartScreen(self.settings)
+        return StartScreen(self.settings, self.begin)
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """What is on the screen as SVG; the spaces that a text begins with are kept by every renderer."""
@@ -134,9 +112,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def main(self) -> MainScreen:
         """The main screen."""
         if self._main is None:
-            from tradetui.ui.main.main_screen import MainScreen
-
-            self._main = MainScreen(self.settings)
+            self._main = deferred.main_screen(self.settings)
         return self._main
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -246,19 +222,47 @@ class TradeApp(App[None], inherit_bindings=False):
 
     # Screens
 
-    def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
-        """Look up one kind of record, in the place of another kind if one is open.
+    @property
+    def looks_up(self) -> bool:
+        """Whether the screen of a lookup covers the panels."""
+        return self.lookup is not None
 
-        With texts the form of what to ask opens, filled in with them.
-        """
-        from tradetui.ui.lookup.lookup_screen import LookupScreen
+    @property
+    def keyed_screen(self) -> KeyedScreen:
+        """The lookup that is open, else the main screen: whose keys help and palette show."""
+        return self.lookup or self.main
 
-        before, self.lookup = self.lookup, LookupScreen(self.settings, table, texts)
+    @on(OpenLookup)
+    def _open_lookup(self, message: OpenLookup) -> None:
+        """Look up one kind of record, in the place of another kind if one is open."""
+        before, self.lookup = self.lookup, deferred.lookup_screen(self.settings, message.table, message.texts)
         if before is None:
             self.push_screen(self.lookup)
         else:
             self.switch_screen(self.lookup)
         self.main.set_paces()
+
+    @on(OpenJournal)
+    def _open_journal(self) -> None:
+        self.push_screen(deferred.journal_screen(self.settings))
+
+    @on(OpenHistory)
+    def _open_history(self, message: OpenHistory) -> None:
+        self.push_screen(deferred.history_screen(self.settings, message.panel))
+
+    @on(OpenReversal)
+    def _open_reversal(self, message: OpenReversal) -> None:
+        if self.desk is not None and self.desk.execution is not None:
+            self.push_screen(deferred.reversal_dialog(self.desk.execution, self.desk, message.target))
+
+    @on(OpenCreation)
+    def _open_creation(self, message: OpenCreation) -> None:
+        if self.desk is not None and self.desk.creation is not None:
+            deferred.open_creation(self, self.desk.creation, message.name)
+
+    @on(OpenExport)
+    def _open_export(self, message: OpenExport) -> None:
+        deferred.open_export(self, self.desk, message)
 
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
@@ -307,7 +311,6 @@ class TradeApp(App[None], inherit_bindings=False):
         if not unsettled:
             self.exit()
             return
-        from tradetui.ui.dialogs.confirm import ConfirmDialog
 
         def leave(yes: bool | None) -> None:
             if yes:
@@ -317,86 +320,19 @@ class TradeApp(App[None], inherit_bindings=False):
         creation = self.desk.creation if self.desk is not None else None
         if creation is not None and creation.holds_unkept:
             question = f"KEYS WERE GIVEN OUT THAT ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
-        self.push_screen(ConfirmDialog("Quit", question, "Quit"), leave)
+        self.push_screen(deferred.confirm_dialog("Quit", question, "Quit"), leave)
 
     def action_lock_at_once(self) -> None:
         """Lock trading, whatever is open; unlocking is the main screen's."""
-        execution = self.desk.execution if self.desk is not None else None
-        if execution is None:
-            notify(self, "There is nothing to lock: nothing can be sent.", severity="warning")
-            return
-        self.run_worker(self._lock(execution), exit_on_error=False)
+        self._trading_lock.lock(self.desk)
 
     def lock_or_unlock(self) -> None:
-        """Lock trading at once; unlocking asks first, on top of whatever is open.
-
-        Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
-        to try it again.
-        """
-        desk = self.desk
-        if desk is not None and desk.execution is not None and desk.execution.intents.loss is not None:
-            from tradetui.ui.journal.lost_journal_dialog import LostJournalDialog
-
-            self.push_screen(LostJournalDialog(desk.execution.intents))
-            return
-        if desk is not None and desk.execution is not None and desk.execution.intents.fault is not None:
-            from tradetui.ui.journal.try_journal import ask_to_try_again
-
-            ask_to_try_again(self, desk.execution.intents, lambda: self.main.published(None))
-            return
-        if desk is None or desk.execution is None or not desk.execution.locked:
-            self.action_lock_at_once()
-            return
-        from tradetui.ui.dialogs.confirm import ConfirmDialog
-
-        execution = desk.execution
-
-        def unlock(yes: bool | None) -> None:
-            if yes:
-                execution.unlock()
-                for notification in tuple(self._notifications):
-                    if notification.message == LOCKED_NOW:
-                        self._unnotify(notification)
-                self.main.published(None)
-
-        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        self.push_screen(ConfirmDialog("Unlock trading", question, "Unlock"), unlock)
-
-    def is_key_of(self, binding: str, key: str) -> bool:
-        """Whether a key is one of a binding's, as the profile has them."""
-        keys = self.settings.keys.get(binding) or next(
-            registered.keys for registered in BINDINGS if registered.id == binding
-        )
-        return key in {name.strip() for name in keys.split(",")}
-
-    def with_own_keys(self, reason: str) -> str:
-        """The reason, naming the key that unlocks as the profile has it."""
-        from tradetui.desk.reversal.pretrade_checks import LOCKED
-
-        return (
-            f"Trading is locked; {shown_keys(self.settings.keys.get('lock', 'L'))} unlocks it."
-            if reason == LOCKED
-            else reason
-        )
-
-    async def _lock(self, execution: Execution) -> None:
-        written = execution.lock()
-        self.main.published(None)
-        if await written:
-            if execution.locked:
-                notify(self, LOCKED_NOW)
-            return
-        self.main.published(None)
-        why = execution.intents.trouble or "the journal cannot be used"
-        sentence = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
-        notify(self, sentence, severity="error", seconds=600)
+        """Lock trading at once; unlocking asks first, on top of whatever is open."""
+        self._trading_lock.lock_or_unlock(self.desk)
 
     def action_help(self) -> None:
         """Every key and what it does."""
-        from tradetui.ui.dialogs.help import HelpDialog
-
-        screen = self.lookup or self.main
-        self.push_screen(HelpDialog(dict(self.settings.keys), screen.blocking_reason, screen.hides))
+        self.push_screen(deferred.help_dialog(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""

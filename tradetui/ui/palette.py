@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from tradetui.ui.creation.opening import choices as creatable
-from tradetui.ui.creation.opening import open_named
+from tradetui.ui.app_protocol import TradingApp
+from tradetui.ui.creation.titles import choices
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
+from tradetui.ui.messages import OpenCreation
 from tradetui.ui.themes import THEMES
-
-if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
 
 _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})
 
@@ -36,8 +34,8 @@ class Actions(Provider):
                 yield Hit(score, matcher.highlight(name), run, help=about)
 
     def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
-        app = cast("TradeApp", self.app)
-        screen = app.lookup or app.main
+        app = cast(TradingApp, self.app)
+        screen = app.keyed_screen
         for binding in BINDINGS:
             if binding.id not in _NOT_LISTED and screen.where in binding.where and not screen.hides(binding.id):
                 keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))
@@ -46,8 +44,8 @@ class Actions(Provider):
                 yield binding.description, about, partial(screen.run_action, binding.action)
         creation = app.desk.creation if app.desk is not None else None
         if creation is not None:
-            for name in creatable(creation):
-                yield name, "kept in the vault before it is shown", partial(open_named, app, creation, name)
+            for name in choices(creation):
+                yield name, "kept in the vault before it is shown", partial(self.app.post_message, OpenCreation(name))
         for theme in THEMES:
             yield (
                 f"Theme {theme.name.removeprefix('tradetui-')}",

@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
+    from textual.app import App
 
 GRACE_S: Final = 0.7
 """How long the polite way out may take, the desk's own ending included."""
@@ -29,7 +29,7 @@ RESTORE: Final = (
 class TerminalGuard:
     """Watches over the terminal while an application runs in it; `ended_by` is the signal that ended it, if one did."""
 
-    def __init__(self, app: TradeApp) -> None:
+    def __init__(self, app: App[None]) -> None:
         self._app = app
         self._over = threading.Event()
         self._loop = asyncio.get_running_loop()

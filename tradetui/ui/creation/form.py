@@ -17,9 +17,9 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.form import CheckedForm, FormField, checked, fields_of, rows_of
 from tradetui.desk.creation.kinds import CreationKind, CreationStatus
 from tradetui.desk.intents.journal import State
-from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
 from tradetui.ui.creation.result import ResultDialog
 from tradetui.ui.creation.review import ReviewDialog
+from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
-from tradetui.ui.creation.opening import BREAKPOINTS
+from tradetui.ui.creation.titles import BREAKPOINTS
 from tradetui.ui.sanitize import sanitized
 
 

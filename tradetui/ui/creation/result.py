@@ -20,7 +20,7 @@ from tradetui.desk.creation.kinds import CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
-from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
+from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub

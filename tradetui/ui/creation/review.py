@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,14 +19,13 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.kinds import ENDPOINTS, KINDS, CreationRequest, CreationStatus, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.reversal.preview import ARMS_S
-from tradetui.ui.creation.opening import BREAKPOINTS, TITLES
+from tradetui.ui.app_protocol import trading_app
+from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.text.sanitize import scrub
-
-if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
 
 
 class ReviewDialog(ModalScreen[CreationStatus | None]):
@@ -105,16 +104,12 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         if not enabled and button.has_focus:
             self.query_one("#cancel").focus()
         button.disabled = not enabled
-        reasons = tuple(map(self._trade_app.with_own_keys, reasons))
+        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
         self.query_one("#reason", Static).update(sanitized("\n".join(filter(None, (sentence, *reasons)))))
-
-    @property
-    def _trade_app(self) -> TradeApp:
-        return cast("TradeApp", self.app)
 
     def action_lock(self) -> None:
         """Lock at once; unlocking asks first, and then the review is as it was."""
-        self._trade_app.lock_or_unlock()
+        trading_app(self).lock_or_unlock()
 
     def desk_changed(self) -> None:
         """The lock may be another one."""

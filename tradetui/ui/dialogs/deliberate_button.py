@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 from textual.message import Message
 from textual.widgets import Button
 
-if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
+from tradetui.ui.app_protocol import trading_app
 
 TOO_SOON: Final = "Enter came together with other keys and pressed nothing: look, then press it again."
 
@@ -46,7 +45,7 @@ class DeliberateButton(Button):
 
     def action_press(self) -> None:
         """Press it where the person could have seen what Enter would press."""
-        keys = cast("TradeApp", self.app).key_order
+        keys = trading_app(self).key_order
         key = keys.current
         seen = self._painted_at is not None and key is not None and key.time > self._painted_at
         if seen and not keys.in_burst:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,14 +12,12 @@ from textual.screen import ModalScreen
 
 from tradetui.desk.tables.columns import Column, Tone
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.detail_fields import EXTRA, UNREADABLE, Field, fields_of
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.time_zones import MachineZone
-
-if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
 
 
 def _mark_tone(field: Field) -> Tone:
@@ -102,11 +100,11 @@ class DetailScreen(ModalScreen[None]):
     def action_copy_cell(self) -> None:
         """Copy the value under the cursor."""
         field = self.table.cursor_record
-        self._app.copy(self.table.cell_text(), field.name if field is not None else "")
+        trading_app(self).copy(self.table.cell_text(), field.name if field is not None else "")
 
     def action_copy_row(self) -> None:
         """Copy the field's name and values."""
-        self._app.copy(self.table.row_text(), "line")
+        trading_app(self).copy(self.table.row_text(), "line")
 
     def action_zone(self) -> None:
         """Times in UTC, or in this machine's."""
@@ -123,8 +121,4 @@ class DetailScreen(ModalScreen[None]):
 
     def action_help(self) -> None:
         """Every key and what it does."""
-        self._app.action_help()
-
-    @property
-    def _app(self) -> TradeApp:
-        return cast("TradeApp", self.app)
+        trading_app(self).action_help()

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.desk.tables.export import Format, RowsMissing
-from tradetui.ui.sanitize import sanitized
+from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
+from tradetui.desk.tables.row_source import RowSource, SelfOrdering
+from tradetui.ui.sanitize import notify, sanitized
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
 
 Save = Callable[[Path, Format, bool], int]
 
@@ -88,3 +94,22 @@ class ExportDialog(ModalScreen[str | None]):
             return
         finally:
             self._writing = False
+
+
+def open_export(
+    app: App[Any], desk: Desk | None, rows: RowSource, columns: Sequence[Column], file_stem: str, title: str
+) -> None:
+    """Ask where to, and write these rows as they are now, whatever comes in later."""
+    if isinstance(rows, SelfOrdering):
+        rows = rows.whole()
+    now = datetime.now(UTC) if desk is None else datetime.fromtimestamp(desk.clock.wall_ms() / 1000, UTC)
+    account = "" if desk is None else desk.settings.name
+
+    def save(path: Path, form: Format, replace: bool) -> int:
+        return save_rows(path, rows, columns, form, replace=replace)
+
+    def notify_saved(sentence: str | None) -> None:
+        if sentence is not None:
+            notify(app, f"{sentence}.", seconds=8)
+
+    app.push_screen(ExportDialog(title, default_name(file_stem, account, now, Format.CSV), save), notify_saved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -11,11 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.sanitize import sanitized
-
-if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
 
 CAUTION = (
     "It is not known so far what became of it. Look at positions, orders and fills on the exchange itself first.\n"
@@ -90,7 +88,7 @@ class ReleaseDialog(ModalScreen[str | None]):
     def _entered(self, event: Input.Submitted) -> None:
         """Never on to a button: the next Enter would press it, and what was typed would be lost."""
         missing = self._missing()
-        if not missing and cast("TradeApp", self.app).key_order.in_burst:
+        if not missing and trading_app(self).key_order.in_burst:
             self.query_one("#missing", Static).update(sanitized(TOO_SOON))
             return
         if not missing:

@@ -177,6 +177,12 @@ def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
     ]
 
 
+def is_key_of(id_: str, key: str, own_keys: Mapping[str, str]) -> bool:
+    """Whether a key is one of a binding's; `own_keys` are those of the profile, by id."""
+    keys = own_keys.get(id_) or next(binding.keys for binding in BINDINGS if binding.id == id_)
+    return key in {name.strip() for name in keys.split(",")}
+
+
 def shown_keys(keys: str) -> str:
     """Keys as printed: `? F1` for `question_mark,f1`."""
     return " ".join(_NAMES.get(key.strip(), key.strip()) for key in keys.split(","))

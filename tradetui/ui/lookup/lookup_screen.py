@@ -23,7 +23,9 @@ from tradetui.ui.keys.registry import BINDINGS, REASONS
 from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
 from tradetui.ui.main.header import HeaderBar
 from tradetui.ui.main.layout import HEADER_ONE_LINE
+from tradetui.ui.messages import OpenLookup
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.screen_list import open_screen_list
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
@@ -397,6 +399,10 @@ class LookupScreen(TableScreen):
 
     # Elsewhere
 
+    def action_screens(self) -> None:
+        """Ask what to open."""
+        open_screen_list(self)
+
     async def action_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
         await self.trade_app.open_panel(name)
@@ -405,7 +411,7 @@ class LookupScreen(TableScreen):
         """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
         uid = getattr(self.rows_table.cursor_record, "uid", None)
         if table != self.kind.table and self.able(table):
-            self.trade_app.open_lookup(table, {"subUid": uid} if uid and table == "email" else None)
+            self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == "email" else None))
 
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.tables.columns import COLUMNS
+from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.ui.alerts import Bell
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding
@@ -21,6 +22,7 @@ from tradetui.ui.main.panels import TITLES, Panel
 from tradetui.ui.main.tabs import PanelTabs, Tab
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
 
@@ -81,9 +83,6 @@ class FivePanels(TableScreen):
         """Columns and order as they were chosen before."""
         chosen = self.trade_app.preferences.tables
         for name in self.panels.keys() & chosen.keys():
-            from tradetui.desk.tables.columns.every_field import every_column
-            from tradetui.ui.table.table_actions import show_choice
-
             table = self.panels[name].table
             # Every field of the interface means the models: only where one of them was chosen.
             every = COLUMNS[name] if not chosen[name].columns else every_column(name)
@@ -338,7 +337,7 @@ class FivePanels(TableScreen):
             return
         from tradetui.desk.feeds.feed import Pace
 
-        away = self.trade_app.lookup is not None
+        away = self.trade_app.looks_up
         for name, panel in self.panels.items():
             self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.main.row_actions import RowActions
+from tradetui.ui.messages import OpenReversal
+from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.sanitize import notify
+from tradetui.ui.screen_list import open_screen_list
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
-    from tradetui.ui.app import TradeApp
     from tradetui.ui.keys.key_order import TypedInput
     from tradetui.ui.settings import UiSettings
 
@@ -30,7 +32,7 @@ class MainScreen(RowActions):
     def before_key(self, event: TypedInput) -> bool:
         """Note which position has gone from under the cursor since the key before; keys of one burst are one key."""
         table = self.panels["positions"].table
-        if table.vanished is not None or not cast("TradeApp", self.app).key_order.in_burst:
+        if table.vanished is not None or not self.trade_app.key_order.in_burst:
             self._vanished, table.vanished = table.vanished, None
         return True
 
@@ -40,23 +42,20 @@ class MainScreen(RowActions):
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
-        from tradetui.ui.reversal.dialog import ReversalDialog
-        from tradetui.ui.reversal.symbol_dialog import SymbolDialog
-
         if self.focused_panel == "positions" and (gone := self._vanished) is not None:
             leg = "LONG" if gone.is_long else "SHORT"
             sentence = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
             notify(self.app, sentence, severity="warning", seconds=10)
             return
-        execution, read_anew = self.desk.execution, self.desk.poll_now
+        execution = self.desk.execution
         record = self.table.cursor_record if self.focused_panel == "positions" else None
         if record is not None:
-            self.app.push_screen(ReversalDialog(execution, execution.target_of(record), read_anew))
+            self.post_message(OpenReversal(execution.target_of(record)))
             return
 
         def ask(symbol: str | None) -> None:
             if symbol:
-                self.app.push_screen(ReversalDialog(execution, execution.target_named(symbol), read_anew))
+                self.post_message(OpenReversal(execution.target_named(symbol)))
 
         self.app.push_screen(SymbolDialog(self._leg_to_name), ask)
 
@@ -70,7 +69,11 @@ class MainScreen(RowActions):
             return ""
         return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."
 
+    def action_screens(self) -> None:
+        """Ask what to open."""
+        open_screen_list(self)
+
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""
         if self.able("lock"):
-            cast("TradeApp", self.app).lock_or_unlock()
+            self.trade_app.lock_or_unlock()

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.main.five_panels import FivePanels
 from tradetui.ui.main.layout import PANELS
 from tradetui.ui.main.panels import TITLES
+from tradetui.ui.messages import OpenHistory
 from tradetui.ui.sanitize import notify, sanitized
 
 if TYPE_CHECKING:
@@ -34,11 +37,8 @@ class RowActions(FivePanels):
     def published(self, feed: Feed | None) -> None:
         """As the panels do; an open detail view follows its row."""
         super().published(feed)
-        if feed is not None and not self.paused and self.app.screen is not self:
-            from tradetui.ui.dialogs.detail import DetailScreen
-
-            if isinstance(self.app.screen, DetailScreen):
-                self.app.screen.follow(feed.name, self.rows_of(feed.name))
+        if feed is not None and not self.paused and isinstance(self.app.screen, DetailScreen):
+            self.app.screen.follow(feed.name, self.rows_of(feed.name))
 
     async def action_back(self) -> None:
         """Close the filter's box, clear the filter, leave zoom, or resume: the innermost of these first."""
@@ -64,9 +64,7 @@ class RowActions(FivePanels):
     def action_history(self) -> None:
         """Everything that was ever seen of this panel's rows."""
         if self.able("history"):
-            from tradetui.ui.history.history_screen import HistoryScreen
-
-            self.app.push_screen(HistoryScreen(self._settings, self.focused_panel))
+            self.post_message(OpenHistory(self.focused_panel))
 
     def action_live_stops(self) -> None:
         """Triggers that still wait, or those that ended."""
@@ -124,8 +122,6 @@ class RowActions(FivePanels):
         """Pick another account."""
         if not self.able("profile"):
             return
-        from tradetui.ui.dialogs.choice import ChoiceDialog
-
         app = self.trade_app
         names = [profile.name for profile in self._settings.profiles]
 
@@ -133,4 +129,4 @@ class RowActions(FivePanels):
             if index is not None and index != app.chosen:
                 app.open_profile(index)
 
-        app.push_screen(ChoiceDialog("Profile", names, app.chosen), pick)
+        self.app.push_screen(ChoiceDialog("Profile", names, app.chosen), pick)

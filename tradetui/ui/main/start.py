@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.screen import Screen
@@ -12,7 +13,6 @@ from tradetui.ui.main.header import HeaderBar
 from tradetui.ui.main.layout import has_two_lines
 
 if TYPE_CHECKING:
-    from tradetui.ui.app import TradeApp
     from tradetui.ui.settings import UiSettings
 
 
@@ -21,8 +21,10 @@ class StartScreen(Screen[None]):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, settings: UiSettings) -> None:
+    def __init__(self, settings: UiSettings, begin: Callable[[], Awaitable[None]]) -> None:
+        """`begin` is called once the header was painted."""
         super().__init__()
+        self._go_on = begin
         self._settings = settings
         self._went_on = False
 
@@ -37,4 +39,4 @@ class StartScreen(Screen[None]):
         """Go on: Textual paints a screen just before it says this."""
         if not self._went_on:
             self._went_on = True
-            self.call_later(cast("TradeApp", self.app).begin)
+            self.call_later(self._go_on)

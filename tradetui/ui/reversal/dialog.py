@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,7 +17,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.keys.registry import is_key_of
+from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.lines import (
     left_words,
     outcome_lines,
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.execution import Execution, NotConfirmed
     from tradetui.desk.reversal.preview import Preview, Target
     from tradetui.desk.reversal.progress import Progress, Sent
-    from tradetui.ui.app import TradeApp
     from tradetui.ui.keys.key_order import TypedInput
 
 READING_S = 1.0
@@ -162,7 +164,7 @@ class ReversalDialog(ModalScreen[None]):
         A key at an armed preview means that it was read, unless it came together with the one before it, or is an
         Enter that found no focus: that one does nothing, and says so.
         """
-        in_burst = self._trade_app.key_order.in_burst
+        in_burst = trading_app(self).key_order.in_burst
         if not in_burst:
             self._unread.pressed_nothing = ""
         is_enter = isinstance(event, events.Key) and event.key == "enter"
@@ -189,7 +191,7 @@ class ReversalDialog(ModalScreen[None]):
         """Text while a button has the focus goes to the typed word where one is asked for, else to the size."""
         if event.character is None or not event.is_printable or not self._takes_text:
             return
-        if not self._must_type and self._trade_app.is_key_of("lock", event.key):
+        if not self._must_type and is_key_of("lock", event.key, trading_app(self).settings.keys):
             return
         event.stop()
         self._type(event.character)
@@ -209,13 +211,9 @@ class ReversalDialog(ModalScreen[None]):
         self.set_focus(field)
         field.insert_text_at_cursor(text)
 
-    @property
-    def _trade_app(self) -> TradeApp:
-        return cast("TradeApp", self.app)
-
     def action_lock(self) -> None:
         """Lock at once; unlocking asks first, and then the dialog is as it was."""
-        self._trade_app.lock_or_unlock()
+        trading_app(self).lock_or_unlock()
 
     def desk_changed(self) -> None:
         """The desk has published something: the lock may be another one."""
@@ -361,8 +359,8 @@ class ReversalDialog(ModalScreen[None]):
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
-        words = "\n".join(map(self._trade_app.with_own_keys, reasons)) or (self._note if armed else "arming …")
-        self._update("#reason", sanitized(words))
+        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
+        self._update("#reason", sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""

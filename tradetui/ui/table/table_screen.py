@@ -6,23 +6,25 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.screen import Screen
 from textual.widgets import Input
 
 from tradetui.desk.tables.columns import COLUMNS, Column
+from tradetui.ui.app_protocol import TradingApp, trading_app
+from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.keys.footer import Hint
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
+from tradetui.ui.messages import OpenCreation, OpenExport, OpenJournal, OpenLookup
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_actions import choose_columns, export_table
+from tradetui.ui.table.table_actions import choose_columns
 from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.ui.app import TradeApp
     from tradetui.ui.settings import UiSettings
 
 FILTER_HINTS = (
@@ -62,9 +64,9 @@ class TableScreen(Screen[None]):
         return ""
 
     @property
-    def trade_app(self) -> TradeApp:
+    def trade_app(self) -> TradingApp:
         """The application."""
-        return cast("TradeApp", self.app)
+        return trading_app(self)
 
     @property
     def desk(self) -> Desk | None:
@@ -117,8 +119,6 @@ class TableScreen(Screen[None]):
 
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
-        from tradetui.ui.dialogs.detail import DetailScreen
-
         self.app.push_screen(DetailScreen(self.subject, event.key, event.record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
@@ -157,7 +157,7 @@ class TableScreen(Screen[None]):
         """Choose the columns of the table."""
         if self.able("columns"):
             name, default = self.screen_name, self.default_columns
-            choose_columns(self.trade_app, self.table, name, self.subject, default, self.refresh_states)
+            choose_columns(self, self.table, name, self.subject, default, self.refresh_states)
 
     @property
     def export_name(self) -> str:
@@ -167,7 +167,8 @@ class TableScreen(Screen[None]):
     def action_export(self) -> None:
         """Write the rows as shown into a file."""
         if self.able("export"):
-            export_table(self.trade_app, self.table, self.export_name, self.subject.lower())
+            table = self.table
+            self.post_message(OpenExport(table.rows, table.columns, self.export_name, self.subject.lower()))
 
     def action_copy_cell(self) -> None:
         """Copy the cell under the cursor."""
@@ -245,22 +246,18 @@ class TableScreen(Screen[None]):
 
     def action_create(self) -> None:
         """Ask what to create."""
-        if self.able("create") and self.desk is not None and self.desk.creation is not None:
-            from tradetui.ui.creation.opening import open_choice
-
-            open_choice(self.app, self.desk.creation)
+        if self.able("create"):
+            self.post_message(OpenCreation())
 
     def action_lookup(self, table: str) -> None:
         """Open the screen of one kind of record."""
         if self.able(table):
-            self.trade_app.open_lookup(table)
+            self.post_message(OpenLookup(table))
 
     def action_journal(self) -> None:
         """What was sent and what became of it."""
         if self.able("journal"):
-            from tradetui.ui.journal.journal_screen import JournalScreen
-
-            self.app.push_screen(JournalScreen(self._settings))
+            self.post_message(OpenJournal())
 
     def has_journal(self) -> bool:
         """Whether there is a journal to look at."""
@@ -273,30 +270,6 @@ class TableScreen(Screen[None]):
     def lookup_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
         return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
-
-    def action_screens(self) -> None:
-        """The list of everything that can be opened; what this account cannot see is not in it."""
-        from tradetui.desk.lookup.kinds import LOOKUPS
-        from tradetui.ui.dialogs.choice import ChoiceDialog
-        from tradetui.ui.main.layout import PANELS
-        from tradetui.ui.main.panels import TITLES
-
-        titles = {**TITLES, **{kind.table: kind.title for kind in LOOKUPS.values()}, "create": "Create …"}
-        names = [*PANELS, *(table for table in LOOKUPS if self.lookup_reason(table) is None)]
-        if not self.hides("create"):
-            names.append("create")
-        here = self.screen_name
-
-        async def go(index: int | None) -> None:
-            if index is not None and (name := names[index]) in LOOKUPS:
-                self.trade_app.open_lookup(name)
-            elif index is not None and names[index] == "create":
-                self.action_create()
-            elif index is not None:
-                await self.trade_app.open_panel(names[index])
-
-        options = [f"{self.key_named(name)} {titles[name]}" for name in names]
-        self.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
 
     @property
     @abstractmethod

@@ -1,0 +1,26 @@
+"""What can be created, in words, and when the dialogs about it have room for boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.creation.kinds import CreationKind
+
+if TYPE_CHECKING:
+    from tradetui.desk.creation.creation import Creation
+
+GIVEN_KEYS: Final = "Keys given out"
+TITLES: Final[Mapping[str, str]] = {
+    "create-subaccounts": "Create sub-accounts with API keys",
+    "create-broker-subaccount": "Create a broker sub-account",
+    "create-copy-key": "Create the copy-trading key",
+}
+"""By the values of `CreationKind`."""
+BREAKPOINTS: Final = [(0, "-short"), (44, "-roomy")]
+"""Lines from which a dialog of this room has boxes and buttons with borders."""
+
+
+def choices(creation: Creation) -> list[str]:
+    """What can be opened, as far as the account may have it."""
+    return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), GIVEN_KEYS]

@@ -1,0 +1,110 @@
+"""Everything of the screen that is imported only when it is opened: no other module of `ui` imports in a function.
+
+The first paint waits for none of it, nor does the main screen for what most sessions never open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from textual.app import App
+    from textual.command import Provider
+    from textual.screen import Screen
+
+    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.intents.intents import Intents
+    from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.reversal.preview import Target
+    from tradetui.ui.app_protocol import KeyedScreen
+    from tradetui.ui.lookup.lookup_screen import LookupScreen
+    from tradetui.ui.main.main_screen import MainScreen
+    from tradetui.ui.messages import OpenExport
+    from tradetui.ui.settings import UiSettings
+
+
+def palette() -> type[Provider]:
+    """The command palette."""
+    from tradetui.ui.palette import Actions
+
+    return Actions
+
+
+def main_screen(settings: UiSettings) -> MainScreen:
+    """The five panels."""
+    from tradetui.ui.main.main_screen import MainScreen
+
+    return MainScreen(settings)
+
+
+def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | None) -> LookupScreen:
+    """The lookup of one kind of record."""
+    from tradetui.ui.lookup.lookup_screen import LookupScreen
+
+    return LookupScreen(settings, table, texts)
+
+
+def history_screen(settings: UiSettings, panel: str) -> Screen[None]:
+    """Every row of a panel that was ever seen."""
+    from tradetui.ui.history.history_screen import HistoryScreen
+
+    return HistoryScreen(settings, panel)
+
+
+def journal_screen(settings: UiSettings) -> Screen[None]:
+    """What was sent and what became of it."""
+    from tradetui.ui.journal.journal_screen import JournalScreen
+
+    return JournalScreen(settings)
+
+
+def lost_journal_dialog(intents: Intents) -> Screen[None]:
+    """What of the journal is lost, and the step to go on without it."""
+    from tradetui.ui.journal.lost_journal_dialog import LostJournalDialog
+
+    return LostJournalDialog(intents)
+
+
+def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
+    """Ask whether to try a journal again that could not be written; `changed` is called once it was."""
+    from tradetui.ui.journal.try_journal import ask_to_try_again
+
+    ask_to_try_again(app, intents, changed)
+
+
+def reversal_dialog(execution: Execution, desk: Desk, target: Target) -> Screen[None]:
+    """The reversal of a target."""
+    from tradetui.ui.reversal.dialog import ReversalDialog
+
+    return ReversalDialog(execution, target, desk.poll_now)
+
+
+def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
+    """The form of what can be created by this name, or the question which."""
+    from tradetui.ui.creation.opening import open_creation
+
+    open_creation(app, creation, name)
+
+
+def open_export(app: App[Any], desk: Desk | None, rows: OpenExport) -> None:
+    """Ask for a file, and write rows into it."""
+    from tradetui.ui.dialogs.export import open_export
+
+    open_export(app, desk, rows.rows, rows.columns, rows.file_stem, rows.title)
+
+
+def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
+    """A question whose safe answer has the focus."""
+    from tradetui.ui.dialogs.confirm import ConfirmDialog
+
+    return ConfirmDialog(title, question, action)
+
+
+def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
+    """Every key and what it does."""
+    from tradetui.ui.dialogs.help import HelpDialog
+
+    return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)

@@ -1,0 +1,14 @@
+"""The key that unlocks trading, in the sentence that says that it is locked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tradetui.desk.reversal.pretrade_checks import LOCKED
+from tradetui.ui.keys.registry import shown_keys
+
+
+def with_unlock_key(reasons: Iterable[str], own_keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Reasons why nothing is sent, naming the key that unlocks as the profile has it; `own_keys` are its by id."""
+    unlocks = f"Trading is locked; {shown_keys(own_keys.get('lock', 'L'))} unlocks it."
+    return tuple(unlocks if reason == LOCKED else reason for reason in reasons)
