@@ -155,6 +155,17 @@ def test_an_order_seen_once_by_a_look_that_failed_settles_without_the_trader() -
     assert verdict.outcomes == {"settled remainder left": 1}, verdict.trace
 
 
+def test_an_opening_leg_after_an_inferred_end_corrects_it_though_nothing_names_our_order() -> None:
+    apart = Matching("legs apart", (FillStep(0.1, Leg.CLOSE, Decimal(1)), FillStep(120.0, Leg.OPEN, Decimal(1))), 125.0)
+    broken = replace(PLAIN, reply=ReplyKind.BROKEN, matching=apart)
+    once = (Act(5.0, ActKind.REVERSE, side_long=True),)
+    plan = replace(calm(0), hedge=True, core_only=True, shows_pending=False, long=Decimal(10), acts=once)
+    verdict = live(replace(plan, posts=(broken,), weather_ends_s=170.0))
+    assert not verdict.broken, verdict.broken
+    assert verdict.outcomes == {"settled reversed": 1}, verdict.trace
+    assert any("corrected" in line for line in verdict.trace)
+
+
 def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None:
     nothing = replace(PLAIN, matching=Matching("nothing", (), 0.4))
     once = (Act(5.0, ActKind.REVERSE, side_long=True),)

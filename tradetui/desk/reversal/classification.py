@@ -125,22 +125,28 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         acknowledged: whether the exchange has said that it took the order.
     """
     order = seen.order
-    closing, unnamed = _closing_by_size(plan, seen) if acknowledged else ((), False)
+    burst = burst_among(seen.other_fills)
+    seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
+    # Somebody else may have traded as much, while ours is still under way.
+    inferred = (
+        not seen_as_ours
+        and seen.answer is OrderAnswer.NOT_TOLD
+        and seen.waited_s >= ABSENCE_S
+        and not burst
+        and traded_as_planned(plan, seen.other_fills)
+    )
+    taken = seen_as_ours or inferred
+    closing, unnamed = _closing_by_size(plan, seen) if acknowledged or inferred else ((), False)
     opening = _opening(plan, seen, closing)
     ours = (*seen.own_fills, *closing, *opening.fills)
     everything = (*seen.own_fills, *seen.other_fills)
     effect = None if opening.ambiguous else holdings_after(plan.before, ours)
+    if inferred:
+        effect = seen.held
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
-    burst = burst_among(seen.other_fills)
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
     filled = _filled(seen, own_volume)
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
-    inferred = False
-    taken = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
-    if not taken and seen.answer is OrderAnswer.NOT_TOLD and not burst and traded_as_planned(plan, seen.other_fills):
-        # Somebody else may have traded as much, while ours is still under way.
-        taken = inferred = seen.waited_s >= ABSENCE_S
-        effect = seen.held if inferred else effect
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, inferred=inferred)
     if standing is Standing.COMPLETE and opening.doubtful:
         standing = Standing.PARTIAL
