@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
-from typing_extensions import TypedDict
+from pydantic_core import SchemaValidator, core_schema
 
 from tradetui.wire.replies.field_types import is_text, is_time
 from tradetui.wire.text.json_text import dump
@@ -132,7 +132,9 @@ class Record(BaseModel):
 R = TypeVar("R", bound=Record)
 
 # Reads the prepared fields of many rows at once into dictionaries; one a kind of record, made when first needed.
-_READERS: Final[dict[type[Record], Any]] = {}
+_READERS: Final[dict[type[Record], SchemaValidator]] = {}
+# A few types make up all fields of all kinds, and making the schema of one takes pydantic half a millisecond.
+_TYPE_SCHEMAS: Final[dict[str, core_schema.CoreSchema]] = {}
 
 
 def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
@@ -141,12 +143,12 @@ def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
     pydantic reads all rows in one call into dictionaries, which become the records' own as `model_construct` does
     it: half the time and memory of a model validation each, since all share one set of set fields.
     """
-    adapter = _READERS.get(kind)
-    if adapter is None:
-        adapter = _READERS[kind] = _reader(kind)
+    reader = _READERS.get(kind)
+    if reader is None:
+        reader = _READERS[kind] = _reader(kind)
     prepared, problems = _prepared(kind, rows)
     try:
-        read: list[dict[str, Any]] = adapter.validate_python(prepared)
+        read: list[dict[str, Any]] = reader.validate_python(prepared)
     except ValidationError:
         return None
     for values, row, unreadable in zip(read, rows, problems, strict=True):
@@ -168,23 +170,34 @@ _set = object.__setattr__
 _each = deque[None](maxlen=0).extend
 
 
-def _reader(kind: type[Record]) -> TypeAdapter[Any]:
-    fields: dict[str, Any] = {
-        name: Annotated[field.annotation, *field.metadata, _given_or_not(field)]
+def _reader(kind: type[Record]) -> SchemaValidator:
+    """A validator of many rows at once, put together from the schemas that pydantic makes of the fields' types."""
+    fields = {
+        name: core_schema.typed_dict_field(
+            _field_schema(kind, field), required=field.is_required(), validation_alias=field.alias
+        )
         for name, field in kind.model_fields.items()
         if name not in Record.model_fields
     }
-    make: Any = TypedDict
-    many: Any = list
-    row = make("row", fields)
-    row.__pydantic_config__ = ConfigDict(coerce_numbers_to_str=True, hide_input_in_errors=True)
-    return TypeAdapter(many[row])
+    config = core_schema.CoreConfig(coerce_numbers_to_str=True, hide_input_in_errors=True)
+    return SchemaValidator(core_schema.list_schema(core_schema.typed_dict_schema(fields, config=config)))
 
 
-def _given_or_not(field: FieldInfo) -> Any:
+def _field_schema(kind: type[Record], field: FieldInfo) -> core_schema.CoreSchema:
+    # What a normalizer has read needs no further reading.
+    schema = core_schema.any_schema() if field.alias in kind.normalizers else _type_schema(field)
     if field.is_required():
-        return Field(validation_alias=field.alias)
-    return Field(default=field.get_default(), validation_alias=field.alias)
+        return schema
+    return core_schema.with_default_schema(schema, default=field.get_default())
+
+
+def _type_schema(field: FieldInfo) -> core_schema.CoreSchema:
+    type_text = repr((field.annotation, field.metadata))  # most of pydantic's metadata cannot be hashed
+    schema = _TYPE_SCHEMAS.get(type_text)
+    if schema is None:
+        field_type: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+        schema = _TYPE_SCHEMAS[type_text] = TypeAdapter(field_type).core_schema
+    return schema
 
 
 def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
