@@ -19,7 +19,8 @@ from tradetui.desk.tables.account_totals import Totals
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.alerts import Bell
-from tradetui.ui.main.header import HeaderBar, alarm_of, worth_of
+from tradetui.ui.header.bar import HeaderBar
+from tradetui.ui.header.session import alarm_of, worth_of
 from tradetui.ui.screenshot import screen_text
 
 

@@ -169,6 +169,19 @@ def test_no_module_imports_itself_by_way_of_another() -> None:
     assert not circles(graph)
 
 
+def test_the_screen_imports_late_in_one_module() -> None:
+    ui = ROOT / "tradetui" / "ui"
+    late = {
+        file.relative_to(ui).as_posix()
+        for file in ui.rglob("*.py")
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert late == {"deferred.py"}
+
+
 def test_no_wait_loses_a_cancellation() -> None:
     # Before Python 3.12 asyncio.wait_for returns, and forgets that it was cancelled, where both come in one moment.
     package = ROOT / "tradetui"

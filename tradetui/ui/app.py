@@ -22,7 +22,16 @@ from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.main.start import StartScreen
-from tradetui.ui.messages import OpenCreation, OpenExport, OpenHistory, OpenJournal, OpenLookup, OpenReversal
+from tradetui.ui.messages import (
+    OpenCreation,
+    OpenDetail,
+    OpenExport,
+    OpenHistory,
+    OpenJournal,
+    OpenLookup,
+    OpenReversal,
+    OpenScreenList,
+)
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
@@ -241,6 +250,14 @@ class TradeApp(App[None], inherit_bindings=False):
         else:
             self.switch_screen(self.lookup)
         self.main.set_paces()
+
+    @on(OpenScreenList)
+    def _open_screen_list(self) -> None:
+        deferred.open_screen_list(self.lookup or self.main)
+
+    @on(OpenDetail)
+    def _open_detail(self, message: OpenDetail) -> None:
+        self.push_screen(deferred.detail_screen(message))
 
     @on(OpenJournal)
     def _open_journal(self) -> None:

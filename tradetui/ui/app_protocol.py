@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.row_source import RowSource
     from tradetui.ui.settings import UiSettings
 
 
@@ -114,6 +115,15 @@ class FollowsDesk(Protocol):
 
     def desk_changed(self) -> None:
         """The desk has published something."""
+        ...
+
+
+@runtime_checkable
+class FollowsRow(Protocol):
+    """A screen about one row of a panel."""
+
+    def follow(self, feed_name: str, rows: RowSource) -> None:
+        """Show the row as it is among these rows of a feed."""
         ...
 
 

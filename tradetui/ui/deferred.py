@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.messages import OpenExport
+    from tradetui.ui.messages import OpenDetail, OpenExport
     from tradetui.ui.settings import UiSettings
+    from tradetui.ui.table.table_screen import TableScreen
 
 
 def palette() -> type[Provider]:
@@ -45,6 +46,20 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
     from tradetui.ui.lookup.lookup_screen import LookupScreen
 
     return LookupScreen(settings, table, texts)
+
+
+def open_screen_list(screen: TableScreen) -> None:
+    """Ask where to go from a screen."""
+    from tradetui.ui.screen_list import open_screen_list
+
+    open_screen_list(screen)
+
+
+def detail_screen(row: OpenDetail) -> Screen[None]:
+    """Every field of a row."""
+    from tradetui.ui.dialogs.detail import DetailScreen
+
+    return DetailScreen(row.title, row.key, row.record, row.zone, row.feed_name)
 
 
 def history_screen(settings: UiSettings, panel: str) -> Screen[None]:

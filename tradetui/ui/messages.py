@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.columns import Column
     from tradetui.desk.tables.row_source import RowSource
+
+
+class OpenScreenList(Message):
+    """The list of every panel and lookup."""
 
 
 class OpenJournal(Message):
@@ -23,6 +28,18 @@ class OpenCreation(Message):
     def __init__(self, name: str | None = None) -> None:
         super().__init__()
         self.name = name
+
+
+class OpenDetail(Message):
+    """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
+
+    def __init__(self, title: str, key: str, record: Any, zone: tzinfo, feed_name: str) -> None:
+        super().__init__()
+        self.title = title
+        self.key = key
+        self.record = record
+        self.zone = zone
+        self.feed_name = feed_name
 
 
 class OpenHistory(Message):

@@ -11,6 +11,8 @@ from typing import Any
 
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.ui.time_zones import zone_label
+from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.text.json_text import dump
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
@@ -84,8 +86,6 @@ def _read(value: object, zone: tzinfo) -> str:
         local = value.astimezone(zone)
         return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {zone_label(zone)}"
     if isinstance(value, Decimal):
-        from tradetui.wire.text.decimal_text import trimmed_digits
-
         return trimmed_digits(value)
     if isinstance(value, tuple | list):
         return "; ".join(_read(element, zone) for element in value) or UNKNOWN
@@ -101,6 +101,4 @@ def _read(value: object, zone: tzinfo) -> str:
 def _raw(value: object) -> str:
     if isinstance(value, str):
         return value or '""'
-    from tradetui.wire.text.json_text import dump
-
     return dump(value)

@@ -12,6 +12,8 @@ from textual.widgets import Static
 
 from tradetui.desk.tables.columns.journal import JOURNAL, ended
 from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.journal.intent_dialog import IntentDialog
+from tradetui.ui.journal.release_dialog import CAUTION, ReleaseDialog
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS
@@ -137,8 +139,6 @@ class JournalScreen(TableScreen):
 
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
-        from tradetui.ui.journal.intent_dialog import IntentDialog
-
         event.prevent_default()
         self.app.push_screen(IntentDialog(event.record, self.zone))
 
@@ -160,7 +160,6 @@ class JournalScreen(TableScreen):
             # Before a reason is typed for nothing.
             notify(self.app, reason, severity="warning")
             return
-        from tradetui.ui.journal.release_dialog import CAUTION, ReleaseDialog
 
         def released(why: str | None) -> None:
             if why is not None:

@@ -13,19 +13,20 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.lookup.kinds import LOOKUPS
+from tradetui.desk.lookup.query import Checked, Query, checked, filter_fields
 from tradetui.desk.tables.columns import COLUMNS, Column
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
-from tradetui.ui.main.header import HeaderBar
-from tradetui.ui.main.layout import HEADER_ONE_LINE
 from tradetui.ui.messages import OpenLookup
 from tradetui.ui.sanitize import notify, sanitized
-from tradetui.ui.screen_list import open_screen_list
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
@@ -33,7 +34,6 @@ from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.lookup import Lookup
-    from tradetui.desk.lookup.query import Checked, Query
     from tradetui.ui.settings import UiSettings
 
 HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
@@ -176,9 +176,6 @@ class LookupScreen(TableScreen):
 
     def action_ask(self) -> None:
         """Open the form of what to look up."""
-        from tradetui.desk.lookup.query import filter_fields
-        from tradetui.ui.lookup.filter_form import FilterForm
-
         if self.desk is None:
             return
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
@@ -191,8 +188,6 @@ class LookupScreen(TableScreen):
             self._begin(query)
 
     def _checked(self, texts: Mapping[str, str]) -> Checked:
-        from tradetui.desk.lookup.query import Checked, checked
-
         if self.desk is None:
             return Checked(None, {})
         return checked(self.kind.endpoint, texts, self.desk.lookups.now_ms, self.zone)
@@ -257,7 +252,7 @@ class LookupScreen(TableScreen):
     def ticked(self) -> None:
         """Bring the header up to date, and what a change of columns or zone left to be made ready."""
         if self.desk is not None and self.is_attached:
-            self.query_one(HeaderBar).show(self.desk, self.desk.clock.monotonic())
+            show_session(self.query_one(HeaderBar), self.desk)
             self._make_ready()
 
     def _changed(self) -> None:
@@ -379,7 +374,7 @@ class LookupScreen(TableScreen):
         if not self.is_attached:
             return
         width, height = self.app.size
-        self.set_class(width < HEADER_ONE_LINE and height >= 12, "-narrow")
+        self.set_class(has_two_lines(width, height), "-narrow")
         count = self.totals_table.rows.count
         totals = self.query_one("#totals")
         totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed
@@ -398,10 +393,6 @@ class LookupScreen(TableScreen):
         (there if self.query_one("#totals").display else self.rows_table).focus()
 
     # Elsewhere
-
-    def action_screens(self) -> None:
-        """Ask what to open."""
-        open_screen_list(self)
 
     async def action_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""

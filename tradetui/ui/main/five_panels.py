@@ -9,14 +9,16 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.tables.columns import COLUMNS
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.ui.alerts import Bell
+from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding
-from tradetui.ui.main.header import HeaderBar
-from tradetui.ui.main.layout import PANELS, arrangement, has_two_lines
+from tradetui.ui.main.layout import PANELS, arrangement
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import TITLES, Panel
 from tradetui.ui.main.tabs import PanelTabs, Tab
@@ -201,7 +203,7 @@ class FivePanels(TableScreen):
         self._show_hints()
 
     def _show_header(self, desk: Desk) -> None:
-        self.query_one(HeaderBar).show(desk, desk.clock.monotonic())
+        show_session(self.query_one(HeaderBar), desk)
         self._show_refusal(desk.health)
         if desk.archive_trouble != self._not_kept:
             self._not_kept = desk.archive_trouble
@@ -335,8 +337,6 @@ class FivePanels(TableScreen):
         """Poll what is looked at at its own pace, what is hidden, by another screen too, more slowly."""
         if self.desk is None:
             return
-        from tradetui.desk.feeds.feed import Pace
-
         away = self.trade_app.looks_up
         for name, panel in self.panels.items():
             self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)

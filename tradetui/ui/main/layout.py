@@ -8,16 +8,10 @@ from typing import Final
 PANELS: Final = ("accounts", "positions", "orders", "fills", "triggers")
 WIDE, TALL = 150, 40
 STACK_TALL = 30
-HEADER_ONE_LINE = 150
 ACCOUNTS_WIDE: Final = 71
 _TOP, _LEFT, _RIGHT = ("accounts", "positions"), ("orders", "triggers"), ("fills",)
 _STACK: Final = ("positions", "orders", "fills")
 _PLACE: Final = {"accounts": 0, "triggers": 1}
-
-
-def has_two_lines(width: int, height: int) -> bool:
-    """Whether the header takes two lines in so much room."""
-    return width < HEADER_ONE_LINE and height >= 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from tradetui.ui.main.row_actions import RowActions
 from tradetui.ui.messages import OpenReversal
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.sanitize import notify
-from tradetui.ui.screen_list import open_screen_list
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
@@ -68,10 +67,6 @@ class MainScreen(RowActions):
         if target.side is not None or not legs >= {True, False}:
             return ""
         return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."
-
-    def action_screens(self) -> None:
-        """Ask what to open."""
-        open_screen_list(self)
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""

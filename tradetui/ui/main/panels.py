@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.default_columns import default_columns
+from tradetui.desk.tables.row_source import NO_ROWS
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
@@ -108,8 +109,6 @@ class Panel(Container):
 
     def reset(self) -> None:
         """Forget everything: another desk is being opened."""
-        from tradetui.desk.tables.row_source import NO_ROWS
-
         self._shown_generation = (False, -1)
         self._shown_trouble = READING
         self.border_subtitle = READING

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.main.five_panels import FivePanels
 from tradetui.ui.main.layout import PANELS
 from tradetui.ui.main.panels import TITLES
@@ -37,7 +37,7 @@ class RowActions(FivePanels):
     def published(self, feed: Feed | None) -> None:
         """As the panels do; an open detail view follows its row."""
         super().published(feed)
-        if feed is not None and not self.paused and isinstance(self.app.screen, DetailScreen):
+        if feed is not None and not self.paused and isinstance(self.app.screen, FollowsRow):
             self.app.screen.follow(feed.name, self.rows_of(feed.name))
 
     async def action_back(self) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.screen import Screen
 
+from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.main.header import HeaderBar
-from tradetui.ui.main.layout import has_two_lines
 
 if TYPE_CHECKING:
     from tradetui.ui.settings import UiSettings

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,8 +17,15 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from tradetui.desk.reversal.departure import Departure
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
+from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, must_type
+from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Preview, Target
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.keys.key_order import TypedInput
 from tradetui.ui.keys.registry import is_key_of
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.lines import (
@@ -32,13 +39,6 @@ from tradetui.ui.reversal.lines import (
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
-
-if TYPE_CHECKING:
-    from tradetui.desk.reversal.departure import Departure
-    from tradetui.desk.reversal.execution import Execution, NotConfirmed
-    from tradetui.desk.reversal.preview import Preview, Target
-    from tradetui.desk.reversal.progress import Progress, Sent
-    from tradetui.ui.keys.key_order import TypedInput
 
 READING_S = 1.0
 BACK_S = 0.5
@@ -145,15 +145,11 @@ class ReversalDialog(ModalScreen[None]):
 
     @property
     def _must_type(self) -> bool:
-        from tradetui.desk.reversal.pretrade_checks import must_type
-
         return self._preview is not None and must_type(self._preview, self._execution.settings)
 
     @property
     def _word_wanted(self) -> bool:
         """Whether a word is asked for that is not typed yet."""
-        from tradetui.desk.reversal.pretrade_checks import is_typed
-
         return self._must_type and not is_typed(self._subject, self.query_one("#typed", Input).value)
 
     # Keys
@@ -261,8 +257,6 @@ class ReversalDialog(ModalScreen[None]):
 
     async def _keep_fresh(self, fresh: Preview | None) -> None:
         """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
-        from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S
-
         while self._phase in (Phase.READING, Phase.ARMED):
             self._disarm(f"{self._note} Reading …".strip())
             try:
@@ -364,8 +358,6 @@ class ReversalDialog(ModalScreen[None]):
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
-        from tradetui.desk.reversal.pretrade_checks import LOCKED
-
         if self._preview is None or self._reading:
             return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
         if problem := self._size_problem():
@@ -477,8 +469,6 @@ class ReversalDialog(ModalScreen[None]):
             self.action_cancel()
 
     def _confirm(self) -> None:
-        from tradetui.desk.reversal.departure import Departure
-
         if self._phase is not Phase.ARMED or self._preview is None or self._reasons():
             return
         self.workers.cancel_group(self, "preview")
@@ -498,9 +488,6 @@ class ReversalDialog(ModalScreen[None]):
 
     async def _send(self, shown: Preview, typed: str, departure: Departure) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
-        from tradetui.desk.reversal.execution import NotConfirmed
-        from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
-
         try:
             self._sent = sent = await self._execution.confirm(shown, typed, departure)
             await self._follow(shown, sent)
@@ -518,8 +505,6 @@ class ReversalDialog(ModalScreen[None]):
 
     def _is_open(self, shown: Preview) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
-        from tradetui.desk.reversal.execution import lock_key
-
         product_type = shown.target.product_type
         return product_type is not None and (
             self._execution.intents.open_on(lock_key(product_type, shown.target.symbol)) is not None
@@ -540,8 +525,6 @@ class ReversalDialog(ModalScreen[None]):
     # Afterwards
 
     async def _follow(self, shown: Preview, sent: Sent) -> None:
-        from tradetui.desk.reversal.progress import Stage
-
         progress = sent.progress
         async for progress in self._execution.follow(sent):
             self._show_progress(shown, progress)
@@ -551,8 +534,6 @@ class ReversalDialog(ModalScreen[None]):
             self._ended(shown, unknown_words(shown, progress.words))
 
     def _show_progress(self, shown: Preview, progress: Progress) -> None:
-        from tradetui.desk.reversal.progress import Stage
-
         assert shown.plan is not None
         if progress.stage is Stage.ENDED and progress.outcome is not None:
             self._ended(shown, Content("\n").join(outcome_lines(shown.plan, progress)), progress)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from textual.content import Content
 
+from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
+from tradetui.desk.reversal.progress import Progress
+from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns import UNKNOWN, number
-from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import exact_digits
+from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
-
-if TYPE_CHECKING:
-    from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
-    from tradetui.desk.reversal.progress import Progress
-    from tradetui.desk.settings import DeskSettings
-    from tradetui.trading.holdings import Holdings
-    from tradetui.trading.order_impact import OrderImpact
-    from tradetui.trading.reversal import ReversalPlan
 
 LABEL, LONGEST = 18, 8
 NOW, CHANGE, AFTERWARDS = 14, 13, 18
@@ -35,8 +32,6 @@ def line(label: str, words: str, style: str = "") -> Content:
 
 def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[Content]:
     """Everything the preview knows; what is reversed and what is held afterwards first, what has changed marked."""
-    from tradetui.desk.reversal.preview import ChangedFact
-
     plan = preview.plan
     marks = _Marks(changed)
     if plan is not None:
@@ -114,8 +109,6 @@ def _action(plan: ReversalPlan) -> str:
 
 def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
     """Each leg now and afterwards; in one-way mode the one position, with both results where two are possible."""
-    from tradetui.desk.reversal.preview import ChangedFact
-
     yield line("", f"{'held now':>{NOW}}{'change':>{CHANGE}}{'held afterwards':>{AFTERWARDS}}", "$quiet")
     before = plan.before
     was_net = Decimal(0)
@@ -156,8 +149,6 @@ def _sizes(now: str, change: Decimal, afterwards: str) -> str:
 
 
 def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
-    from tradetui.desk.reversal.preview import ChangedFact
-
     position = preview.position
     margin = UNKNOWN if position is None else f"{position.margin_mode or UNKNOWN}, {position.leverage or UNKNOWN}x"
     yield marks.on(line("mode", f"{preview.mode or UNKNOWN} ({preview.mode_from})"), ChangedFact.MODE)
@@ -171,8 +162,6 @@ def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
 
 def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -> Iterable[Content]:
     """The symbol's orders and live stops, those that now go the wrong way in the colour of a warning."""
-    from tradetui.desk.reversal.preview import ChangedFact
-
     for place, order in enumerate(resting):
         if not place:
             yield Content("")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from textual.content import Content
 
+from tradetui.desk.reversal.preview import Change, Preview, changes
 from tradetui.wire.text.sanitize import scrub
-
-if TYPE_CHECKING:
-    from tradetui.desk.reversal.preview import Change, Preview
 
 DROPPED: Final = "What was typed before it was ready was dropped: type it again."
 NO_FOCUS: Final = "Enter pressed nothing, for nothing had the focus then: look, then press it again."
@@ -40,8 +38,6 @@ class Unread:
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
         """What of the preview is not as it was when the trader looked."""
-        from tradetui.desk.reversal.preview import changes
-
         if preview is None or self.looked_at is None or preview is self.looked_at:
             return ()
         return changes(self.looked_at, preview)

@@ -14,10 +14,9 @@ from textual.widgets import Input
 
 from tradetui.desk.tables.columns import COLUMNS, Column
 from tradetui.ui.app_protocol import TradingApp, trading_app
-from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.keys.footer import Hint
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
-from tradetui.ui.messages import OpenCreation, OpenExport, OpenJournal, OpenLookup
+from tradetui.ui.messages import OpenCreation, OpenDetail, OpenExport, OpenJournal, OpenLookup, OpenScreenList
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns
@@ -119,7 +118,7 @@ class TableScreen(Screen[None]):
 
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
-        self.app.push_screen(DetailScreen(self.subject, event.key, event.record, self.zone, self.feed_name))
+        self.post_message(OpenDetail(self.subject, event.key, event.record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
         """By the column under the cursor; by the same once more, in the rows' own order."""
@@ -253,6 +252,10 @@ class TableScreen(Screen[None]):
         """Open the screen of one kind of record."""
         if self.able(table):
             self.post_message(OpenLookup(table))
+
+    def action_screens(self) -> None:
+        """Ask what to open."""
+        self.post_message(OpenScreenList())
 
     def action_journal(self) -> None:
         """What was sent and what became of it."""

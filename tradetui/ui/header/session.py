@@ -1,0 +1,132 @@
+"""What the header bar says of a session: the account, an alarm, what it is worth, and how the link is doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.tables.columns import UNKNOWN, by_sign, number, percent
+from tradetui.ui.header.bar import HeaderBar, Part, Shown
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.account_totals import Totals
+
+NOT_KEPT: Final = "NOTHING IS KEPT"
+_STATES: Final = {
+    "starting": ("○ ", "$quiet"),
+    "connected": ("● ", "$success"),
+    "degraded": ("▲ degraded ", "bold $warn"),
+    "refused": ("✗ refused ", "bold $error"),
+    "down": ("✗ link down ", "bold $error"),
+}
+
+
+def show_session(bar: HeaderBar, desk: Desk) -> None:
+    """Bring the bar up to date with a session.
+
+    What matters is painted at once: whose money it is, what may be done, and what is known for the first time.
+    """
+    link, totals = desk.link, desk.totals()
+    halved = any(use.halved for use in link.usage().values())
+    alarm = alarm_of(desk)
+    known = (totals.equity is None, totals.unrealised is None, totals.worst_margin_ratio is None)
+    urgent = (
+        desk.access,
+        desk.health.state,
+        desk.account,
+        link.clock_warns,
+        link.clock_blocks,
+        halved,
+        link.address_usage().slowed,
+        link.latency_ms is None,
+        alarm,
+        *known,
+    )
+
+    def shown_now() -> Shown:
+        return Shown(
+            str(desk.settings.environment),
+            str(desk.access),
+            account_of(desk),
+            alarm,
+            worth_of(desk),
+            link_of(desk, halved),
+        )
+
+    bar.show(urgent, desk.clock.monotonic(), shown_now)
+
+
+def account_of(desk: Desk) -> str:
+    """The account's name and UID."""
+    uid = desk.account.uid if desk.account is not None else desk.settings.uid
+    return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
+
+
+def alarm_of(desk: Desk) -> str:
+    """A journal that is lost or fails, a lock others do not see, or what an open intent locks, in whatever state."""
+    if desk.execution is None:
+        return NOT_KEPT if desk.archive_trouble else ""
+    if desk.execution.intents.loss is not None:
+        return "JOURNAL LOST OR DAMAGED: L"
+    if not desk.execution.intents.lock_is_told:
+        return "LOCKED IN THIS SESSION ONLY"
+    if desk.execution.intents.fault is not None:
+        return f"JOURNAL {desk.execution.intents.fault.upper()}: L"
+    open_scopes = desk.execution.intents.open_scopes()
+    if not open_scopes:
+        return NOT_KEPT if desk.archive_trouble else ""
+    name, state = open_scopes[0]
+    more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
+    if state is None:
+        return scrub(f"LOCKED BY ANOTHER JOURNAL {name}{more}")
+    label = "UNKNOWN OUTCOME" if state == "unknown" else "NOT SETTLED"
+    return scrub(f"{label} {name}{more}: J")
+
+
+def worth_of(desk: Desk) -> tuple[Part, ...]:
+    """Equity or total margin, unrealised profit and worst margin ratio; what no account tells is —."""
+    totals = desk.totals()
+    profit = totals.unrealised
+    tone = str(by_sign(lambda _: profit)(None))
+    style = {"gain": "$gain", "loss": "$loss"}.get(tone, "")
+    free: tuple[Part, ...] = ()
+    if totals.has_union:
+        free = (("   available ", "$quiet"), (number(totals.union_available, places=2), ""))
+    return (
+        (f"{_worth_label(totals)} ", "$quiet"),
+        (number(totals.equity, places=2), "bold $foreground"),
+        (" USDT   unrealised ", "$quiet"),
+        (number(profit, signed=True, places=2), style),
+        ("   margin ratio ", "$quiet"),
+        (percent(totals.worst_margin_ratio), ""),
+        *free,
+    )
+
+
+def _worth_label(totals: Totals) -> str:
+    """What the first figure is: several assets count at the exchange's valuation, which is no equity."""
+    if not totals.has_union:
+        return "equity"
+    return "equity+union" if totals.has_single else "union margin"
+
+
+def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
+    """Link, latency, clock offset, the fullest budget of an endpoint, and that of the network address."""
+    link = desk.link
+    latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
+    offset = link.clock_offset_ms
+    clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
+    alarm = link.clock_warns or link.clock_blocks
+    address = link.address_usage()
+    fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
+    return (
+        _STATES.get(str(desk.health.state), _STATES["degraded"]),
+        (latency, "$quiet"),
+        ("  clock ", "$quiet"),
+        (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),
+        ("  budget ", "$quiet"),
+        (f"{min(fullest, 1):.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
+        ("  address ", "$quiet"),
+        (f"{address.share:.0%}{' slowed' if address.slowed else ''}", "bold $warn" if address.slowed else "$quiet"),
+    )
