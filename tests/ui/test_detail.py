@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from tests.ui.virtual import Stage
 from tests.wire.rows import ROWS
 from tradetui.desk.tables.product_row import ProductRow
-from tradetui.ui.dialogs.detail import DetailScreen
-from tradetui.ui.dialogs.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.detail.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.product_types import ProductType
 

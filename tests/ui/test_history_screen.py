@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
-from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.screenshot import screen_text

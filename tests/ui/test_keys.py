@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tradetui.ui.app import TradeApp
-from tradetui.ui.dialogs.detail import DetailScreen
+from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys

@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import Stage
+from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.dialogs.detail import DetailScreen
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.screenshot import screen_text

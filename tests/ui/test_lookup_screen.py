@@ -16,8 +16,8 @@ from tests.ui.virtual import Stage
 from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.lookup.kinds import LOOKUPS, LookupKind
 from tradetui.desk.lookup.lookup import LookupState
-from tradetui.ui.dialogs.detail import DetailScreen
-from tradetui.ui.dialogs.detail_fields import NOT_SENT
+from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.detail.fields import NOT_SENT
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.lookup_screen import LookupScreen

@@ -57,7 +57,7 @@ def open_screen_list(screen: TableScreen) -> None:
 
 def detail_screen(row: OpenDetail) -> Screen[None]:
     """Every field of a row."""
-    from tradetui.ui.dialogs.detail import DetailScreen
+    from tradetui.ui.detail.detail_screen import DetailScreen
 
     return DetailScreen(row.title, row.key, row.record, row.zone, row.feed_name)
 

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from tradetui.desk.tables.columns import Column, Tone
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
 from tradetui.ui.app_protocol import trading_app
-from tradetui.ui.dialogs.detail_fields import EXTRA, UNREADABLE, Field, fields_of
+from tradetui.ui.detail.fields import EXTRA, UNREADABLE, Field, fields_of
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable

@@ -1,0 +1,1 @@
+"""The screen of every field of one row, read and as received."""
