@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -204,12 +203,11 @@ async def test_the_mistake_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def sync_left_out(patch: Patch) -> None:
-    def wrong(file: Path, text: str, how: int) -> None:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | how, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
+    def wrong(file: Path, text: str, *, new: bool) -> None:
+        file.touch(mode=0o600, exist_ok=not new)
+        file.write_text(text, encoding="utf-8")
 
-    patch.setattr(key_store._Folder, "_write", staticmethod(wrong))
+    patch.setattr(key_store, "write_synced", wrong)
 
 
 def written_in_place(patch: Patch) -> None:

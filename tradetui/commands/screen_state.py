@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 
 FILE = "state.toml"
@@ -28,19 +28,12 @@ def read(data_dir: Path) -> tuple[Mapping[str, Any], str]:
         return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.
 
 
-def write(data_dir: Path, told: Mapping[str, Any]) -> None:
+def write(data_dir: Path, preferences: Mapping[str, Any]) -> None:
     """Replace the file whole; raises OSError."""
     import tomli_w
 
     make_private_directory(data_dir)
-    descriptor, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=data_dir)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(_HEADING + tomli_w.dumps(told))
-        Path(name).replace(data_dir / FILE)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_text(data_dir / FILE, _HEADING + tomli_w.dumps(preferences), durable=False)
 
 
 def _put_aside(file: Path) -> None:

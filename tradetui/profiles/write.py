@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import stat
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +14,7 @@ from pydantic import BaseModel, SecretStr
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
+from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -103,22 +102,7 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
     except OSError as problem:
         raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
     try:
-        text = f"# {heading}\n" + tomli_w.dumps(dict(settings))
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            # A hard link fails where a rename would silently replace a file somebody wrote in between.
-            os.link(temporary, file)
-        finally:
-            os.unlink(temporary)
-        directory = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        write_text(file, f"# {heading}\n" + tomli_w.dumps(dict(settings)), overwrite=False)
     except FileExistsError:
         raise ConfigurationError(
             "exists already and is not overwritten",
@@ -152,7 +136,7 @@ def write_default(config_file: Path, name: str) -> None:
                 key="default_profile",
                 remedy=f"Write {line.rstrip()} into it above its first table.",
             )
-        _replace(file, changed)
+        write_text(file, changed, mode=stat.S_IMODE(file.stat().st_mode))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise ConfigurationError("not readable as TOML", place=str(config_file)) from None
     except OSError as problem:
@@ -164,18 +148,3 @@ def _holds(text: str, settings: Mapping[str, Any]) -> bool:
         return tomllib.loads(text) == settings
     except tomllib.TOMLDecodeError:
         return False
-
-
-def _replace(file: Path, text: str) -> None:
-    """Put a text in the place of a file's, in one step and with the file's mode; raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
-            stream.write(text.encode("utf-8"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, file)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -7,11 +7,10 @@ lock nothing.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 
 from tradetui.desk.account.address import former_spellings, normalised_address
+from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
 
@@ -43,12 +42,7 @@ class KnownAccounts:
         if known.get(name) == uid:
             return
         make_private_directory(self._file.parent)
-        descriptor, written = tempfile.mkstemp(prefix=f".{FILE}.", dir=self._file.parent)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            json.dump({**known, name: uid}, stream, indent=1, sort_keys=True)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(written).replace(self._file)
+        write_text(self._file, json.dumps({**known, name: uid}, indent=1, sort_keys=True))
 
     def _read(self) -> dict[str, str]:
         if self._file is None:

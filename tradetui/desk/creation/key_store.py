@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 import tomli_w
 from pydantic import SecretStr
 
+from tradetui.storage.atomic_file import sync_directory, write_synced
 from tradetui.storage.private_directory import make_private_directory
 
 HEADING: Final = "# An API key given out to tradetui. Keep it, and its mode 0600: the exchange tells the secret once.\n"
@@ -293,9 +294,9 @@ class _Folder:
         except OSError as problem:
             raise self._unusable(problem) from None
         try:
-            self._write(self.path(name), text, os.O_EXCL)
-            self._sync_folder()
-            self._sync(self._folder.parent)
+            write_synced(self.path(name), text, new=True)
+            sync_directory(self._folder)
+            sync_directory(self._folder.parent)
         except FileExistsError:
             raise
         except OSError as problem:
@@ -305,16 +306,16 @@ class _Folder:
         """Write beside it, sync, and put it in its place in one step."""
         beside = self._beside(name)
         try:
-            self._write(beside, text, os.O_TRUNC)
+            write_synced(beside, text, new=False)
             os.replace(beside, self.path(name))
-            self._sync_folder()
+            sync_directory(self._folder)
         except OSError as problem:
             raise self._unusable(problem) from None
 
     def remove(self, name: str) -> None:
         try:
             self.path(name).unlink(missing_ok=True)
-            self._sync_folder()
+            sync_directory(self._folder)
         except OSError as problem:
             raise self._unusable(problem) from None
 
@@ -324,32 +325,12 @@ class _Folder:
             for beside in self._folder.glob(".*.toml.new"):
                 if _whole_file(beside):
                     os.replace(beside, self._folder / beside.name[1:].removesuffix(".new"))
-                    self._sync_folder()
+                    sync_directory(self._folder)
         except OSError as problem:
             raise self._unusable(problem) from None
 
     def _beside(self, name: str) -> Path:
         return self._folder / f".{name}.toml.new"
-
-    @staticmethod
-    def _write(file: Path, text: str, how: int) -> None:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            os.fchmod(stream.fileno(), 0o600)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-
-    def _sync_folder(self) -> None:
-        self._sync(self._folder)
-
-    @staticmethod
-    def _sync(folder: Path) -> None:
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
     def _unusable(self, problem: OSError) -> KeyStoreUnusable:
         why = problem.strerror or type(problem).__name__

@@ -7,9 +7,7 @@ as a formula, or read as a number with other digits, gets an apostrophe before i
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +19,7 @@ from typing import Any, Final, TextIO
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.number_format import instant
 from tradetui.desk.tables.row_source import RowSource
+from tradetui.storage.atomic_file import atomic_writer
 from tradetui.wire.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
@@ -70,35 +69,8 @@ def save_rows(path: Path, rows: RowSource, columns: Sequence[Column], form: Form
         RowsMissing: a row is not there yet.
         OSError: it cannot be written.
     """
-    if path.exists() and not replace:
-        raise FileExistsError(f"{path} exists")
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-            written = write_rows(stream, rows, columns, form)
-            stream.flush()
-            os.fsync(stream.fileno())
-        _put(Path(name), path, replace=replace)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return written
-
-
-def _put(written: Path, path: Path, *, replace: bool) -> None:
-    if not replace:
-        try:
-            # Unlike a rename, a link fails where another program has just made a file of that name.
-            path.hardlink_to(written)
-        except FileExistsError:
-            raise
-        except OSError:
-            # A file system without links: the name was free a moment ago.
-            pass
-        else:
-            written.unlink()
-            return
-    written.replace(path)
+    with atomic_writer(path, overwrite=replace, durable=False) as stream:
+        return write_rows(stream, rows, columns, form)
 
 
 def default_name(table: str, account: str, now: datetime, form: Format) -> str:

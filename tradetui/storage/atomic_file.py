@@ -1,0 +1,100 @@
+"""Writes files in one step: whoever opens one finds the old text or the new one, never a part of either."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+_OWNER_ONLY = 0o600
+
+
+@contextmanager
+def atomic_writer(
+    file: Path, *, overwrite: bool = True, mode: int = _OWNER_ONLY, durable: bool = True
+) -> Iterator[TextIO]:
+    """A stream whose text becomes the file, synced, once the block ends without an error; after one nothing is left.
+
+    Meanwhile the text lies beside the file, under a name such as `.state.toml.k3x0`. Line ends are written as they
+    are given.
+
+    Args:
+        file: in a directory that exists.
+        overwrite: False where a file of that name is kept, even one that another program makes meanwhile.
+        mode: permissions of the new file.
+        durable: False leaves it to the system when the directory's entry reaches the disk.
+
+    Raises:
+        FileExistsError: there is a file of that name, and it is not to be overwritten.
+        OSError: it cannot be written.
+    """
+    if not overwrite and file.exists():
+        raise FileExistsError(f"{file} exists")
+    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    beside = Path(name)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+            os.fchmod(stream.fileno(), mode)
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if overwrite or not _linked(beside, file):
+            os.replace(beside, file)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_directory(file.parent)
+
+
+def write_text(file: Path, text: str, *, overwrite: bool = True, mode: int = _OWNER_ONLY, durable: bool = True) -> None:
+    """Write a whole file in one step; the arguments and errors are those of `atomic_writer`."""
+    with atomic_writer(file, overwrite=overwrite, mode=mode, durable=durable) as stream:
+        stream.write(text)
+
+
+def write_synced(file: Path, text: str, *, new: bool) -> None:
+    """Write a file of mode 0600 where it stands, and sync it; a link of that name is not followed.
+
+    A crash may leave it torn: it is for names that no reader takes for the whole text.
+
+    Args:
+        file: in a directory that exists.
+        text: what the file holds afterwards.
+        new: whether the name must be free.
+
+    Raises:
+        FileExistsError: the name is not free, and must be.
+        OSError: it cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_EXCL if new else os.O_TRUNC)
+    with os.fdopen(os.open(file, flags, _OWNER_ONLY), "w", encoding="utf-8") as stream:
+        os.fchmod(stream.fileno(), _OWNER_ONLY)
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def sync_directory(directory: Path) -> None:
+    """Sync a directory, so that the names in it outlive a power cut; raises OSError."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _linked(beside: Path, file: Path) -> bool:
+    """Give a written file its free name; False on a file system without links. Raises FileExistsError."""
+    try:
+        # Unlike a rename, a link fails where another program has just made a file of that name.
+        file.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False
+    beside.unlink()
+    return True
