@@ -218,7 +218,7 @@ def filled_journal(file: Path) -> None:
         for state, words in told.items():
             event = EventRow(point.number + 1, *row[:4], str(state), 1, "", 0.0, "", json.dumps(words))
             point = ChainPoint(event.number, chained(point.chain, event))
-            events.append((event.number, row[0], str(state), 1, "", 0.0, "", event.told, point.chain))
+            events.append((event.number, row[0], str(state), 1, "", 0.0, "", event.details, point.chain))
     connection = journal._connection
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO intent VALUES (?, ?, ?, ?, ?, ?)", rows)

@@ -164,7 +164,7 @@ def test_several_profiles_without_a_default_are_told_what_to_write_and_where(
     assert f'write default_profile = "NAME" into {config}' in capsys.readouterr().err
     with pytest.raises(ConfigurationError) as problem:
         load({}, Flags(config=config))
-    assert problem.value.place == str(config.parent / "profiles.d"), "it names what is there"
+    assert problem.value.location == str(config.parent / "profiles.d"), "it names what is there"
     assert f'default_profile = "a" into {config}, a new file' in str(problem.value)
 
 

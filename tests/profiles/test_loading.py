@@ -132,7 +132,7 @@ def test_a_wrong_value_names_file_line_key_and_rule(config: Path, line: str, key
     with pytest.raises(ConfigurationError) as caught:
         load({}, flags)
     number = 4 if base else 3
-    assert caught.value.place == f"{config}:{number}"
+    assert caught.value.location == f"{config}:{number}"
     assert caught.value.key == key
     assert rule in caught.value.rule
     assert caught.value.remedy
@@ -148,7 +148,7 @@ def test_a_wrong_flag_is_blamed_on_the_flag(config: Path) -> None:
     written(config, '[profiles.main]\nbase_url = "https://x.example"\n')
     with pytest.raises(ConfigurationError) as caught:
         load({}, Flags(config=config, base_url="ftp://x"))
-    assert caught.value.place == "--base-url"
+    assert caught.value.location == "--base-url"
 
 
 def test_the_example_is_the_model_and_loads_unedited(config: Path) -> None:

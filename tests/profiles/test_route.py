@@ -61,7 +61,7 @@ def test_loopback_never_goes_through_a_proxy(config: Path, base_url: str) -> Non
 def test_a_password_on_the_command_line_is_refused(config: Path, flag: str) -> None:
     with pytest.raises(ConfigurationError, match="takes no password") as refusal:
         route(config, flag=flag)
-    assert refusal.value.place == "--proxy" and refusal.value.remedy
+    assert refusal.value.location == "--proxy" and refusal.value.remedy
     assert "canary" not in str(refusal.value) and "can@ary" not in str(refusal.value)
 
 
@@ -106,4 +106,4 @@ def test_a_file_of_certificates_that_cannot_be_used_is_named(config: Path, tmp_p
     for file, why in ((tmp_path / "absent.pem", "cannot be read"), (config, "holds no certificates")):
         with pytest.raises(ConfigurationError, match=why) as refusal:
             route(config, environ={"SSL_CERT_FILE": str(file)})
-        assert refusal.value.place == str(file) and refusal.value.remedy
+        assert refusal.value.location == str(file) and refusal.value.remedy

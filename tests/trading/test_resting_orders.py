@@ -93,5 +93,5 @@ def test_before_that_every_possible_result_is_told() -> None:
 
 
 def test_words_name_side_size_and_price() -> None:
-    assert only(plan(legs("10"), "buy"), order("buy", "open")).words == "buy open 2 at 100.5"
-    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).words == "pos_loss sell close when 90"
+    assert only(plan(legs("10"), "buy"), order("buy", "open")).summary == "buy open 2 at 100.5"
+    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).summary == "pos_loss sell close when 90"

@@ -33,7 +33,7 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
         async def corrected(sent: Sent) -> AsyncIterator[Progress]:
             updates = real(sent)
             yield await anext(updates)
-            yield replace(sent.progress, state=State.CORRECTED, stage=Stage.CORRECTED, words=CORRECTED)
+            yield replace(sent.progress, state=State.CORRECTED, stage=Stage.CORRECTED, sentence=CORRECTED)
             await asyncio.sleep(5)
             async for progress in updates:
                 yield progress
@@ -74,7 +74,7 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
 
         async def left_open(sent: Sent) -> AsyncIterator[Progress]:
             await left.wait()
-            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, words="no outcome so far")
+            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, sentence="no outcome so far")
 
         monkeypatch.setattr(stage.desk.execution, "follow", left_open)
         dialog.query_one("#confirm", Button).focus()
@@ -97,7 +97,7 @@ async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeyp
         dialog = await opened(stage, pilot)
 
         async def left_open(sent: Sent) -> AsyncIterator[Progress]:
-            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, words="no outcome so far")
+            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, sentence="no outcome so far")
 
         monkeypatch.setattr(stage.desk.execution, "follow", left_open)
         dialog.query_one("#confirm", Button).focus()

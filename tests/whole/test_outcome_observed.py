@@ -203,7 +203,8 @@ async def test_an_order_that_stays_partly_filled_is_never_settled(
         await asyncio.sleep(600)
         assert came[-1].state is State.UNKNOWN
         assert any(
-            progress.stage is Stage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.words for progress in came
+            progress.stage is Stage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.sentence
+            for progress in came
         )
         assert all(progress.outcome is None for progress in came)
         with pytest.raises(Withheld, match="still live at the exchange"):
@@ -371,7 +372,7 @@ async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: py
         on.hold(long="2")
         replies_with(on, monkeypatch, lambda body: body["data"].update(clientOid="somebody-else"))
         sent = await confirmed(on)
-        assert sent.progress.state is State.UNKNOWN and "another clientOid" in sent.progress.words
+        assert sent.progress.state is State.UNKNOWN and "another clientOid" in sent.progress.sentence
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
         assert State.ACKNOWLEDGED not in states(on)
@@ -388,7 +389,7 @@ async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
         refuses_what_it_does(on, monkeypatch, status, code, lambda: by_legs.close("3"))
         came = heard(on)
         sent = await confirmed(on)
-        assert sent.progress.state is State.UNKNOWN and "yet there is an order" in sent.progress.words
+        assert sent.progress.state is State.UNKNOWN and "yet there is an order" in sent.progress.sentence
         with pytest.raises(NotConfirmed, match="not settled"):
             await confirmed(on)
         by_legs.close("17")
@@ -555,7 +556,7 @@ async def test_what_was_seen_once_of_an_order_is_not_forgotten(
         assert "the order is still live" in came[-1].words
         by_legs.close("20")
         await asyncio.sleep(3)
-        assert all("nothing of the order is seen" not in progress.words for progress in came)
+        assert all("nothing of the order is seen" not in progress.sentence for progress in came)
         by_legs.open("20")
         await asyncio.sleep(6)
         assert came[-1].outcome is Outcome.REVERSED

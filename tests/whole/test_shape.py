@@ -14,15 +14,6 @@ ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}
 EMPTY_BINDINGS = {"each", "found", "told", "said", "asked", "words", "place", "thing", "stuff"}
-# Folders and files below tradetui/ that still bind such names: to be shortened, never lengthened.
-STILL_BIND_THEM = ("commands/", "desk/reversal/", "ui/reversal/", "exchange/rate_limit/")
-# Fields that are written to the disk, or that the folders above read by these names.
-FIELDS_THAT_STAY = {
-    ("desk/intents/journal_chain.py", "told"),
-    ("profiles/errors.py", "place"),
-    ("trading/order_impact.py", "words"),
-    ("trading/reversal.py", "words"),
-}
 
 
 def tracked() -> list[str]:
@@ -81,19 +72,13 @@ class b14:
 
 def test_no_binding_says_nothing() -> None:
     package = ROOT / "tradetui"
-    empty: list[str] = []
-    stayed: set[tuple[str, str]] = set()
-    for file in sorted(package.rglob("*.py")):
-        path = file.relative_to(package).as_posix()
-        if path.startswith(STILL_BIND_THEM):
-            continue
-        for line, name in bindings(ast.parse(file.read_text(encoding="utf-8"))):
-            if (path, name) in FIELDS_THAT_STAY:
-                stayed.add((path, name))
-            elif name in EMPTY_BINDINGS:
-                empty.append(f"{path}:{line}: {name}")
+    empty = [
+        f"{file.relative_to(package)}:{line}: {name}"
+        for file in sorted(package.rglob("*.py"))
+        for line, name in bindings(ast.parse(file.read_text(encoding="utf-8")))
+        if name in EMPTY_BINDINGS
+    ]
     assert not empty, "\n".join(empty)
-    assert stayed == FIELDS_THAT_STAY, "a name that is bound no longer is taken off the list"
 
 
 def imports_of(source: str, modules: Set[str]) -> set[str]:

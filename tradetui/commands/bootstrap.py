@@ -57,8 +57,8 @@ def credentials_of(loaded: LoadedProfile) -> Credentials:
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:
     """The account: by the exchange where it answers, else as it told before, else by the profile's uid or the key."""
     credentials = credentials_of(loaded)
-    told = asyncio.run(_told_identity(loaded, stand_in(credentials.api_key)))
-    return told or presumed_identity(loaded, credentials)
+    identity = asyncio.run(_reported_identity(loaded, stand_in(credentials.api_key)))
+    return identity or presumed_identity(loaded, credentials)
 
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
@@ -67,15 +67,15 @@ def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> Accoun
     try:
         remembered = KnownAccounts(loaded.data_dir).uid_of(profile.base_url, profile.environment, key)
     except FileUnusable as problem:
-        raise ConfigurationError(problem.reason, place=problem.file, remedy=problem.remedy) from None
+        raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     return untold(profile.base_url, profile.environment, profile.uid, key, remembered)
 
 
-async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
+async def _reported_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
     profile = loaded.profile
     async with open_reader(loaded) as client:
         try:
-            told = await identify(
+            identity = await identify(
                 client,
                 base_url=profile.base_url,
                 environment=profile.environment,
@@ -84,7 +84,7 @@ async def _told_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | N
             )
         except ExchangeError:
             return None
-    return told if told.origin == "exchange" else None
+    return identity if identity.origin == "exchange" else None
 
 
 def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:

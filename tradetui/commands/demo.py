@@ -41,14 +41,14 @@ def run(args: argparse.Namespace) -> int:
     name = args.profile or ACCOUNTS[0]
     if name not in ACCOUNTS:
         raise ConfigurationError(
-            f"the demo has no account {name!r}", place="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
+            f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
         )
     _refuse_network_flags(args)
     product_types = _product_types(args.product_type)
     if unknown := [key for key in args.keys if not is_key(key)]:
         raise ConfigurationError(
             f"there is no key {unknown[0]!r}",
-            place="--keys",
+            location="--keys",
             remedy="Give single characters or Textual's names, such as R,tab,enter,question_mark,ctrl+p,wait:500.",
         )
     if args.screenshot is None and not needs_terminal():
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         args.screenshot.write_text(drawn, encoding="utf-8")
     except OSError as problem:
         raise ConfigurationError(
-            f"cannot be written: {problem.strerror}", place=str(args.screenshot), key="--screenshot"
+            f"cannot be written: {problem.strerror}", location=str(args.screenshot), key="--screenshot"
         ) from None
     return app.return_code or DONE
 
@@ -72,7 +72,7 @@ def _refuse_network_flags(args: argparse.Namespace) -> None:
         if value is not None:
             raise ConfigurationError(
                 "the demo runs on its own embedded exchange, without a network",
-                place=flag,
+                location=flag,
                 remedy=f"Leave {flag} out, or run tradetui with a profile for an exchange on the network.",
             )
 
@@ -87,7 +87,7 @@ def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
     if not names or len(set(names)) < len(names) or not set(names) <= set(PRODUCT_TYPES):
         raise ConfigurationError(
             f"{text!r} does not name product types of the demo, each once",
-            place="--product-type",
+            location="--product-type",
             remedy=f"Use one or more of {', '.join(PRODUCT_TYPES)}, with commas between them.",
         )
     return tuple(map(ProductType, names))

@@ -60,12 +60,12 @@ class Check:
 
     name: str
     status: CheckStatus
-    found: str
+    finding: str
     remedy: str = ""
 
 
-def _check(name: str, ok: bool, found: str, remedy: str = "") -> Check:
-    return Check(name, CheckStatus.OK if ok else CheckStatus.FAILED, found, remedy)
+def _check(name: str, ok: bool, finding: str, remedy: str = "") -> Check:
+    return Check(name, CheckStatus.OK if ok else CheckStatus.FAILED, finding, remedy)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     output = stdout()
     if args.json:
         rows = [
-            {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.found, "remedy": c.remedy}
+            {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.finding, "remedy": c.remedy}
             for c in checks
         ]
         output.json(dump(rows))
@@ -98,15 +98,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         for check in checks:
             remedy = f"  ->  {check.remedy}" if check.remedy and check.status is CheckStatus.FAILED else ""
-            output.line(f"{_MARKS[check.status]}  {check.name:<16} {check.found}{remedy}")
+            output.line(f"{_MARKS[check.status]}  {check.name:<16} {check.finding}{remedy}")
     return ATTENTION if any(check.status is CheckStatus.FAILED for check in checks) else DONE
 
 
 def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
-    found = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
-    return Check("configuration", CheckStatus.OK, found)
+    finding = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
+    return Check("configuration", CheckStatus.OK, finding)
 
 
 def _certificates(loaded: LoadedProfile, route: Route) -> Check:
@@ -119,15 +119,15 @@ def _certificates(loaded: LoadedProfile, route: Route) -> Check:
 
 def _data_directory(loaded: LoadedProfile) -> Check:
     closed = close_data_dir(loaded)
-    found = closed_sentence(loaded, closed) or (
+    finding = closed_sentence(loaded, closed) or (
         f"{loaded.data_dir}, only you can look into it" if loaded.data_dir.exists() else f"none yet; {loaded.data_dir}"
     )
-    return _check("data directory", not closed.left, found)
+    return _check("data directory", not closed.left, finding)
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:
     own = own_keys(loaded.profile.keys)
-    failed = [_check("keys", False, f"keys.{each.id} {each.rule}", each.remedy) for each in own.troubles]
+    failed = [_check("keys", False, f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
     return failed or [_check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
 
 
@@ -135,7 +135,7 @@ def _theme(loaded: LoadedProfile) -> Check:
     theme = loaded.profile.theme
     if known := theme_named(theme):
         return _check("theme", True, known)
-    names = ", ".join(each.name for each in THEMES)
+    names = ", ".join(theme.name for theme in THEMES)
     return _check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
@@ -146,13 +146,13 @@ def _account(account: AccountIdentity, *, reached: bool) -> Check:
         case "profile":
             return Check("account", CheckStatus.OK, f"uid {account.uid}, from the profile")
         case "remembered" if reached:
-            found = f"uid {account.uid}, from an earlier session; the exchange does not give it now"
-            return Check("account", CheckStatus.OK, found)
+            finding = f"uid {account.uid}, from an earlier session; the exchange does not give it now"
+            return Check("account", CheckStatus.OK, finding)
         case "remembered":
             return Check("account", CheckStatus.NOT_ASKED, f"uid {account.uid}, from an earlier session; {_NOT_ASKED}")
     if not reached:
-        found = f"uid not known, a hash of the key stands in for it; {_NOT_ASKED}"
-        return Check("account", CheckStatus.NOT_ASKED, found)
+        finding = f"uid not known, a hash of the key stands in for it; {_NOT_ASKED}"
+        return Check("account", CheckStatus.NOT_ASKED, finding)
     return Check(
         "account",
         CheckStatus.OK,
@@ -180,8 +180,8 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
     except (sqlite3.Error, OSError) as problem:
         return _check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
     open_ones = sum(intent.state not in ENDED for intent in newest)
-    found = f"{location.file}, {open_ones or 'none'} of its newest intents not settled"
-    return _check("journal", True, "; ".join([found, *elsewhere]))
+    finding = f"{location.file}, {open_ones or 'none'} of its newest intents not settled"
+    return _check("journal", True, "; ".join([finding, *elsewhere]))
 
 
 def _journal_to_be(file: Path) -> Check:
@@ -237,8 +237,8 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
 
 
 def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
-    found = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
-    return Check("connection", CheckStatus.FAILED, found, failure.remedy or "")
+    finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
+    return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
 
 
 async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
@@ -261,15 +261,15 @@ async def _permissions(client: ExchangeReader) -> Check:
     try:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
-        found = f"not known: {problem.reason} ({problem.code or 'no code'})"
-        return Check("permissions", CheckStatus.NOT_ASKED, found)
+        finding = f"not known: {problem.reason} ({problem.code or 'no code'})"
+        return Check("permissions", CheckStatus.NOT_ASKED, finding)
     account_info = reply.rows[0] if reply.rows else None
     if account_info is None or not account_info.authorities:
         return Check("permissions", CheckStatus.NOT_ASKED, "not known: the exchange does not tell them")
-    found = "; ".join(permission_texts(account_info.authorities))
+    finding = "; ".join(permission_texts(account_info.authorities))
     if may_withdraw(account_info.authorities):
-        found += ". WARNING: this key may withdraw; tradetui never needs that"
-    return Check("permissions", CheckStatus.OK, found)
+        finding += ". WARNING: this key may withdraw; tradetui never needs that"
+    return Check("permissions", CheckStatus.OK, finding)
 
 
 def _limits(client: ExchangeReader) -> Check:
@@ -292,7 +292,9 @@ def _clock(client: ExchangeReader) -> Check:
     if offset is None:
         return _check("clock", False, "no reply told the exchange's time", "Check the address and the network.")
     latency = client.link.latency_ms
-    found = (
+    finding = (
         f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"
     )
-    return _check("clock", abs(offset) <= WARN_OFFSET_MS, found, "Set this machine's clock; above 5 s nothing is sent.")
+    return _check(
+        "clock", abs(offset) <= WARN_OFFSET_MS, finding, "Set this machine's clock; above 5 s nothing is sent."
+    )

@@ -13,7 +13,7 @@ from tradetui.wire.errors import InvalidRequest
 
 _log = logging.getLogger(__name__)
 
-NO_PROFILE = """tradetui has no configuration yet; it would be {place}
+NO_PROFILE = """tradetui has no configuration yet; it would be {file}
   tradetui demo   runs the whole program on its own exchange: no account, no network
   tradetui init   writes a profile for your account"""
 
@@ -22,7 +22,7 @@ def report(problem: Exception) -> int:
     """Say what stopped the command and return its exit code; a traceback never reaches the person."""
     _log.info("the command was stopped", exc_info=problem)
     if isinstance(problem, NoProfile):
-        say(NO_PROFILE.format(place=problem.place))
+        say(NO_PROFILE.format(file=problem.location))
         return USAGE
     if isinstance(problem, ConfigurationError | InvalidRequest):
         say(f"tradetui: {problem}")
@@ -35,7 +35,7 @@ def report(problem: Exception) -> int:
         say(f"tradetui: the output could not be written: {problem.strerror or type(problem).__name__}.")
         return REFUSED
     where = traceback.extract_tb(problem.__traceback__)[-1] if problem.__traceback__ else None
-    place = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
+    location = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
     # Only the kind is named: the message of an unforeseen error may hold anything, a secret among it.
-    say(f"tradetui: internal error, {type(problem).__name__}{place}. Nothing was retried; please report it.")
+    say(f"tradetui: internal error, {type(problem).__name__}{location}. Nothing was retried; please report it.")
     return REFUSED

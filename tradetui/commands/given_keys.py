@@ -72,11 +72,11 @@ class ProfileMaker:
         check_name(name, "profile")
         if name in profile_names(self._loaded.environ, self._flags):
             raise ConfigurationError(
-                f"there is a profile {name!r} already", place="profile", remedy="Choose another name."
+                f"there is a profile {name!r} already", location="profile", remedy="Choose another name."
             )
         file = profiles_dir(places.config_file(self._loaded.environ, self._flags.config)) / f"{name}.toml"
         if file.exists():
-            raise ConfigurationError("exists already and is not overwritten", place=str(file))
+            raise ConfigurationError("exists already and is not overwritten", location=str(file))
         service = self._loaded.profile.credentials.service
         credentials: dict[str, Any] = {"source": "file", "path": str(entry.file)}
         if entry.file is None:
@@ -114,7 +114,7 @@ class ProfileMaker:
     def _into_keyring(self, service: str, name: str, secrets: Secrets) -> None:
         if from_keyring(service, name) is not None:
             raise ConfigurationError(
-                f"holds something for {name!r} already", place=f"keyring {service}", remedy="Choose another name."
+                f"holds something for {name!r} already", location=f"keyring {service}", remedy="Choose another name."
             )
         given = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
         into_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in given if value}))

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         if file.exists():
             raise ConfigurationError(
                 "exists already and is not overwritten",
-                place=str(file),
+                location=str(file),
                 remedy="Name another profile with --profile.",
             )
     settings = _settings(args, key_file)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool) -> str:
     if args.name and args.profile and args.name != args.profile:
         raise ConfigurationError(
-            f"names {args.profile!r} and --name {args.name!r}", place="--profile", remedy="Give one of the two."
+            f"names {args.profile!r} and --name {args.name!r}", location="--profile", remedy="Give one of the two."
         )
     flag = "--name" if args.name else "--profile"
     name: str = args.name or args.profile or ""
@@ -76,7 +76,7 @@ def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool
     if name in before.names:
         raise ConfigurationError(
             f"there is a profile {name!r}: it exists already and is not overwritten",
-            place=flag,
+            location=flag,
             remedy="Name another one with --profile.",
         )
     return name
@@ -130,7 +130,7 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
     try:
         base_url = check_base_url(base_url)
     except ValueError as problem:
-        raise ConfigurationError(str(problem), place="--base-url", key="base_url") from None
+        raise ConfigurationError(str(problem), location="--base-url", key="base_url") from None
     settings: dict[str, object] = {
         "base_url": base_url,
         "mode": "trade" if args.trade else "monitor",
@@ -147,7 +147,7 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
         rule = first["msg"].removeprefix("Value error, ")
-        raise ConfigurationError(rule, place="init", key=".".join(map(str, first["loc"]))) from None
+        raise ConfigurationError(rule, location="init", key=".".join(map(str, first["loc"]))) from None
     return settings
 
 
@@ -157,21 +157,21 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
         "secret": ("TRADETUI_API_SECRET", "API secret (not shown)", ask_hidden),
         "passphrase": ("TRADETUI_PASSPHRASE", "Passphrase (not shown)", ask_hidden),
     }
-    found: dict[str, str] = {}
+    secrets: dict[str, str] = {}
     missing: list[str] = []
     for name, (variable, question, asked_by) in wanted.items():
         value = environ.get(variable) or (_answer(asked_by, question) if asks else "")
         if value:
-            found[name] = value
+            secrets[name] = value
         else:
             missing.append(variable)
     if missing:
         raise ConfigurationError(
             f"{', '.join(missing)} not given",
-            place="environment",
+            location="environment",
             remedy="Run init in a terminal, which asks, or set the variables; secrets are never taken from flags.",
         )
-    return found
+    return secrets
 
 
 def _answer(asked_by: Callable[[str], str], question: str) -> str:

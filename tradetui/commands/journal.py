@@ -92,10 +92,12 @@ def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
 def _unusable(location: JournalLocation, problem: Exception) -> ConfigurationError:
     if not isinstance(problem, FileUnusable):
         return ConfigurationError(
-            f"it cannot be read ({problem})", place=str(location.file), remedy="Check the disk and the data directory."
+            f"it cannot be read ({problem})",
+            location=str(location.file),
+            remedy="Check the disk and the data directory.",
         )
     locked = f"; open in it: {', '.join(problem.locked)}" if isinstance(problem, FileLost) and problem.locked else ""
-    return ConfigurationError(problem.reason + locked, place=problem.file, remedy=problem.remedy)
+    return ConfigurationError(problem.reason + locked, location=problem.file, remedy=problem.remedy)
 
 
 def _as_json(intent: Intent) -> dict[str, object]:
@@ -104,16 +106,16 @@ def _as_json(intent: Intent) -> dict[str, object]:
         "kind": intent.kind,
         "lock": intent.lock_key,
         "state": str(intent.state),
-        "events": [{"state": str(each.state), "at": each.at_ms, **each.details} for each in intent.events],
+        "events": [{"state": str(event.state), "at": event.at_ms, **event.details} for event in intent.events],
     }
 
 
 def _lines(intent: Intent) -> Iterator[str]:
     at = datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    told = intent.details
-    outcome = told.get("outcome") or told.get("message") or told.get("why") or ""
-    yield f"{at}  {intent.state:<12} {told.get('title', intent.kind)}  {outcome}  {intent.id}"
-    if told.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
-        yield f"{'':{len(at)}}  {told['next']}"
+    details = intent.details
+    outcome = details.get("outcome") or details.get("message") or details.get("why") or ""
+    yield f"{at}  {intent.state:<12} {details.get('title', intent.kind)}  {outcome}  {intent.id}"
+    if details.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
+        yield f"{'':{len(at)}}  {details['next']}"
     elif intent.state not in ENDED:
         yield f"{'':{len(at)}}  {NOT_ENDED}"

@@ -33,7 +33,7 @@ def start_log(file: Path) -> None:
     except OSError as problem:
         raise ConfigurationError(
             f"cannot be written: {problem.strerror}",
-            place=str(file),
+            location=str(file),
             key="--log",
             remedy="Name a file in a directory that you may write to.",
         ) from None

@@ -40,13 +40,13 @@ def position_row(position: Position) -> dict[str, object]:
     `source`, `since` and `provenFlat` say whether it was reported or summed from fills.
     """
     source = position.source
-    told: dict[str, object] = {
+    origin: dict[str, object] = {
         "source": "fills" if isinstance(source, FromFills) else "reported",
         "since": _milliseconds(source.since) if isinstance(source, FromFills) else None,
         "provenFlat": source.proven if isinstance(source, FromFills) else None,
     }
     if position.record is not None:
-        return {**position.record.received, **told}
+        return {**position.record.received, **origin}
     values: dict[str, Any] = {
         "marginCoin": position.margin_coin,
         "symbol": position.symbol,
@@ -58,7 +58,7 @@ def position_row(position: Position) -> dict[str, object]:
         "achievedProfits": _text(position.realised),
         "posMode": position.mode.value if position.mode else None,
     }
-    return {**{name: value for name, value in values.items() if value is not None}, **told}
+    return {**{name: value for name, value in values.items() if value is not None}, **origin}
 
 
 def _text(value: Decimal | None) -> str | None:

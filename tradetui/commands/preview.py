@@ -81,10 +81,10 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
             f"{figure.name:<17}{number(figure.value, places=6)} {figure.coin} ({figure.basis})"
             for figure in preview.figures
         )
-        lines += (f"order            {order.words}  {order.effect}" for order in preview.resting)
+        lines += (f"order            {order.summary}  {order.effect}" for order in preview.resting)
         if not preview.stops_known:
             lines.append("live stops       cannot be read on this exchange")
-        lines += (f"assumed          {words}" for words in plan.assumptions)
+        lines += (f"assumed          {assumption}" for assumption in plan.assumptions)
     return lines + [f"blocked          {reason}" for reason in blocked]
 
 

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.settings import UiSettings
 
     profile = loaded.profile
-    told, notice = screen_state.read(loaded.data_dir)
+    stored, notice = screen_state.read(loaded.data_dir)
     settings = UiSettings(
         environment="DEMO" if profile.environment == "demo" else "LIVE",
         access="MONITOR" if loaded.read_only else "LOCKED",
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         theme=profile.theme,
         timezone=profile.timezone,
         keys=profile.keys,
-        preferences=preferences_from(told),
+        preferences=preferences_from(stored),
         notice=notice,
         keep=lambda preferences: screen_state.write(loaded.data_dir, preferences.as_plain()),
     )

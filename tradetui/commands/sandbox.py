@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         faults = parse_faults(",".join(args.fault))
     except UnknownFault as problem:
-        raise ConfigurationError(str(problem), place="--fault") from None
+        raise ConfigurationError(str(problem), location="--fault") from None
     options = SandboxOptions(
         seed=args.seed,
         speed=Decimal(str(args.speed)),
@@ -31,6 +31,6 @@ def run(args: argparse.Namespace) -> int:
         serve(options, host=args.host, port=args.port)
     except AddressUnusable as problem:
         raise ConfigurationError(
-            f"cannot listen on {args.host}:{args.port}: {problem.strerror}", place="--host, --port"
+            f"cannot listen on {args.host}:{args.port}: {problem.strerror}", location="--host, --port"
         ) from None
     return DONE

@@ -61,37 +61,37 @@ _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 def run(args: argparse.Namespace) -> int:
     """Parse what is asked, read it page by page and print each row as it comes."""
-    asked = show_parser().parse_args(args.rest)
-    if asked.what == "endpoints":
-        writer = _writer(asked, endpoints_table.COLUMNS)
+    options = show_parser().parse_args(args.rest)
+    if options.what == "endpoints":
+        writer = _writer(options, endpoints_table.COLUMNS)
         for row in endpoints_table.rows():
             writer.write(row)
         writer.close()
         return DONE
     for name in ("config", "profile", "base_url", "product_type", "proxy", "data_dir", "read_only"):
-        if getattr(asked, name, None) is not None:
-            setattr(args, name, getattr(asked, name))
-    if getattr(asked, "log", None) is not None:
+        if getattr(options, name, None) is not None:
+            setattr(args, name, getattr(options, name))
+    if getattr(options, "log", None) is not None:
         from tradetui.commands.log_file import start_log
 
-        start_log(asked.log)
+        start_log(options.log)
     loaded = load_privately(os.environ, flags_of(args))
-    return asyncio.run(_show(asked, loaded))
+    return asyncio.run(_show(options, loaded))
 
 
-async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
-    endpoint = CATALOGUE[WHATS[asked.what]]
+async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
+    endpoint = CATALOGUE[WHATS[options.what]]
     async with open_reader(loaded) as client:
         try:
-            requests, span = _requests(asked, endpoint, loaded, client.clock.wall_ms())
+            requests, span = _requests(options, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(_in_options(problem, endpoint))
-        writer: Any = _csv_writer(asked.what) if asked.csv else _writer(asked, _columns(asked.what, endpoint))
-        progress = _Progress(asked.what)
+        writer: Any = _csv_writer(options.what) if options.csv else _writer(options, _columns(options.what, endpoint))
+        progress = _Progress(options.what)
         failure: Exception | None = None
         try:
-            async for row in _rows(asked, client, endpoint, requests, span, progress):
-                writer.write(row if asked.csv else _as_received(row))
+            async for row in _rows(options, client, endpoint, requests, span, progress):
+                writer.write(row if options.csv else _as_received(row))
                 progress.row()
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
@@ -99,14 +99,14 @@ async def _show(asked: argparse.Namespace, loaded: LoadedProfile) -> int:
             raise
         except Exception as problem:
             failure = problem
-        if failure is None or progress.rows or asked.json:
+        if failure is None or progress.rows or options.json:
             writer.close()
         progress.end()
     if failure is not None:
         return report(failure)
     if progress.cut:
-        way = f"{'--limit N' if asked.limit is None else 'a larger --limit'} prints more, --all "
-        way += "without --limit reads every page" if asked.all else "reads every page"
+        way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
+        way += "without --limit reads every page" if options.all else "reads every page"
         say(f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: {way}.")
     elif progress.may_be_cut:
         say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
@@ -161,7 +161,7 @@ class _Progress:
 
 
 async def _rows(
-    asked: argparse.Namespace,
+    options: argparse.Namespace,
     client: ExchangeReader,
     endpoint: Endpoint,
     requests: list[list[Any]],
@@ -172,7 +172,7 @@ async def _rows(
 
     For CSV each has the product type that it was read under, as in the desk's tables.
     """
-    if asked.what == "positions":
+    if options.what == "positions":
         from tradetui.commands.positions import held_positions
 
         async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
@@ -180,13 +180,13 @@ async def _rows(
         return
     groups = [
         merged(
-            [_stream(client, endpoint, request, span, asked, progress) for request in group],
+            [_stream(client, endpoint, request, span, options, progress) for request in group],
             id_field=endpoint.id_field,
             time_field=endpoint.time_field,
         )
         for group in requests
     ]
-    given, most = 0, _most(asked, endpoint)
+    given, most = 0, _most(options, endpoint)
     # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
     records = merged(groups, id_field=None, time_field=endpoint.time_field)
     while most is None or given < most:
@@ -201,11 +201,11 @@ async def _rows(
         progress.may_be_cut = True  # what was asked for is complete; only whether there is more is not known
 
 
-def _most(asked: argparse.Namespace, endpoint: Endpoint) -> int | None:
+def _most(options: argparse.Namespace, endpoint: Endpoint) -> int | None:
     """Rows in all: what was asked for, or one page, beyond which one product type may reach further than another."""
-    if asked.all and asked.limit is None:
+    if options.all and options.limit is None:
         return None
-    return asked.limit if asked.limit is not None or endpoint.page is None else endpoint.page.default
+    return options.limit if options.limit is not None or endpoint.page is None else endpoint.page.default
 
 
 async def _stream(
@@ -213,14 +213,14 @@ async def _stream(
     endpoint: Endpoint,
     request: Any,
     span: Span | None,
-    asked: argparse.Namespace,
+    options: argparse.Namespace,
     progress: _Progress,
 ) -> AsyncIterator[Any]:
     """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
     product_type = getattr(request, "product_type", None)
 
     def tagged(record: Record) -> Record | ProductRow:
-        return ProductRow(product_type, record) if asked.csv and product_type is not None else record
+        return ProductRow(product_type, record) if options.csv and product_type is not None else record
 
     if endpoint.page is None:
         reply = await client.read(endpoint, request)
@@ -228,7 +228,7 @@ async def _stream(
         for record in reply.rows:
             yield tagged(record)
         return
-    taken, most = 0, _most(asked, endpoint)
+    taken, most = 0, _most(options, endpoint)
     if span is None:
         pages = client.pages(endpoint, request)
     else:
@@ -258,39 +258,43 @@ async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
 
 
 def _requests(
-    asked: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
+    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
 ) -> tuple[list[list[Any]], Span | None]:
     """One group of requests a product type, which is merged into one stream, and the span that all are read over.
 
     Without a span each request is read as it stands; raises InvalidRequest.
     """
-    values = {name: getattr(asked, name) for name in _parameters(endpoint) if getattr(asked, name, None) is not None}
+    values = {
+        name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
+    }
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
-        if (text := getattr(asked, name, None)) is not None:
+        if (text := getattr(options, name, None)) is not None:
             values[name] = milliseconds(text, now_ms, flag)
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
-    if asked.what == "transfers" and "startTime" in values:
+    if options.what == "transfers" and "startTime" in values:
         values.setdefault("endTime", now_ms)  # the interface wants both or neither
-    if asked.what == "convert":
+    if options.what == "convert":
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
-    span = _span_in_pieces(asked, endpoint, values, now_ms)
-    if getattr(asked, "idLessThan", None) is not None:
-        values["idLessThan"] = asked.idLessThan
+    span = _span_in_pieces(options, endpoint, values, now_ms)
+    if getattr(options, "idLessThan", None) is not None:
+        values["idLessThan"] = options.idLessThan
     if endpoint.page is not None:
-        wanted = asked.limit if asked.limit is not None else endpoint.page.default
-        values["limit"] = endpoint.page.maximum if asked.all else min(wanted, endpoint.page.maximum)
+        wanted = options.limit if options.limit is not None else endpoint.page.default
+        values["limit"] = endpoint.page.maximum if options.all else min(wanted, endpoint.page.maximum)
     product_types: Iterable[str | None] = [None]
     if "productType" in _parameters(endpoint):
         product_types = loaded.profile.product_types
-        if getattr(asked, "product_type", None) is None and (symbol := values.get("symbol")):
-            likely = [each for each in product_types if may_trade(ProductType(each), str(symbol))]
+        if getattr(options, "product_type", None) is None and (symbol := values.get("symbol")):
+            likely = [
+                product_type for product_type in product_types if may_trade(ProductType(product_type), str(symbol))
+            ]
             product_types = likely or product_types
     groups = []
     for product_type in product_types:
         base = values if product_type is None else {**values, "productType": product_type}
-        name, words = MERGED.get(asked.what, ("", ()))
-        chosen = [{}] if name in base or not words else [{name: word} for word in words]
+        name, choices = MERGED.get(options.what, ("", ()))
+        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
         groups.append([endpoint.request(**base, **more) for more in chosen])
     return groups, span
 
@@ -302,24 +306,26 @@ def _in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
         for name in _parameters(endpoint)
     }
 
-    def told(sentence: str) -> str:
+    def with_options(sentence: str) -> str:
         # A name without capitals may be a common word: coin, symbol, type.
         return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
 
-    name, remedy = problem.parameter, told(problem.remedy)
+    name, remedy = problem.parameter, with_options(problem.remedy)
     if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
         remedy += " With --all that is done for you."
-    return InvalidRequest(options.get(name, name), told(problem.rule), problem.value, remedy)
+    return InvalidRequest(options.get(name, name), with_options(problem.rule), problem.value, remedy)
 
 
-def _span_in_pieces(asked: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int) -> Span | None:
+def _span_in_pieces(
+    options: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int
+) -> Span | None:
     """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
 
     The times in `values` are then those of its newest piece; reading goes on from there piece by piece.
     """
     rule, start = endpoint.time, values.get("startTime")
     end = values.get("endTime", now_ms)
-    if not asked.all or rule is None or start is None or end - start <= rule.span_ms:
+    if not options.all or rule is None or start is None or end - start <= rule.span_ms:
         return None
     newest_start, newest_end = next(split_span(start, end, rule.piece_ms))
     values |= {"startTime": newest_start, "endTime": newest_end}
@@ -335,10 +341,10 @@ def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
     return (*names, "source", "since", "provenFlat") if what == "positions" else names
 
 
-def _writer(asked: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
-    if asked.json:
+def _writer(options: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
+    if options.json:
         return JsonWriter(stdout())
-    if asked.csv:
+    if options.csv:
         return CsvWriter(stdout(), columns)
     return TableWriter(stdout(), columns)
 

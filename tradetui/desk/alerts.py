@@ -84,10 +84,10 @@ class AlertWatch:
             self._left_open.add(sent.intent)
         if progress.stage is Stage.CORRECTED:
             locked = f"{sent.plan.wish.symbol} is locked until it is settled anew; J shows it"
-            self._tell(Alert(AlertKind.REVERSAL, f"{sent.title}: {progress.words}; {locked}"))
+            self._tell(Alert(AlertKind.REVERSAL, f"{sent.title}: {progress.sentence}; {locked}"))
         elif progress.stage is Stage.ENDED and sent.intent in self._left_open:
             self._left_open.discard(sent.intent)
-            self._tell(Alert(AlertKind.REVERSAL, f"{sent.title}: {progress.words}"))
+            self._tell(Alert(AlertKind.REVERSAL, f"{sent.title}: {progress.sentence}"))
 
     def _tell(self, alert: Alert) -> None:
         for listener in tuple(self._listeners):

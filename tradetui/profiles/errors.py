@@ -6,16 +6,16 @@ from __future__ import annotations
 class ConfigurationError(Exception):
     """A setting that cannot be used.
 
-    `place` is the file (with its line), the variable or the flag; `key` the setting; `rule` what it must be;
+    `location` is the file (with its line), the variable or the flag; `key` the setting; `rule` what it must be;
     `remedy` what to do.
     """
 
-    def __init__(self, rule: str, *, place: str = "", key: str = "", remedy: str = "") -> None:
+    def __init__(self, rule: str, *, location: str = "", key: str = "", remedy: str = "") -> None:
         self.rule = rule
-        self.place = place
+        self.location = location
         self.key = key
         self.remedy = remedy
-        where = ": ".join(part for part in (place, key) if part)
+        where = ": ".join(part for part in (location, key) if part)
         text = f"{where}: {rule}" if where else rule
         super().__init__(f"{text}. {remedy}" if remedy else text)
 

@@ -37,7 +37,7 @@ def _keyring(service: str) -> Iterator[ModuleType]:
     except ImportError:
         raise ConfigurationError(
             "needs the keyring package",
-            place=f"keyring {service}",
+            location=f"keyring {service}",
             key="credentials.source",
             remedy="Install tradetui with its extra: pip install 'tradetui[keyring]'.",
         ) from None
@@ -46,7 +46,7 @@ def _keyring(service: str) -> Iterator[ModuleType]:
     except keyring.errors.KeyringError:
         raise ConfigurationError(
             "the system's keyring is not available or locked",
-            place=f"keyring {service}",
+            location=f"keyring {service}",
             key="credentials.source",
             remedy="Unlock it, or use a file of mode 0600.",
         ) from None

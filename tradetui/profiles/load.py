@@ -77,14 +77,14 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     if name is not None and name not in sources and (sources or flags.profile):
         raise ConfigurationError(
             f"there is no profile {name!r}" + _suggestion(name, list(sources)),
-            place=str(file),
+            location=str(file),
             key="profile",
             remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
         )
     if name is None and sources and not _complete_environment(environ):
         raise ConfigurationError(
             f"several profiles and no default_profile: {', '.join(sources)}",
-            place=str(file if file.is_file() else profiles_dir(file)),
+            location=str(file if file.is_file() else profiles_dir(file)),
             key="default_profile",
             remedy=f'Choose one with --profile, or write default_profile = "{next(iter(sources))}" into {file}'
             + (" above its first table." if file.is_file() else ", a new file."),
@@ -93,7 +93,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         source = sources.get(name)
     overlay = _overlay(environ, flags)
     if source is None and not _complete_environment(environ, base_url=flags.base_url):
-        raise NoProfile("no configuration", place=str(file))
+        raise NoProfile("no configuration", location=str(file))
     settings: dict[str, Any] = dict(source.settings) if source else {}
     settings.update({key: value for key, (value, _) in overlay.items()})
     profile = _validated(settings, source, overlay)
@@ -155,7 +155,7 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
             if key not in ("default_profile", "profiles"):
                 raise ConfigurationError(
                     "unknown key" + _suggestion(key, ["default_profile", "profiles"]),
-                    place=_place(file, line_of(text, [key])),
+                    location=_location(file, line_of(text, [key])),
                     key=key,
                     remedy="A setting belongs into a table [profiles.NAME].",
                 )
@@ -163,24 +163,24 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
         if default is not None and not isinstance(default, str):
             raise ConfigurationError(
                 "must be a profile's name in quotes",
-                place=_place(file, line_of(text, ["default_profile"])),
+                location=_location(file, line_of(text, ["default_profile"])),
                 key="default_profile",
             )
         tables = tree.get("profiles", {})
         if not isinstance(tables, dict):
-            raise ConfigurationError("must be tables [profiles.NAME]", place=str(file), key="profiles")
+            raise ConfigurationError("must be tables [profiles.NAME]", location=str(file), key="profiles")
         for name, settings in tables.items():
             if not isinstance(settings, dict):
                 raise ConfigurationError(
                     "must be a table [profiles.NAME]",
-                    place=_place(file, line_of(text, ["profiles", name])),
+                    location=_location(file, line_of(text, ["profiles", name])),
                     key=f"profiles.{name}",
                 )
             sources[name] = _Source(settings, file, text, ("profiles", name))
     elif explicit and not any(profiles_dir(file).glob("*.toml")):
         raise ConfigurationError(
             "there is no such file",
-            place=str(file),
+            location=str(file),
             key="config",
             remedy="`tradetui init` writes one, or correct --config or TRADETUI_CONFIG.",
         )
@@ -188,7 +188,7 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
         text, tree = _parse(single)
         if single.stem in sources:
             raise ConfigurationError(
-                f"profile {single.stem!r} is in {file} too", place=str(single), remedy="Remove one of the two."
+                f"profile {single.stem!r} is in {file} too", location=str(single), remedy="Remove one of the two."
             )
         sources[single.stem] = _Source(tree, single, text, ())
     return sources, default
@@ -200,12 +200,12 @@ def _parse(file: Path) -> tuple[str, dict[str, Any]]:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise ConfigurationError(
-            f"not readable as TOML: {problem}", place=str(file), remedy="Correct the line named."
+            f"not readable as TOML: {problem}", location=str(file), remedy="Correct the line named."
         ) from None
     except UnicodeDecodeError:
-        raise ConfigurationError("not UTF-8 text", place=str(file)) from None
+        raise ConfigurationError("not UTF-8 text", location=str(file)) from None
     except OSError as problem:
-        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
 
 
 def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, str]]:
@@ -220,7 +220,7 @@ def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, s
         if missing:
             raise ConfigurationError(
                 "key, secret and passphrase are given together or not at all",
-                place="environment",
+                location="environment",
                 key=", ".join(missing),
                 remedy="Set the missing ones, or unset the others.",
             )
@@ -240,7 +240,7 @@ def without_password(proxy_flag: str) -> str:
     if at_sign and ":" in user_info.partition("://")[2]:
         raise ConfigurationError(
             "takes no password: everybody on this machine sees a command line",
-            place=PROXY_FLAG,
+            location=PROXY_FLAG,
             key="proxy",
             remedy="Write the proxy with its password into the profile (mode 0600), or into HTTPS_PROXY.",
         )
@@ -262,7 +262,7 @@ def _truth(environ: Mapping[str, str], name: str) -> bool:
     if value in FALSE_WORDS:
         return False
     raise ConfigurationError(
-        "must be 1 or 0", place="environment", key=name, remedy="Unset it to trade, set it to 1 to only read."
+        "must be 1 or 0", location="environment", key=name, remedy="Unset it to trade, set it to 1 to only read."
     )
 
 
@@ -287,26 +287,26 @@ def _explained(
     if top in overlay:
         location = overlay[top][1]
     elif source:
-        location = _place(source.file, line_of(source.text, [*source.prefix, *path]))
+        location = _location(source.file, line_of(source.text, [*source.prefix, *path]))
     else:
         location = "environment"
     if kind == "extra_forbidden":
         known = _known_keys(path)
         return ConfigurationError(
             "unknown key" + _suggestion(path[-1], known),
-            place=location,
+            location=location,
             key=key,
             remedy=f"Known keys: {', '.join(known)}.",
         )
     if kind == "missing":
         return ConfigurationError(
             "is required",
-            place=location,
+            location=location,
             key=key,
             remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
         )
     rule = message.removeprefix("Value error, ")
-    return ConfigurationError(rule[:1].lower() + rule[1:], place=location, key=key, remedy=_remedy(top, path))
+    return ConfigurationError(rule[:1].lower() + rule[1:], location=location, key=key, remedy=_remedy(top, path))
 
 
 def _remedy(top: str, path: Sequence[str]) -> str:
@@ -327,5 +327,5 @@ def _suggestion(word: str, known: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _place(file: Path, line: int | None) -> str:
+def _location(file: Path, line: int | None) -> str:
     return f"{file}:{line}" if line else str(file)

@@ -54,7 +54,7 @@ def route_of(loaded: LoadedProfile) -> Route:
     if proxy is not None and proxy.is_socks and importlib.util.find_spec("socksio") is None:
         raise ConfigurationError(
             "a SOCKS proxy needs the package socksio",
-            place=source,
+            location=source,
             key="proxy",
             remedy="Install tradetui with its extra: pip install 'tradetui[socks]'.",
         )
@@ -74,7 +74,7 @@ def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
         except InvalidProxy as problem:
             raise ConfigurationError(
                 str(problem),
-                place="environment",
+                location="environment",
                 key="proxy",
                 remedy='Correct the variable, or set proxy = "none" or another one (--proxy).',
             ) from None
@@ -92,5 +92,5 @@ def _trusting(ca_file: str) -> ssl.SSLContext:
     except OSError as problem:  # an SSLError is one: the file holds no certificates
         why = "holds no certificates" if isinstance(problem, ssl.SSLError) else f"cannot be read: {problem.strerror}"
         raise ConfigurationError(
-            why, place=ca_file, key=CA_VARIABLE, remedy="Name a file of certificates (PEM), or unset the variable."
+            why, location=ca_file, key=CA_VARIABLE, remedy="Name a file of certificates (PEM), or unset the variable."
         ) from None

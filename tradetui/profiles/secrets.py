@@ -50,19 +50,19 @@ def fetch(loaded: LoadedProfile) -> KeyMaterial:
     if missing:
         raise ConfigurationError(
             f"lacks {', '.join(missing)}",
-            place=location,
+            location=location,
             key="credentials",
             remedy="All three of api_key, secret and passphrase are needed.",
         )
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
         raise ConfigurationError(
-            "key and passphrase must be plain ASCII", place=location, key="credentials", remedy="Copy them again."
+            "key and passphrase must be plain ASCII", location=location, key="credentials", remedy="Copy them again."
         )
     for name in FIELDS:
         if not values[name].isprintable():
             raise ConfigurationError(
                 f"{name} holds a line break or another control character",
-                place=location,
+                location=location,
                 key="credentials",
                 remedy="Copy it again, without what stands around it.",
             )
@@ -83,17 +83,17 @@ def refuse_wider_than_owner(file: Path) -> None:
     try:
         mode = file.lstat().st_mode
     except OSError as problem:
-        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
     if stat.S_ISLNK(mode):
         raise ConfigurationError(
             "is a link; secrets are read from a regular file only",
-            place=str(file),
+            location=str(file),
             remedy="Name the file itself.",
         )
     if mode & 0o077:
         raise ConfigurationError(
             f"holds secrets and has mode {stat.S_IMODE(mode):04o}; only its owner may read it",
-            place=str(file),
+            location=str(file),
             remedy=f"Run: chmod 600 {file}",
         )
 
@@ -111,27 +111,27 @@ def _from_command(command: tuple[str, ...]) -> dict[str, str]:
         )
     except FileNotFoundError:
         raise ConfigurationError(
-            "no such program", place=location, key="credentials.command", remedy="Check its name and PATH."
+            "no such program", location=location, key="credentials.command", remedy="Check its name and PATH."
         ) from None
     except subprocess.TimeoutExpired:
         raise ConfigurationError(
-            f"gave no answer within {COMMAND_SECONDS} s", place=location, key="credentials.command"
+            f"gave no answer within {COMMAND_SECONDS} s", location=location, key="credentials.command"
         ) from None
     except OSError as problem:
         raise ConfigurationError(
-            f"cannot be run: {problem.strerror}", place=location, key="credentials.command"
+            f"cannot be run: {problem.strerror}", location=location, key="credentials.command"
         ) from None
     if done.returncode != 0:
         raise ConfigurationError(
             f"ended with code {done.returncode}",
-            place=location,
+            location=location,
             key="credentials.command",
             remedy="Run it by hand to see why.",
         )
     try:
         text = done.stdout.decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise ConfigurationError("printed no UTF-8 text", place=location, key="credentials.command") from None
+        raise ConfigurationError("printed no UTF-8 text", location=location, key="credentials.command") from None
     if text.startswith("{"):
         return _from_json(text, location)
     return dict(zip(FIELDS, (line.strip() for line in text.splitlines()), strict=False))
@@ -142,7 +142,7 @@ def _from_keyring(service: str, name: str) -> dict[str, str]:
     if not text:
         raise ConfigurationError(
             f"holds nothing for {name!r}",
-            place=f"keyring {service}",
+            location=f"keyring {service}",
             key="credentials",
             remedy=f"Store a JSON object with api_key, secret and passphrase: keyring set {service} {name}",
         )
@@ -156,7 +156,7 @@ def _from_json(text: str, location: str) -> dict[str, str]:
         values = None
     if not isinstance(values, dict):
         raise ConfigurationError(
-            "must give a JSON object with api_key, secret and passphrase", place=location, key="credentials"
+            "must give a JSON object with api_key, secret and passphrase", location=location, key="credentials"
         )
     return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
 
@@ -166,7 +166,7 @@ def _from_file(file: Path) -> dict[str, str]:
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigurationError("not readable as TOML", place=str(file), key="credentials.path") from None
+        raise ConfigurationError("not readable as TOML", location=str(file), key="credentials.path") from None
     except OSError as problem:
-        raise ConfigurationError(f"cannot be read: {problem.strerror}", place=str(file)) from None
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
     return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}

@@ -87,7 +87,7 @@ def check_name(name: str, location: str) -> None:
     """Refuse what cannot be a profile's name, which is its file's too; raises ConfigurationError."""
     if not _NAME.fullmatch(name):
         raise ConfigurationError(
-            "must be 1 to 32 letters, digits, - or _", place=location, remedy="Choose another name."
+            "must be 1 to 32 letters, digits, - or _", location=location, remedy="Choose another name."
         )
 
 
@@ -100,17 +100,17 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
     try:
         make_private_directory(file.parent)
     except OSError as problem:
-        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", location=str(file)) from None
     try:
         write_text(file, f"# {heading}\n" + tomli_w.dumps(dict(settings)), overwrite=False)
     except FileExistsError:
         raise ConfigurationError(
             "exists already and is not overwritten",
-            place=str(file),
+            location=str(file),
             remedy="Choose another name, or remove it first.",
         ) from None
     except OSError as problem:
-        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(file)) from None
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", location=str(file)) from None
 
 
 def write_default(config_file: Path, name: str) -> None:
@@ -132,15 +132,15 @@ def write_default(config_file: Path, name: str) -> None:
         if not _holds(changed, {**before, "default_profile": name}):
             raise ConfigurationError(
                 "cannot be changed without changing more than this line",
-                place=str(config_file),
+                location=str(config_file),
                 key="default_profile",
                 remedy=f"Write {line.rstrip()} into it above its first table.",
             )
         write_text(file, changed, mode=stat.S_IMODE(file.stat().st_mode))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigurationError("not readable as TOML", place=str(config_file)) from None
+        raise ConfigurationError("not readable as TOML", location=str(config_file)) from None
     except OSError as problem:
-        raise ConfigurationError(f"cannot be written: {problem.strerror}", place=str(config_file)) from None
+        raise ConfigurationError(f"cannot be written: {problem.strerror}", location=str(config_file)) from None
 
 
 def _holds(text: str, settings: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ class OrderImpact:
     """One order in words, what it would do to the new position, and whether that is against the trader's intent."""
 
     order_id: str
-    words: str
+    summary: str
     wrong_way: bool
     effect: str
 

@@ -50,7 +50,7 @@ class ProjectedPosition:
     after: Holdings
     closed: Decimal
     opened: Decimal
-    words: str
+    description: str
 
     @property
     def traded(self) -> Decimal:
@@ -225,7 +225,7 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
             sized = ProjectedPosition(
                 Net(moved), part, part, f"the size counts: {exact_digits(net)} becomes {exact_digits(moved)}"
             )
-            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored: {whole.words}")
+            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored: {whole.description}")
             results = (sized, ignored)
             assumptions.append(
                 "the interface does not say what a size does in one-way mode; the live exchange is said to ignore it"

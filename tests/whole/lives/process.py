@@ -390,7 +390,7 @@ class Process:
     async def _follow(self, life: Life, sent: Any) -> None:
         try:
             async for progress in self.execution.follow(sent):
-                life.promises.progressed(sent.intent, str(progress.state), str(progress.words)[:120])
+                life.promises.progressed(sent.intent, str(progress.state), str(progress.sentence)[:120])
         except asyncio.CancelledError:
             raise
         except Exception as problem:

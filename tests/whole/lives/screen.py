@@ -123,7 +123,7 @@ class ScreenLife(Life):
 
         async def following(sent: Any) -> AsyncIterator[Any]:
             async for progress in follow(sent):
-                self.promises.progressed(sent.intent, str(progress.state), str(progress.words)[:120])
+                self.promises.progressed(sent.intent, str(progress.state), str(progress.sentence)[:120])
                 yield progress
 
         execution.follow = following  # type: ignore[method-assign]

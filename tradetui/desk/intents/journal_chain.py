@@ -47,7 +47,7 @@ class EventRow(NamedTuple):
     boot: str
     monotonic_s: float
     owner: str
-    told: str
+    details: str
 
 
 def genesis(journal_id: str) -> ChainPoint:

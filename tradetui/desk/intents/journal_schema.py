@@ -92,7 +92,7 @@ def insert_event(connection: sqlite3.Connection, row: EventRow, previous: str) -
     connection.execute(
         "INSERT INTO event (number, intent, state, at_ms, boot, monotonic_s, owner, told, chain)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.number, row.intent, row.state, row.at_ms, row.boot, row.monotonic_s, row.owner, row.told, chain),
+        (row.number, row.intent, row.state, row.at_ms, row.boot, row.monotonic_s, row.owner, row.details, chain),
     )
     return chain
 

@@ -245,8 +245,8 @@ def _outcome(
 def _filled(seen: Observation, own_volume: Decimal) -> Decimal | None:
     if seen.order is not None:
         return max(seen.order.base_volume or ZERO, own_volume)
-    told = [row.base_volume for row in seen.pending if row.base_volume is not None]
-    return max(sum(told, ZERO), own_volume) if told or own_volume else None
+    volumes = [row.base_volume for row in seen.pending if row.base_volume is not None]
+    return max(sum(volumes, ZERO), own_volume) if volumes or own_volume else None
 
 
 def _closed_and_opened(

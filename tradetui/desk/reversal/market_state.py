@@ -167,7 +167,7 @@ class MarketState:
 
     async def _product_type_of(self, symbol: str) -> ProductType:
         every = self._settings.product_types
-        likely = [each for each in every if may_trade(each, symbol)] or every
+        likely = [product_type for product_type in every if may_trade(product_type, symbol)] or every
         for product_type in likely if len(likely) > 1 else ():
             held = await self.held(product_type, symbol.upper())
             if any(position.symbol == symbol.upper() for position in held.positions):
@@ -200,10 +200,10 @@ class MarketState:
             return [row async for reply in pages for row in reply.rows]
 
         try:
-            found = await asyncio.gather(*map(waiting, _PLANS))
+            triggers = await asyncio.gather(*map(waiting, _PLANS))
         except _FREELY_MISSING:
             return None
-        return [row for rows in found for row in rows]
+        return [row for rows in triggers for row in rows]
 
     async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
         try:
@@ -229,7 +229,7 @@ class MarketState:
     def _margin_coin(
         self, positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
     ) -> str | None:
-        reported = next((each.margin_coin for each in positions if each.symbol == symbol and each.margin_coin), None)
+        reported = next((held.margin_coin for held in positions if held.symbol == symbol and held.margin_coin), None)
         resting = next((order.margin_coin for order in orders if order.margin_coin), None)
         return reported or resting or margin_coin(product_type, symbol)
 
@@ -245,7 +245,7 @@ class MarketState:
         held = holdings_of(positions, product_type, symbol, mode)
         side = target.side
         if mode is PositionMode.HEDGE and side is None:
-            legs = [each for each in positions if each.symbol == symbol]
+            legs = [position for position in positions if position.symbol == symbol]
             side = (Side.BUY if legs[0].is_long else Side.SELL) if len(legs) == 1 else None
         return ReversalParams(
             product_type=product_type,
@@ -260,10 +260,10 @@ class MarketState:
         )
 
     def _position(self, positions: Sequence[Position], symbol: str, plan: ReversalPlan | None) -> Position | None:
-        of_symbol = [each for each in positions if each.symbol == symbol]
+        of_symbol = [position for position in positions if position.symbol == symbol]
         if plan is None:
             return of_symbol[0] if of_symbol else None
-        return next((each for each in of_symbol if each.is_long == plan.reverses_long), None)
+        return next((position for position in of_symbol if position.is_long == plan.reverses_long), None)
 
 
 def _doubts_of(held: Held) -> list[str]:

@@ -154,7 +154,7 @@ class OrderReads:
         if own is None or not own.order_source:
             return frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        for order_id in [each for each in order_ids if each not in self._sources][:MOST_ORDERS_LOOKED_UP]:
+        for order_id in [id_ for id_ in order_ids if id_ not in self._sources][:MOST_ORDERS_LOOKED_UP]:
             self._sources[order_id] = await self._source(sent, order_id)
         ours = own.order_source.lower()
         sources = {order_id: self._sources.get(order_id) for order_id in order_ids}
@@ -184,10 +184,10 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
     since = _earliest(sent)
     return tuple(
         fill
-        for place, fill in enumerate(fills)
+        for index, fill in enumerate(fills)
         if fill.trade_id not in sent.recent_fills
         and fill.trade_id != sent.newest_fill
-        and ((above is not None and place < above) or fill.c_time >= since)
+        and ((above is not None and index < above) or fill.c_time >= since)
     )
 
 

@@ -61,4 +61,4 @@ def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
 
 def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:
     """Which of the possible results came true, in words."""
-    return next((result.words for result in plan.results if result.after == held), None)
+    return next((result.description for result in plan.results if result.after == held), None)

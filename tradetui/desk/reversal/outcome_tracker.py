@@ -226,14 +226,14 @@ class OutcomeTracker:
         if search.state is State.SENT:
             await self._intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
         if not await self._intents.note(sent.intent, State.SETTLED, details):
-            words = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
-            publish(Progress(search.state, Stage.LOOKING, words, held, effect))
+            sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
+            publish(Progress(search.state, Stage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
-        words = _settled_words(seen, classification, inferred=inferred)
+        sentence = _settled_sentence(seen, classification, inferred=inferred)
         progress = Progress(
-            State.SETTLED, Stage.ENDED, words, held, effect, classification.filled, classification.wanted, outcome
+            State.SETTLED, Stage.ENDED, sentence, held, effect, classification.filled, classification.wanted, outcome
         )
         progress = replace(progress, came_true=came_true)
         try:
@@ -248,15 +248,15 @@ class OutcomeTracker:
         """Lock it again where an order went on filling after it was settled, and search on for its end."""
         if not _more_of_ours(search, intent, classification):
             return
-        words = f"it was settled, and its order went on filling: {_how_much(search.sent.plan, classification)}"
-        if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": words}):
+        sentence = f"it was settled, and its order went on filling: {_how_much(search.sent.plan, classification)}"
+        if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
         await self._intents.look()
         search.state, search.settled_s = State.CORRECTED, None
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()
         effect, filled, wanted = classification.effect, classification.filled, classification.wanted
-        publish(Progress(State.CORRECTED, Stage.CORRECTED, words, None, effect, filled, wanted))
+        publish(Progress(State.CORRECTED, Stage.CORRECTED, sentence, None, effect, filled, wanted))
 
     def _watched_enough(self, search: _Search) -> bool:
         settled_s = search.settled_s if search.settled_s is not None else search.began_s
@@ -313,26 +313,28 @@ def _so_far(state: State, plan: ReversalPlan, seen: Observation, classification:
     stage = Stage.SO_FAR
     match classification.standing:
         case Standing.PENDING:
-            words = f"so far, {_how_much(plan, classification)}; the order is still live"
+            sentence = f"so far, {_how_much(plan, classification)}; the order is still live"
         case Standing.LAGGING:
-            words = (
+            sentence = (
                 f"so far, {_how_much(plan, classification)}; the order has filled, and what is held does not show it"
             )
         case Standing.UNSEEN | Standing.ABSENT:
-            stage, words = Stage.LOOKING, "looking: nothing of the order is seen yet"
+            stage, sentence = Stage.LOOKING, "looking: nothing of the order is seen yet"
         case _:
-            words = f"so far, {classification.outcome}: {seen.held}"
-    return Progress(state, stage, words, seen.held, classification.effect, classification.filled, classification.wanted)
+            sentence = f"so far, {classification.outcome}: {seen.held}"
+    return Progress(
+        state, stage, sentence, seen.held, classification.effect, classification.filled, classification.wanted
+    )
 
 
-def _settled_words(seen: Observation, classification: Classification, *, inferred: bool) -> str:
-    words = f"{classification.outcome}: {seen.held}" + (" (inferred)" if inferred else "")
+def _settled_sentence(seen: Observation, classification: Classification, *, inferred: bool) -> str:
+    sentence = f"{classification.outcome}: {seen.held}" + (" (inferred)" if inferred else "")
     effect = classification.effect
     if classification.outcome is Outcome.OTHER and effect is not None and effect != seen.held:
-        words += f"; our order alone came to {effect}, others traded as well"
+        sentence += f"; our order alone came to {effect}, others traded as well"
     if not seen.proven:
-        words += " (summed from fills, not proven: more may be held)"
-    return words
+        sentence += " (summed from fills, not proven: more may be held)"
+    return sentence
 
 
 def _ended_elsewhere(intent: Intent) -> Progress:

@@ -125,12 +125,12 @@ class Preview:
             "estimates": [figure.as_json() for figure in self.figures],
             "orders": [
                 {
-                    "orderId": each.order_id,
-                    "words": each.words,
-                    "wrongWay": each.wrong_way,
-                    "effect": each.effect,
+                    "orderId": order.order_id,
+                    "words": order.summary,
+                    "wrongWay": order.wrong_way,
+                    "effect": order.effect,
                 }
-                for each in self.resting
+                for order in self.resting
             ],
             "assumptions": [] if plan is None else [*plan.assumptions, *filter(None, [self._not_proven])],
             "blocked": list(blocked),
@@ -193,7 +193,7 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         # The size of the whole position follows the leg, which is named already.
         if before != value and not (name == "size" and held):
             yield Change(ChangedFact.REQUEST, _text(before), _text(value), name)
-    orders = {order.order_id: order.words for preview in (old, new) for order in preview.resting}
+    orders = {order.order_id: order.summary for preview in (old, new) for order in preview.resting}
     for order_id in sorted(old.order_ids - new.order_ids):
         yield Change(ChangedFact.ORDER, orders.get(order_id, order_id), "gone", order_id)
     for order_id in sorted(new.order_ids - old.order_ids):

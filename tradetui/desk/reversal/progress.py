@@ -18,7 +18,7 @@ from tradetui.wire.product_types import ProductType
 
 
 class Stage(StrEnum):
-    """How far the search for the outcome is; decisions are made by this, never by the words beside it."""
+    """How far the search for the outcome is; decisions are made by this, never by the sentence beside it."""
 
     LOOKING = "looking"
     """Nothing is known of the order yet, or what was read cannot be used."""
@@ -34,7 +34,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a sent reversal stands: the intent's state, the stage of the search, and words for the screen.
+    """Where a sent reversal stands: the intent's state, the stage of the search, and a sentence for the screen.
 
     `filled` and `wanted` are what our own order has filled and was to fill, in the base coin, None where not known.
     `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `resting` are the
@@ -43,7 +43,7 @@ class Progress:
 
     state: State
     stage: Stage
-    words: str
+    sentence: str
     held: Holdings | None = None
     effect: Holdings | None = None
     filled: Decimal | None = None

@@ -103,8 +103,8 @@ class Sending:
             return await self._failed(problem, now, plan, intent)
         row = reply.rows[0]
         await self._write(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
-        words = "the exchange has taken it"
-        return self._sent(now, plan, intent, State.ACKNOWLEDGED, words, reply=reply)
+        sentence = "the exchange has taken it"
+        return self._sent(now, plan, intent, State.ACKNOWLEDGED, sentence, reply=reply)
 
     async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan, intent: str) -> Sent:
         """What an exception means: nothing left, a readable refusal, or nobody knows."""
@@ -243,7 +243,7 @@ class Sending:
         plan: ReversalPlan,
         intent: str,
         state: State,
-        words: str,
+        sentence: str,
         *,
         reply: Reply[Any] | None = None,
     ) -> Sent:
@@ -252,7 +252,7 @@ class Sending:
             plan,
             self._stamp_ms,
             now.newest_fill,
-            Progress(state, Stage.LOOKING, words),
+            Progress(state, Stage.LOOKING, sentence),
             now.recent_fills,
             call_ended_s=self._clock.monotonic(),
             acknowledged=reply is not None,

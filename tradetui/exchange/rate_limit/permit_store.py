@@ -75,7 +75,7 @@ create table turns (
 
 def passes(failure: sqlite3.OperationalError) -> bool:
     """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
-    return any(words in str(failure) for words in ("locked", "locking protocol"))
+    return any(reason in str(failure) for reason in ("locked", "locking protocol"))
 
 
 class LedgerTooNew(Exception):

@@ -344,7 +344,7 @@ class ReversalDialog(ModalScreen[None]):
         intents = self._execution.intents
         if intents.notice:
             self._unread.notice, intents.notice = intents.notice, ""
-        self._update("#notice", self._unread.words(self._preview))
+        self._update("#notice", self._unread.lines(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
@@ -365,11 +365,11 @@ class ReversalDialog(ModalScreen[None]):
         typed = self.query_one("#typed", Input).value
         return (*self._execution.blocking_reasons(self._preview, typed), *self._not_seen())
 
-    def _update(self, name: str, words: Content) -> None:
+    def _update(self, name: str, content: Content) -> None:
         line = self.query_one(name, Static)
-        if line.content != words:
-            line.update(words)
-        line.display = bool(words.plain) or name == "#reason"
+        if line.content != content:
+            line.update(content)
+        line.display = bool(content.plain) or name == "#reason"
 
     def _not_seen(self) -> tuple[str, ...]:
         """Why it has not all been on the screen yet."""
@@ -531,22 +531,22 @@ class ReversalDialog(ModalScreen[None]):
             if progress.stage is Stage.CORRECTED:
                 self.app.bell()
         if progress.stage is not Stage.ENDED:
-            self._ended(shown, unknown_words(shown, progress.words))
+            self._ended(shown, unknown_words(shown, progress.sentence))
 
     def _show_progress(self, shown: Preview, progress: Progress) -> None:
         assert shown.plan is not None
         if progress.stage is Stage.ENDED and progress.outcome is not None:
             self._ended(shown, Content("\n").join(outcome_lines(shown.plan, progress)), progress)
         elif progress.stage is Stage.ENDED:
-            self._ended(shown, Content.styled(scrub(f"{progress.state}: {progress.words}"), "bold $warn"), progress)
+            self._ended(shown, Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn"), progress)
         elif self.is_attached:
             corrected = progress.stage is Stage.CORRECTED
-            words = Content.assemble(
+            standing = Content.assemble(
                 (f"{progress.state}  ", "bold $error" if corrected else "bold $accent"),
-                scrub(progress.words),
+                scrub(progress.sentence),
                 (f"\n{left_words(shown)}", "$quiet"),
             )
-            self._update("#reason", words)
+            self._update("#reason", standing)
 
     def _ended(self, shown: Preview, body: Content, progress: Progress | None = None) -> None:
         """Show how it ended, or tell somebody who did not wait for it here."""
@@ -556,8 +556,10 @@ class ReversalDialog(ModalScreen[None]):
             self.app.bell()
         if not self.is_attached:
             title = self._sent.title if self._sent is not None else f"Reverse {shown.subject}"
-            words = f"{title}: {progress.words}" if progress is not None else f"{title}: {' '.join(body.plain.split())}"
-            notify(self.app, words, severity="information" if good else "error", seconds=10 if good else 600)
+            sentence = (
+                f"{title}: {progress.sentence}" if progress is not None else f"{title}: {' '.join(body.plain.split())}"
+            )
+            notify(self.app, sentence, severity="information" if good else "error", seconds=10 if good else 600)
             return
         self._phase = Phase.OVER
         self.query_one("#body", Static).update(body)

@@ -25,9 +25,9 @@ NOW, CHANGE, AFTERWARDS = 14, 13, 18
 CHANGED: Final = "bold $error"
 
 
-def line(label: str, words: str, style: str = "") -> Content:
-    """One line: a label in a column of its own, then words; a word wider than the dialog wraps under itself."""
-    return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(words), style))
+def line(label: str, text: str, style: str = "") -> Content:
+    """One line: a label in a column of its own, then text; a word wider than the dialog wraps under itself."""
+    return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(text), style))
 
 
 def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[Content]:
@@ -62,8 +62,8 @@ def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[
     if not preview.stops_known:
         yield line("live stops", "cannot be read on this exchange; look at them yourself", "$warn")
     yield Content("")
-    for words in plan.assumptions:
-        yield line("assumed", words, "$quiet")
+    for assumption in plan.assumptions:
+        yield line("assumed", assumption, "$quiet")
     yield Content("")
     for name, value in plan.request_fields().items():
         sent = plan.side_meaning if name == "side" else str(value)
@@ -112,15 +112,15 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
     yield line("", f"{'held now':>{NOW}}{'change':>{CHANGE}}{'held afterwards':>{AFTERWARDS}}", "$quiet")
     before = plan.before
     was_net = Decimal(0)
-    for place, result in enumerate(plan.results):
+    for index, result in enumerate(plan.results):
         after = result.after
         if isinstance(before, Legs) and isinstance(after, Legs):
             for leg, size, then in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
                 reversed_leg = leg == plan.leg
                 fact = ChangedFact.SIZE if reversed_leg else ChangedFact[leg]
-                words = _sizes(exact_digits(size), then - size, exact_digits(then))
+                sizes = _sizes(exact_digits(size), then - size, exact_digits(then))
                 yield line(
-                    f"{leg} ◂ reversed" if reversed_leg else leg, words, "bold $accent" if reversed_leg else "bold"
+                    f"{leg} ◂ reversed" if reversed_leg else leg, sizes, "bold $accent" if reversed_leg else "bold"
                 )
                 was = marks.before(fact)
                 yield from _was(was)
@@ -130,12 +130,12 @@ def _leg_lines(plan: ReversalPlan, marks: _Marks) -> Iterable[Content]:
             yield line("net", _sizes(number(net, signed=True), then_net - net, number(then_net, signed=True)), "$quiet")
             yield from _was(None if was_net == net else number(was_net, signed=True))
         elif isinstance(before, Net) and isinstance(after, Net):
-            now = str(before) if not place else ""
+            now = str(before) if not index else ""
             row = line(
-                "position" if not place else "or", _sizes(now, after.net - before.net, str(after)), "bold $accent"
+                "position" if not index else "or", _sizes(now, after.net - before.net, str(after)), "bold $accent"
             )
             yield row
-            yield from _was(marks.before(ChangedFact.SIZE)) if not place else ()
+            yield from _was(marks.before(ChangedFact.SIZE)) if not index else ()
 
 
 def _was(before: str | None) -> Iterable[Content]:
@@ -162,10 +162,10 @@ def _position_lines(preview: Preview, marks: _Marks) -> Iterable[Content]:
 
 def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -> Iterable[Content]:
     """The symbol's orders and live stops, those that now go the wrong way in the colour of a warning."""
-    for place, order in enumerate(resting):
-        if not place:
+    for index, order in enumerate(resting):
+        if not index:
             yield Content("")
-        row = line("order", f"{order.words}  {order.effect}", "$warn" if order.wrong_way else "")
+        row = line("order", f"{order.summary}  {order.effect}", "$warn" if order.wrong_way else "")
         yield row if marks is None else marks.on(row, ChangedFact.ORDER, order.order_id)
 
 
@@ -191,8 +191,8 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
     before, held = plan.before, progress.held
     made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
     if made_smaller and str(progress.outcome) == "reversed":
-        return f"Settled as previewed, smaller on the same side: {progress.words.removeprefix('reversed: ')}"
-    return f"Settled: {progress.words}"
+        return f"Settled as previewed, smaller on the same side: {progress.sentence.removeprefix('reversed: ')}"
+    return f"Settled: {progress.sentence}"
 
 
 def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Content]:

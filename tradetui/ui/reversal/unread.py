@@ -42,14 +42,14 @@ class Unread:
             return ()
         return changes(self.looked_at, preview)
 
-    def words(self, preview: Preview | None) -> Content:
+    def lines(self, preview: Preview | None) -> Content:
         """All of it, a line each."""
         return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $error")
 
     def _lines(self, preview: Preview | None) -> Iterator[str]:
         if changed := self.changed(preview):
-            words = f"Changed since you looked: {'; '.join(map(str, changed))}"
-            yield f"NOT SENT. {words}" if self.not_sent else words
+            sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
         elif self.not_sent:
             yield f"NOT SENT. {self.not_sent}"
         if self.notice:
