@@ -231,7 +231,7 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         await confirmed(on, LONG if mode == "hedge" else Target(SYMBOL, USDT))
         by_legs.close("17")
         await asyncio.sleep(5)
-        assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].words
+        assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].sentence
         by_legs.close("3")
         await asyncio.sleep(15)
         assert on.execution.unsettled() and came[-1].stage is Stage.SO_FAR
@@ -256,7 +256,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(70)
-        assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].words
+        assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].sentence
         assert not on.execution.unsettled()
         await asyncio.sleep(50)
         by_legs.open("20")
@@ -282,7 +282,7 @@ async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.
         (intent,) = on.journal.newest()
         assert intent.details["effect"] == {"long": "0", "short": "0"}
         assert intent.details["held"]["short"] != "0"
-        assert "our order alone came to flat" in came[-1].words
+        assert "our order alone came to flat" in came[-1].sentence
 
 
 async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +316,7 @@ async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monke
         assert by_legs.closing is not None
         by_legs.book.fills[-1]["orderId"] = by_legs.closing.order_id  # one order carries both legs
         await asyncio.sleep(20)
-        assert f"so far, {so_far}; the order is still live" in came[-1].words
+        assert f"so far, {so_far}; the order is still live" in came[-1].sentence
 
 
 async def test_with_a_size_in_one_way_mode_it_is_one_amount(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,7 +327,7 @@ async def test_with_a_size_in_one_way_mode_it_is_one_amount(monkeypatch: pytest.
         await confirmed(on, Target(SYMBOL, USDT, size=Decimal(3)))
         by_legs.close("2")
         await asyncio.sleep(5)
-        assert "so far, traded 2 of 6 or 40" in came[-1].words
+        assert "so far, traded 2 of 6 or 40" in came[-1].sentence
 
 
 # Whatever goes wrong after the first byte
@@ -553,7 +553,7 @@ async def test_what_was_seen_once_of_an_order_is_not_forgotten(
         sent = await confirmed(on)
         assert sent.progress.state is State.UNKNOWN
         await asyncio.sleep(3)
-        assert "the order is still live" in came[-1].words
+        assert "the order is still live" in came[-1].sentence
         by_legs.close("20")
         await asyncio.sleep(3)
         assert all("nothing of the order is seen" not in progress.sentence for progress in came)

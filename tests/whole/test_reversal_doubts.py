@@ -65,7 +65,7 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
             sent = await on.execution.confirm(preview, preview.subject)
             progress = [each async for each in on.execution.follow(sent)]
             assert progress[-1].state is State.UNKNOWN
-            assert any("does not show it" in each.words for each in progress)
+            assert any("does not show it" in each.sentence for each in progress)
             assert on.execution.unsettled()
         await asyncio.sleep(30)
         assert not on.execution.unsettled()
@@ -109,7 +109,7 @@ async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_requ
         *_, end = [each async for each in on.execution.follow(sent)]
         assert on.client.clock.wall_ms() - began > 34_000
         assert end.outcome is Outcome.REVERSED
-        assert "inferred" in end.words
+        assert "inferred" in end.sentence
 
 
 # What a request rests on when it leaves
@@ -285,6 +285,6 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         assert any("not proven" in words for words in told["assumptions"])
         sent = await on.execution.confirm(preview, preview.subject)
         *_, end = [each async for each in on.execution.follow(sent)]
-        assert "not proven" in end.words
+        assert "not proven" in end.sentence
         (intent,) = on.journal.newest()
         assert intent.details["proven"] is False
