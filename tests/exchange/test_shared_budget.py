@@ -28,7 +28,7 @@ from tests.exchange.server_count import most_in_one_second
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.limiter import Priority
-from tradetui.exchange.rate_limit.permit_store import SCHEMA_VERSION, PermitStore
+from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, PermitStore
 from tradetui.exchange.rate_limit.quota import COOLING_S
 from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget, _open_or_replace
 from tradetui.storage.boot import boot_id
@@ -284,7 +284,7 @@ async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Pat
     assert path.with_name(FILE_NAME + ".damaged").exists()
     await budget.aclose()
     with sqlite3.connect(path) as base:
-        base.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
+        base.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
     with pytest.raises(NotSent, match="newer"):
         await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tradetui.storage.sqlite_file import FileUnusable, file_system_of, open_file
+from tradetui.storage.sqlite_file import FileUnusable, connect_existing, file_system_of, open_file, transaction
 
 FIRST = "CREATE TABLE thing (id INTEGER)"
 SECOND = "ALTER TABLE thing ADD COLUMN name TEXT DEFAULT 'old'"
@@ -74,3 +76,32 @@ def test_two_connections_see_one_file(tmp_path: Path) -> None:
     assert one.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     one.close()
     two.close()
+
+
+def test_a_transaction_is_undone_on_an_error_and_the_file_is_free_again(tmp_path: Path) -> None:
+    file = tmp_path / "thing.sqlite"
+    one, two = open_file(file, [FIRST]), open_file(file, [FIRST])
+    with pytest.raises(ValueError, match="half way"), transaction(one) as connection:
+        connection.execute("INSERT INTO thing VALUES (1)")
+        raise ValueError("half way")
+    with transaction(two):
+        two.execute("INSERT INTO thing VALUES (2)")
+    assert one.execute("SELECT id FROM thing").fetchall() == [(2,)]
+    with pytest.raises(sqlite3.IntegrityError), transaction(one):
+        one.execute("ROLLBACK")  # as a full disk does by itself
+        raise sqlite3.IntegrityError
+    one.close()
+    two.close()
+
+
+def test_what_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
+    for read_only in (True, False):
+        with pytest.raises(sqlite3.OperationalError):
+            connect_existing(tmp_path / "gone.sqlite", read_only=read_only)
+    assert list(tmp_path.iterdir()) == []
+    open_file(tmp_path / "here.sqlite", [FIRST]).close()
+    with (
+        closing(connect_existing(tmp_path / "here.sqlite", read_only=True)) as connection,
+        pytest.raises(sqlite3.OperationalError, match="readonly"),
+    ):
+        connection.execute("INSERT INTO thing VALUES (1)")

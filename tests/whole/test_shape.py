@@ -180,6 +180,20 @@ def test_no_wait_loses_a_cancellation() -> None:
     assert not calls, "use asyncio.timeout: " + ", ".join(calls)
 
 
+def test_only_storage_writes_files_whole_and_opens_databases() -> None:
+    package = ROOT / "tradetui"
+    own_ways = {"mkstemp", "NamedTemporaryFile", "fsync", "hardlink_to", "ThreadPoolExecutor"}
+    calls = [
+        f"{file.relative_to(package)}:{node.lineno}: {ast.unparse(node)}"
+        for file in sorted(package.rglob("*.py"))
+        if file.parent.name != "storage"
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).rsplit(".", 1)[-1] in own_ways)
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) in {"sqlite3.connect", "os.link"})
+    ]
+    assert not calls, "use tradetui/storage: " + ", ".join(calls)
+
+
 def test_no_lock_file_is_tracked() -> None:
     locks = {"uv.lock", "poetry.lock", "pdm.lock", "package-lock.json"}
     assert not [line for line in tracked() if line.rsplit("/", 1)[-1] in locks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -39,4 +38,4 @@ def write(data_dir: Path, preferences: Mapping[str, Any]) -> None:
 def _put_aside(file: Path) -> None:
     # A read-only directory keeps it where it is; it is overlooked all the same.
     with suppress(OSError):
-        os.replace(file, file.with_name(f"{FILE}.unread"))
+        file.replace(file.with_name(f"{FILE}.unread"))

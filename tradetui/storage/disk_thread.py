@@ -44,12 +44,15 @@ class InlineDisk:
 class ThreadDisk:
     """Runs work on one thread, so that SQLite connections stay where they were made."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+    def __init__(self, name: str = "disk") -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        return await self.submit(work, *args, **kwargs)
+
+    def submit(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
+        """Begin work now, in its turn on the thread; its result is a future of the running loop."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of work on the disk's thread, waited for; for threads other than the loop's."""

@@ -1,11 +1,13 @@
-"""Opens a SQLite file by the rules all of them share: version, durability, and what is refused."""
+"""Opens, migrates and changes SQLite files by the rules all of them share; refuses what cannot be trusted."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from tradetui.storage.private_directory import make_private_directory
 
@@ -24,6 +26,8 @@ _NOT_THE_FILES_FAULT = frozenset(
 )
 Migration = str | Callable[[sqlite3.Connection], None]
 """SQL, or a function that is called within the transaction, which leads from one version to the next."""
+BUSY_S: Final = 5.0
+"""How long a process that holds a file is waited for."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
 
 
@@ -73,7 +77,7 @@ def open_file(
     """
     if file is None:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        _migrate(connection, migrations, "memory")
+        migrate(connection, migrations, "memory")
         return connection
     kind = file_system_of(file.parent, mounts)
     if kind in NETWORK_FILE_SYSTEMS:
@@ -83,21 +87,17 @@ def open_file(
             remedy or "Set data_dir to a directory on this machine",
         )
     try:
-        make_private_directory(file.parent)
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-        os.close(descriptor)
+        connection = connect(file)
     except OSError as problem:
         raise FileUnusable(
             str(file), f"it cannot be written ({problem.strerror})", remedy or "Check the directory"
         ) from None
-    connection = sqlite3.connect(file, isolation_level=None, timeout=5.0)
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        use_log(connection, synchronous="full")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if not _is_whole(connection, checks if version else ""):
             raise sqlite3.DatabaseError("damaged")
-        _migrate(connection, migrations, str(file))
+        migrate(connection, migrations, str(file))
     except FileUnusable:
         connection.close()
         raise
@@ -107,6 +107,48 @@ def open_file(
             raise damaged(file) from None
         raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
     return connection
+
+
+def connect(file: Path, *, timeout_s: float = BUSY_S, any_thread: bool = False) -> sqlite3.Connection:
+    """Connect to a file, made of mode 0600 in a private directory where it is missing; transactions are explicit.
+
+    Args:
+        file: where it is, or will be.
+        timeout_s: seconds to wait for other processes that hold it.
+        any_thread: whether threads other than this one use the connection, one at a time.
+
+    Raises:
+        OSError: the file or its directory cannot be made.
+        sqlite3.Error: it cannot be opened.
+    """
+    make_private_directory(file.parent)
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    return sqlite3.connect(file, isolation_level=None, timeout=timeout_s, check_same_thread=not any_thread)
+
+
+def connect_existing(file: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Connect to a file that is there, which is never made anew; raises sqlite3.Error where it is not."""
+    uri = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_S)
+
+
+def use_log(connection: sqlite3.Connection, *, synchronous: str) -> None:
+    """Write through a log beside the file, so that readers and a writer do not wait for each other."""
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute(f"PRAGMA synchronous={synchronous}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Take the write lock at once, so that no two processes decide by the same state; commit, or undo on an error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have ended it already; held on, it would block everybody
+            connection.execute("ROLLBACK")
+        raise
 
 
 def check_file(connection: sqlite3.Connection, file: Path) -> None:
@@ -145,11 +187,11 @@ def damaged(file: Path, detail: str = "") -> FileLost:
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
 
-def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> None:
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> None:
+    """Lead a file forward to the newest version, in one transaction; raises FileUnusable where it is newer still."""
     if _known_version(connection, migrations, name) == len(migrations):
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         # Read again: another process may have led it forward while this one waited.
         for number in range(_known_version(connection, migrations, name), len(migrations)):
             migration = migrations[number]
@@ -159,10 +201,6 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], na
             else:
                 migration(connection)
             connection.execute(f"PRAGMA user_version={number + 1}")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _known_version(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> int:

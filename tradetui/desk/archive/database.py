@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.tables.product_row import ProductRow, id_order, time_of
-from tradetui.storage.sqlite_file import FileUnusable, open_file
+from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
@@ -116,8 +116,7 @@ class Archive:
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._connection):
             for row in rows:
                 record = row.record
                 values = (
@@ -144,11 +143,6 @@ class Archive:
                 )
             if self._bounded and changed:
                 self._trim(kind)
-        except BaseException:
-            if self._connection.in_transaction:  # a full disk has ended it already
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
         return changed
 
     def holes(self, product_type: ProductType) -> list[Hole]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,11 +28,13 @@ from tradetui.storage.sqlite_file import (
     FileLost,
     FileUnusable,
     check_file,
+    connect_existing,
     damaged,
     is_damage,
     open_file,
     rewrite_version,
     set_aside_before,
+    transaction,
 )
 
 __all__ = [
@@ -113,8 +115,7 @@ class Journal:
             if self._file is None:
                 self._verified = verify(self._connection, self._verified)
             else:
-                uri = f"{self._file.absolute().as_uri()}?mode=rw"  # never made anew
-                with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)) as connection:
+                with closing(connect_existing(self._file)) as connection:
                     connection.execute("BEGIN")
                     self._verified = verify(connection, self._verified)
         except BrokenChain as broken:
@@ -325,11 +326,13 @@ class Journal:
             raise sqlite3.DatabaseError(f"intent {row[0]} has no event")
         return Intent(row[0], row[1], row[2], row[3], _state(row[4]), steps)
 
-    def _writing(self) -> _Writing:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction, so that two processes never both find nothing open."""
         self.check_place()
-        return _Writing(self._connection, self._forget_what_others_touched, self._note_content)
-
-    def _note_content(self) -> None:
+        with transaction(self._connection):
+            self._forget_what_others_touched()
+            yield
         self._content = self._content_now()
 
 
@@ -372,27 +375,3 @@ def _content(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_size, status.st_mtime_ns
-
-
-class _Writing:
-    """One transaction that takes the write lock at once, so that two processes never both find nothing open."""
-
-    def __init__(self, connection: sqlite3.Connection, begun: Callable[[], None], ended: Callable[[], None]) -> None:
-        self._connection = connection
-        self._begun = begun
-        self._ended = ended
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._begun()
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is not None and not self._connection.in_transaction:
-            return  # SQLite has rolled it back by itself
-        try:
-            self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
-        except BaseException:
-            if self._connection.in_transaction:  # a disk that is full must not keep the file locked for everybody
-                self._connection.execute("ROLLBACK")
-            raise
-        self._ended()

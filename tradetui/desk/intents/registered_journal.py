@@ -20,7 +20,7 @@ from tradetui.desk.intents.registry import RegisteredHead, Registry, Reservation
 from tradetui.desk.intents.states import ENDED, AlreadyOpen, Event, Intent, Overtaken, State, elapsed_s
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
-from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.storage.sqlite_file import FileLost, FileUnusable, connect_existing
 
 LEFT_BEHIND_S: Final = 35.0
 """After so long nothing can be in the middle of its own work any more, whoever began it."""
@@ -308,8 +308,7 @@ class RegisteredJournal(Journal):
         if registered is None:
             return None
         try:
-            uri = f"{registered.path.absolute().as_uri()}?mode=ro"
-            with closing(sqlite3.connect(uri, uri=True)) as connection:
+            with closing(connect_existing(registered.path, read_only=True)) as connection:
                 if not _holds_head(connection, registered):
                     return None
                 row = connection.execute(

@@ -7,15 +7,14 @@ in two directories. The registry lies apart from all of them, so that none of th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tradetui.desk.intents.journal_chain import ChainPoint
 from tradetui.desk.intents.states import Overtaken
 from tradetui.exchange.clock import Moment
-from tradetui.storage.sqlite_file import FileLost, check_file, open_file, rewrite_version, set_aside_before
+from tradetui.storage.sqlite_file import FileLost, check_file, open_file, rewrite_version, set_aside_before, transaction
 
 REGISTRY_FILE: Final = "registry.sqlite"
 _REMEDY: Final = "Set TRADETUI_STATE_DIR to a directory on this machine that you may write to"
@@ -83,7 +82,7 @@ class Registry:
 
     def prove_writable(self) -> None:
         """Write what the file holds already, synced; raises sqlite3.Error where the disk takes nothing."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             rewrite_version(connection)
 
     # Journals
@@ -122,18 +121,18 @@ class Registry:
 
     def enroll(self, journal: str, path: Path, aliases: Iterable[str], head: ChainPoint) -> None:
         """Register a journal with where it is, whose it is, and what it has come to."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (journal, str(path), *head))
             _add_aliases(connection, journal, aliases)
 
     def add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
         """Register a journal under further names of its account."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             _add_aliases(connection, journal, aliases)
 
     def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
         """Write what a journal has come to, and then free what the intent `freed` held."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             connection.execute(
                 "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
             )
@@ -142,7 +141,7 @@ class Registry:
 
     def forget(self, journal: str) -> None:
         """Drop a journal, with everything that it held: its loss was accepted, or it never held anything."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             for statement in (
                 "DELETE FROM scope WHERE journal = ?",
                 "DELETE FROM alias WHERE journal = ?",
@@ -170,7 +169,7 @@ class Registry:
             Overtaken: another intent took it or freed it after the turn `after`.
         """
         aliases = tuple(aliases)
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             for alias in aliases:
                 row = connection.execute(f"{_SCOPES} WHERE alias = ? AND scope = ?", (alias, scope)).fetchone()
                 if row is not None and Reservation(*row).intent != intent:
@@ -188,7 +187,7 @@ class Registry:
 
     def free(self, journal: str, intent: str) -> None:
         """Free what an intent holds."""
-        with self._writing() as connection:
+        with transaction(self._connection) as connection:
             _free(connection, journal, intent)
 
     def last_turn(self) -> int:
@@ -209,17 +208,6 @@ class Registry:
         """Every open scope of a journal, each once."""
         rows = self._connection.execute(f"{_SCOPES} WHERE journal = ?", (journal,))
         return sorted({Reservation(*row) for row in rows})
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
 
 def _add_aliases(connection: sqlite3.Connection, journal: str, aliases: Iterable[str]) -> None:

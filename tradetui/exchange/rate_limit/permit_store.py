@@ -7,7 +7,6 @@ their leases.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -25,9 +24,8 @@ from tradetui.exchange.rate_limit.address_rows import (
     CountedCall,
 )
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, reserved_for_interactive
-from tradetui.storage.private_directory import make_private_directory
+from tradetui.storage.sqlite_file import connect, migrate, transaction, use_log
 
-SCHEMA_VERSION = 3
 NS = 1_000_000_000
 
 HEAD_START_S = 0.3
@@ -72,14 +70,12 @@ create table turns (
 )
 """
 
+MIGRATIONS = (_SCHEMA, ADDRESS_SCHEMA, _TURNS_SCHEMA)
+
 
 def passes(failure: sqlite3.OperationalError) -> bool:
     """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
     return any(reason in str(failure) for reason in ("locked", "locking protocol"))
-
-
-class LedgerTooNew(Exception):
-    """The file was written by a newer version of this program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +110,13 @@ class PermitStore:
         self._owner = owner
         self._has_ended = has_ended
         self._random = random
-        make_private_directory(path.parent)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._base = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        self._base = connect(path, timeout_s=_BUSY_S, any_thread=True)
         self._addresses = AddressRows(self._base)
         try:
-            self._base.execute("pragma journal_mode = wal")
-            self._base.execute("pragma synchronous = off")  # nothing here outlives a boot
-            with self._transaction():
-                self._migrate(boot)
+            use_log(self._base, synchronous="off")  # nothing here outlives a boot
+            migrate(self._base, MIGRATIONS, str(path))
+            with transaction(self._base):
+                self._forget_other_boots(boot)
             self._base.execute("pragma busy_timeout = 0")
         except BaseException:
             self._base.close()
@@ -140,14 +134,14 @@ class PermitStore:
     def close(self) -> None:
         """Close the file."""
         # Where others hold it just now, this process's last calls count a few seconds longer than they need to.
-        with closing(self._base), suppress(sqlite3.OperationalError), self._transaction():
+        with closing(self._base), suppress(sqlite3.OperationalError), transaction(self._base):
             self._addresses.write_ended()
 
     def claim(
         self, key: str, limit: int, *, feed: bool, now: float, hold_s: float, address: AddressTerms | None = None
     ) -> Claim:
         """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
-        with self._transaction():
+        with transaction(self._base):
             moment = round(now * NS)
             self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
             allowance, grants = self._pool(key, limit)
@@ -201,7 +195,7 @@ class PermitStore:
         counted: CountedCall | None = None,
     ) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
-        with self._transaction():
+        with transaction(self._base):
             self._end(use, now + COOLING_S)
             self._end_at_address(counted, now)
             if remaining is None:
@@ -222,7 +216,7 @@ class PermitStore:
         counted: CountedCall | None = None,
     ) -> None:
         """A 429 came: everybody's permits of this endpoint are halved."""
-        with self._transaction():
+        with transaction(self._base):
             self._end(use, now + COOLING_S)
             self._end_at_address(counted, now)
             allowance, grants = self._pool(key, limit)
@@ -231,13 +225,13 @@ class PermitStore:
 
     def unanswered(self, use: int, now: float, counted: CountedCall | None = None) -> None:
         """The call was given up."""
-        with self._transaction():
+        with transaction(self._base):
             self._end(use, now + LOST_S)
             self._end_at_address(counted, now + LATE_S)
 
     def unused(self, use: int, counted: CountedCall | None = None) -> None:
         """Nothing was sent."""
-        with self._transaction():
+        with transaction(self._base):
             self._base.execute("delete from uses where id = ?", (use,))
             if counted is not None:
                 self._addresses.unused(counted)
@@ -332,33 +326,9 @@ class PermitStore:
             (key, allowance.withheld, round(allowance.paused_until * NS), halved, restore, grants),
         )
 
-    def _migrate(self, boot: str) -> None:
-        version: int = self._base.execute("pragma user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise LedgerTooNew(f"schema {version}")
-        if version == 0:
-            self._run(_SCHEMA)
-        if version < 2:
-            self._run(ADDRESS_SCHEMA)
-        if version < SCHEMA_VERSION:
-            self._run(_TURNS_SCHEMA)
-            self._base.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    def _forget_other_boots(self, boot: str) -> None:
         row = self._base.execute("select id from boot").fetchone()
         if row is None or row[0] != boot:  # the clock has begun anew
             for table in ("boot", "uses", "pools", "turns", *ADDRESS_TABLES):
                 self._base.execute(f"delete from {table}")
             self._base.execute("insert into boot values (?)", (boot,))
-
-    def _run(self, statements: str) -> None:
-        for statement in statements.split(";"):
-            self._base.execute(statement)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._base.execute("begin immediate")
-        try:
-            yield
-        except BaseException:
-            self._base.execute("rollback")
-            raise
-        self._base.execute("commit")

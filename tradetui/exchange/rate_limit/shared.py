@@ -15,7 +15,6 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
@@ -42,10 +41,12 @@ from tradetui.exchange.rate_limit.limiter import (
     paused,
     permit,
 )
-from tradetui.exchange.rate_limit.permit_store import Claim, LedgerTooNew, PermitStore, passes
+from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, passes
 from tradetui.exchange.rate_limit.quota import permits
 from tradetui.storage.boot import boot_id
+from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
+from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
@@ -93,7 +94,7 @@ class SharedBudget:
         self._clock = clock or SystemClock()
         self._random = random or Random()
         self._inline = inline
-        self._thread: ThreadPoolExecutor | None = None
+        self._thread: ThreadDisk | None = None
         self._waiting_for_others = 0
         self._ledger: PermitStore | None = None
         self._lives: ProcessLives | None = None
@@ -147,7 +148,7 @@ class SharedBudget:
         if self._lives is not None:
             self._lives.close()
         if self._thread is not None:
-            self._thread.shutdown(wait=False)
+            self._thread.close()
 
     def terms(self, endpoint: Endpoint) -> tuple[str, int]:
         """Under which key an endpoint is counted, and this process's permits of it."""
@@ -185,9 +186,9 @@ class SharedBudget:
 
     def _in_thread(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         if self._thread is None:
-            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="budget")
+            self._thread = ThreadDisk("budget")
         self._waiting_for_others += 1
-        done = asyncio.get_running_loop().run_in_executor(self._thread, self._patiently, work)
+        done = self._thread.submit(self._patiently, work)
         done.add_done_callback(self._back_from_thread)
         return done
 
@@ -224,11 +225,10 @@ class SharedBudget:
         begin = partial(self._open_file, nonce, Random(self._random.getrandbits(64)))
         try:
             self._ledger = await self.run(begin)
-        except LedgerTooNew as newer:
+        except FileUnusable as newer:
             self._opening = None
             raise NotSent(
-                f"{self._directory / FILE_NAME} was written by a newer version ({newer})",
-                remedy="Update this program, or close the newer one.",
+                f"{newer.file}: {newer.reason}", remedy="Update this program, or close the newer one."
             ) from None
         except (OSError, sqlite3.Error) as failure:
             self.give_up(failure)
