@@ -89,5 +89,5 @@ class Told:
     def __init__(self, told: Pages) -> None:
         self._told = told
 
-    def pages(self, *_: object) -> AsyncIterator[Reply[Any]]:
+    def pages(self, *_: object, **__: object) -> AsyncIterator[Reply[Any]]:
         return self._told()

@@ -7,7 +7,7 @@ from typing import Any
 
 from tradetui.exchange import paging
 from tradetui.exchange.capabilities import Capabilities
-from tradetui.wire.catalogue import Endpoint, endpoint
+from tradetui.wire.catalogue import endpoint, endpoint_of
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply, UndecodableRow
@@ -45,14 +45,13 @@ class ScriptedClient:
         self.rows: dict[tuple[str, ProductType], list[Record]] = {}
         self.failing: dict[str, Exception] = {}
         self.unreadable: set[str] = set()
-        self.asked: list[tuple[str, Request]] = []
-        self.before: Callable[[str, Request], None] = lambda name, request: None
+        self.asked: list[tuple[str, Request[Any]]] = []
+        self.before: Callable[[str, Request[Any]], None] = lambda name, request: None
         self.page = page
         self.capabilities = Capabilities(self.clock)
 
-    async def read(self, what: Endpoint | str, request: Any = None) -> Reply[Any]:
-        name = what if isinstance(what, str) else what.name
-        request = request if request is not None else endpoint(name).request()
+    async def read(self, request: Request[Any]) -> Reply[Any]:
+        name = endpoint_of(type(request)).name
         self.asked.append((name, request))
         self.before(name, request)
         if (error := self.failing.get(name)) is not None:
@@ -76,8 +75,8 @@ class ScriptedClient:
             cursor=served[-1].key if served and paged else None,
         )
 
-    def pages(self, what: Endpoint | str, request: Any = None) -> AsyncIterator[Reply[Any]]:
-        return paging.pages(self.read, endpoint(what) if isinstance(what, str) else what, request)
+    def pages(self, request: Request[Any]) -> AsyncIterator[Reply[Any]]:
+        return paging.replies(paging.walk(self.read, request))
 
     def count(self, name: str) -> int:
         """How often an endpoint was asked."""

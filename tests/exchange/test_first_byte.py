@@ -344,7 +344,7 @@ async def test_a_write_that_found_no_connection_was_not_sent_and_its_permit_is_f
 
     async with client:
         with pytest.raises(NotSent, match="no connection") as failure:
-            await client.futures.reverse(REVERSAL, before_send=before_send)
+            await client.write(REVERSAL, before_send=before_send)
         assert failure.value.remedy
         assert client.link.usage()["futures.reverse"].used == 0
     assert moments == []
@@ -361,7 +361,7 @@ async def test_a_write_whose_reply_was_lost_may_have_been_done() -> None:
         clock = LoopClock(START_MS)
         async with ExchangeClient(CREDENTIALS, server.base_url, clock=clock, budget=NoBudget()) as client:
             with pytest.raises(OutcomeUnknown):
-                await client.futures.reverse(REVERSAL)
+                await client.write(REVERSAL)
 
 
 async def test_the_bytes_of_a_write_given_up_are_not_sent_later() -> None:

@@ -15,7 +15,6 @@ from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, 
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.limiter import NoBudget
-from tradetui.wire.catalogue import endpoint
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.reply import Reply
@@ -112,45 +111,11 @@ def test_lists_without_an_end_id_go_on_from_their_last_row(count: int, limit: in
     assert asyncio.run(run()) == [str(10**18 + number) for number in reversed(range(count))]
 
 
-@given(
-    live=st.sets(st.integers(0, 60), max_size=40),
-    partial=st.sets(st.integers(61, 99), max_size=20),
-    limit=st.integers(1, 100),
-)
-@settings(max_examples=40, deadline=None)
-def test_both_states_of_pending_orders_are_merged(live: set[int], partial: set[int], limit: int) -> None:
-    books = {"live": Book(list(live)), "partially_filled": Book(list(partial))}
-
-    def script(seen: Seen) -> Say:
-        assert "startTime" not in seen.values
-        assert "endTime" not in seen.values
-        status = seen.values["status"]
-        rows, end = books[status].page(seen, lambda number: pending(number, status), "orderId")
-        return Say(data={"entrustedList": rows or None, "endId": end})
-
-    async def run() -> list[str]:
-        client, _ = client_of(script)
-        return [order.order_id for order in (await client.futures.open_orders(product_type=USDT)).rows]
-
-    assert asyncio.run(run()) == [pending(n)["orderId"] for n in sorted(live | partial, reverse=True)]
-
-
-async def test_an_order_filled_in_part_between_the_two_readings_is_found_once_as_it_is_now() -> None:
-    def script(seen: Seen) -> Say:
-        return Say(data={"entrustedList": [pending(1, seen.values["status"])], "endId": pending(1)["orderId"]})
-
-    client, _ = client_of(script)
-    (order,) = (await client.futures.open_orders(product_type=USDT)).rows
-    assert order.status == "partially_filled"
-
-
 async def test_an_order_years_old_is_found() -> None:
     old = pending(1, cTime=str(START_MS - 900 * DAY))
-    client, app = client_of(
-        lambda seen: Say(data={"entrustedList": [old] if seen.values["status"] == "live" else None, "endId": None})
-    )
-    assert len((await client.futures.open_orders(product_type=USDT)).rows) == 1
-    assert len(app.seen) == 2
+    client, app = client_of(lambda seen: Say(data={"entrustedList": [old], "endId": None}))
+    assert await ids(client.futures.iter_pending_orders(product_type=USDT)) == [old["orderId"]]
+    assert not {"startTime", "endTime"} & set(app.seen[0].values)
 
 
 async def test_whole_lists_end_with_a_page_that_is_not_full() -> None:
@@ -265,16 +230,16 @@ def test_a_long_stretch_is_cut_into_spans_without_losing_a_row_on_their_borders(
     assert asyncio.run(run()) == expected
 
 
-async def test_all_spans_of_a_known_window() -> None:
+async def test_from_the_beginning_of_a_known_window() -> None:
     exchange = Times([START_MS - 5 * DAY, START_MS - 80 * DAY, START_MS - 95 * DAY])
     client, _ = client_of(exchange)
-    found = await ids(client.broker.iter_transfers(all_spans=True))
+    found = await ids(client.broker.iter_transfers(start_time=0))
     assert len(found) == 2
     assert len(exchange.spans) == 13
     assert exchange.spans[0][1] == START_MS
 
 
-async def test_all_spans_without_a_window_end_with_an_empty_one() -> None:
+async def test_from_the_beginning_without_a_window_ends_with_an_empty_span() -> None:
     spans: list[int] = []
 
     def script(seen: Seen) -> Say:
@@ -285,19 +250,19 @@ async def test_all_spans_without_a_window_end_with_an_empty_one() -> None:
         return Say(data={"fillList": rows, "endId": rows[0]["tradeId"] if rows else None})
 
     client, _ = client_of(script)
-    found = await ids(client.futures.iter_fills(product_type=USDT, all_spans=True))
+    found = await ids(client.futures.iter_fills(product_type=USDT, start_time=0))
     assert len(found) >= 2
     assert len(spans) < 10
 
 
-async def test_convert_history_needs_no_times_to_be_read_whole() -> None:
+async def test_a_history_that_must_name_its_times_is_read_from_the_beginning() -> None:
     def script(seen: Seen) -> Say:
         assert int(seen.values["endTime"]) - int(seen.values["startTime"]) <= 90 * DAY
         return Say(data={"dataList": [], "endId": None})
 
     client, app = client_of(script)
-    assert await ids(client.convert.iter_history()) == []
-    assert len(app.seen) == 1
+    assert await ids(client.convert.iter_history(start_time=0, end_time=START_MS)) == []
+    assert [seen.values["endTime"] for seen in app.seen] == [str(START_MS)]
 
 
 async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
@@ -315,27 +280,6 @@ async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
     async for page in client.futures.iter_fills(product_type=USDT, limit=5):
         good, lost = good + len(page.rows), lost + len(page.undecodable_rows)
     assert (good, lost) == (16, 4)
-
-
-async def test_all_three_plan_types_are_merged_newest_first() -> None:
-    def script(seen: Seen) -> Say:
-        kinds = {"normal_plan": 3, "track_plan": 1, "profit_loss": 2}
-        number = kinds[seen.values["planType"]]
-        row = {
-            "planType": seen.values["planType"],
-            "symbol": "BTCUSDT",
-            "size": "1",
-            "orderId": str(number),
-            "planStatus": "executed",
-            "cTime": str(START_MS + number),
-        }
-        return Say(data={"entrustedList": [] if "idLessThan" in seen.values else [row], "endId": str(number)})
-
-    for everything in (False, True):
-        client, app = client_of(script)
-        reply = await client.futures.trigger_history(product_type=USDT, all_pages=everything)
-        assert [order.order_id for order in reply.rows] == ["3", "2", "1"]
-        assert len(app.seen) == (6 if everything else 3)
 
 
 async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
@@ -380,7 +324,7 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
         return Say(data={"fillList": rows, "endId": end})
 
     client, _ = client_of(script)
-    walked = client.walk("futures.fills", FuturesFillsRequest(product_type=USDT, limit=4))
+    walked = client.walk(FuturesFillsRequest(product_type=USDT, limit=4))
     found: list[str] = []
     reply = await walked.next()
     assert reply is not None
@@ -404,13 +348,13 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
 async def test_an_exchange_that_goes_round_in_circles_comes_to_an_end() -> None:
     asked = 0
 
-    async def read(what: Any, request: Any) -> Reply[Any]:
+    async def read(request: Any) -> Reply[Any]:
         nonlocal asked
         asked += 1
         rows = tuple(FuturesFill.from_row(fill(asked * 1000 + number)) for number in range(3))
         return Reply(rows=rows, cursor=f"c{asked % 500}")
 
-    walked = PageWalk(read, endpoint("futures.fills"), [FuturesFillsRequest(product_type=USDT)])
+    walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT)])
     while await walked.next() is not None:
         assert asked < 2_000
 
@@ -420,7 +364,7 @@ async def test_memory_does_not_grow_with_what_was_read() -> None:
     rows = [FuturesFill.from_row(fill(0)).model_copy() for _ in range(page)]
     asked = 0
 
-    async def read(what: Any, request: Any) -> Reply[Any]:
+    async def read(request: Any) -> Reply[Any]:
         nonlocal asked
         asked += 1
         if asked > 100:
@@ -428,7 +372,7 @@ async def test_memory_does_not_grow_with_what_was_read() -> None:
         served = tuple(row.model_copy(update={"trade_id": f"{asked}/{place}"}) for place, row in enumerate(rows))
         return Reply(rows=served, cursor=str(asked))
 
-    walked = PageWalk(read, endpoint("futures.fills"), [FuturesFillsRequest(product_type=USDT)])
+    walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT)])
     count = 0
     while (reply := await walked.next()) is not None:
         count += reply.count

@@ -32,6 +32,7 @@ from tradetui.exchange import (
 )
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime
@@ -400,7 +401,7 @@ async def test_no_reader_can_write() -> None:
     assert not hasattr(client.futures, "reverse")
     assert not hasattr(client, "subaccounts")
     with pytest.raises(ExchangeError, match="Nothing was sent"):
-        await client.read("futures.reverse", None)
+        await client.read(ReversalRequest(symbol="BTCUSDT", margin_coin="USDT", product_type="USDT-FUTURES"))
     with pytest.raises(ValueError, match="read-only"):
         ExchangeReader(CREDENTIALS, transport=InProcessTransport(app))
     assert app.seen == []

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator
 
 import pytest
+from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_MS, envelope, http, raw_server
 from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, LoopClock, Unreachable
@@ -53,7 +54,7 @@ async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture)
             async with client:
                 for call in (
                     client.futures.accounts(product_type="USDT-FUTURES"),
-                    client.copytrading.create_api_key(passphrase="CanaryPass0004"),
+                    client.copytrading.create_api_key(passphrase=SecretStr("CanaryPass0004")),
                 ):
                     try:
                         said.append(repr(await call))

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from tests.bench.cancel import measure
 from tests.exchange.certificates import certificate
@@ -192,7 +193,7 @@ async def test_what_is_on_the_wire_is_what_was_signed() -> None:
 
     async with raw_server(note) as server, writer_to(server.base_url) as client:
         await client.futures.accounts(product_type=USDT)
-        await client.copytrading.create_api_key(passphrase="Passphrase01")
+        await client.copytrading.create_api_key(passphrase=SecretStr("Passphrase01"))
     for request in (request for request in received if b"ACCESS-SIGN" in request):
         head, _, body = request.decode().partition("\r\n\r\n")
         line, *lines = head.split("\r\n")
@@ -328,7 +329,7 @@ async def test_redirects_are_not_followed() -> None:
         async with raw_server(says(moved)) as server, writer_to(server.base_url) as client:
             await failure_of(client.futures.accounts(product_type=USDT))
             with pytest.raises(OutcomeUnknown):
-                await client.copytrading.create_api_key(passphrase="Passphrase01")
+                await client.copytrading.create_api_key(passphrase=SecretStr("Passphrase01"))
     assert other.count == 0
 
 
@@ -367,7 +368,7 @@ async def test_a_post_is_sent_once_whatever_happens(answer: Answer) -> None:
         await (answer if request.startswith(b"POST") else says(GOOD))(request, writer)
 
     async with raw_server(script) as server, writer_to(server.base_url, timeouts=QUICK) as client:
-        await failure_of(client.copytrading.create_api_key(passphrase="Passphrase01"))
+        await failure_of(client.copytrading.create_api_key(passphrase=SecretStr("Passphrase01")))
         await asyncio.sleep(0.2)
     heads = [head for connection in server.requests for head in connection]
     assert sum(head.startswith(b"POST") for head in heads) == 1

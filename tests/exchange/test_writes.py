@@ -24,6 +24,7 @@ from tradetui.exchange import (
     PermissionRefused,
     RateLimited,
     Rejected,
+    TradingClient,
 )
 from tradetui.exchange.client import CREATING
 from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
@@ -31,8 +32,11 @@ from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.futures_requests import ReversalRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.requests.request import Request
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime
@@ -46,6 +50,15 @@ REVERSAL = ReversalRequest(
     trade_side="Open",
     client_oid="mine-1",
 )
+CREATIONS: dict[str, Request[Any]] = {
+    "copytrading.create_api_key": CreateCopyKeyRequest(passphrase=SecretStr("Passphrase1")),
+    "broker.create_subaccount": CreateSubaccountRequest(subaccount_name="a@example.com"),
+    "subaccounts.create_batch": CreateBatchRequest(
+        accounts=[
+            VirtualSubaccountRequest(sub_account_name="deskabcd", passphrase=SecretStr("Passphrase1"), label="desk")
+        ]
+    ),
+}
 DONE = {"orderId": "123", "clientOid": "mine-1"}
 
 
@@ -67,7 +80,7 @@ def posts(app: Scripted) -> list[Seen]:
 
 async def test_what_is_signed_is_what_is_sent() -> None:
     trader, app = client(lambda seen: Say(data=DONE))
-    reply = await trader.futures.reverse(REVERSAL)
+    reply = await trader.write(REVERSAL)
     (seen,) = posts(app)
     assert (reply.rows[0].order_id, reply.rows[0].client_oid) == ("123", "mine-1")
     assert seen.body == REVERSAL.body()
@@ -86,9 +99,7 @@ async def test_a_reversal_by_its_fields() -> None:
         "productType": "USDT-FUTURES",
     }
     with pytest.raises(InvalidRequest):
-        await trader.futures.reverse(symbol="BTCUSDT")
-    with pytest.raises(TypeError):
-        await trader.futures.reverse(REVERSAL, symbol="BTCUSDT")
+        await trader.futures.reverse(symbol="BTCUSDT")  # type: ignore[call-arg]
     assert len(posts(app)) == 1
 
 
@@ -111,7 +122,7 @@ async def test_a_reversal_by_its_fields() -> None:
 async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeError]) -> None:
     trader, app = client(lambda seen: said)
     with pytest.raises(ExchangeError) as failure:
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     assert type(failure.value) is kind
     assert len(posts(app)) == 1
 
@@ -151,7 +162,7 @@ async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeErr
 async def test_everything_else_is_unknown_and_sent_once(said: Say | Exception) -> None:
     trader, app = client(lambda seen: said)
     with pytest.raises(OutcomeUnknown) as failure:
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     await asyncio.sleep(120)
     assert len(posts(app)) == 1
     assert failure.value.stamp_ms == int(posts(app)[0].headers["access-timestamp"])
@@ -161,7 +172,7 @@ async def test_everything_else_is_unknown_and_sent_once(said: Say | Exception) -
 
 async def test_the_answer_to_a_write_is_waited_for_longer() -> None:
     trader, _ = client(lambda seen: Say(data=DONE, after=9.0))
-    await trader.futures.reverse(REVERSAL)
+    await trader.write(REVERSAL)
 
 
 @pytest.mark.parametrize("offset", [5_100, -5_100])
@@ -169,7 +180,7 @@ async def test_a_clock_too_far_off_stops_a_write_before_sending(offset: int) -> 
     trader, app = client(lambda seen: Say(data=DONE))
     app.now = lambda: START_MS + offset
     with pytest.raises(ClockTooFarOff, match=r"5\.1 s") as failure:
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     assert isinstance(failure.value, NotSent)
     assert posts(app) == []
 
@@ -182,7 +193,7 @@ async def test_the_hook_runs_with_the_stamp_before_anything_is_sent() -> None:
         assert posts(app) == []
         stamps.append(stamp_ms)
 
-    await trader.futures.reverse(REVERSAL, before_send=note)
+    await trader.write(REVERSAL, before_send=note)
     assert stamps == [int(posts(app)[0].headers["access-timestamp"])]
 
 
@@ -193,15 +204,15 @@ async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> 
         raise OSError("no space left on device")
 
     with pytest.raises(OSError, match="no space"):
-        await trader.futures.reverse(REVERSAL, before_send=full)
+        await trader.write(REVERSAL, before_send=full)
     assert posts(app) == []
     assert trader.link.usage()["futures.reverse"].used == 0
 
 
 async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
     trader, app = client(lambda seen: Say(data=DONE))
-    await trader.futures.reverse(REVERSAL)
-    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    await trader.write(REVERSAL)
+    waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(0.3)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
@@ -211,7 +222,7 @@ async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
 
 async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None:
     trader, app = client(lambda seen: Say(data=DONE, after=2.0))
-    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(1.0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
@@ -223,12 +234,12 @@ async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None
 
 async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
     trader, app = client(lambda seen: Say(data=DONE, after=1.0))
-    waiting = asyncio.create_task(trader.futures.reverse(REVERSAL))
+    waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(0.1)
     await trader.aclose()
     assert (await waiting).rows[0].order_id == "123"
     with pytest.raises(NotSent):
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     assert len(posts(app)) == 1
 
 
@@ -240,7 +251,7 @@ async def test_a_carrier_built_to_read_refuses_to_write() -> None:
     # Even a client that could write cannot through it.
     trader = ExchangeClient(CREDENTIALS, transport=transport, clock=LoopClock(START_MS))
     with pytest.raises(ExchangeError):
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     # And a reader's calls refuse before the transport does.
     reader = ExchangeReader.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
     with pytest.raises(ReadOnly):
@@ -257,7 +268,7 @@ def _reverse() -> Any:
 async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> None:
     made = {"apikey": "bg_made", "secret": "made-secret-000", "permissions": ["contract_trade"]}
     trader, app = client(lambda seen: Say(data=[made]))
-    reply = await trader.copytrading.create_api_key(passphrase="Passphrase01")
+    reply = await trader.copytrading.create_api_key(passphrase=SecretStr("Passphrase01"))
     assert json.loads(posts(app)[0].body) == {"passphrase": "Passphrase01"}
     assert "made-secret-000" not in repr(reply) + str(reply)
     assert reply.rows[0].secret.get_secret_value() == "made-secret-000"
@@ -268,14 +279,15 @@ async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> N
 
 @pytest.mark.parametrize("name", sorted(CREATING))
 async def test_without_leave_to_create_nothing_is_created(name: str) -> None:
-    trader, app = client(lambda seen: Say(data=DONE), may_create=False)
+    _, app = client(lambda seen: Say(data=DONE))
+    trader = TradingClient.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
     assert not hasattr(trader, "subaccounts") and not hasattr(trader, "copytrading")
     assert not hasattr(trader.broker, "create_subaccount")
-    asked = CreateCopyKeyRequest(passphrase=SecretStr("Passphrase1"))
+    creation: Request[Any] = CREATIONS[name]
     with pytest.raises(ReadOnly, match="account_admin"):
-        await trader.write(name, asked)
+        await trader.write(creation)
     assert posts(app) == []
-    await trader.futures.reverse(REVERSAL)
+    await trader.write(REVERSAL)
     assert len(posts(app)) == 1
 
 
@@ -286,15 +298,15 @@ def test_every_write_that_is_no_trade_creates() -> None:
 
 async def test_a_reply_that_names_another_order_is_no_reply_to_this_one() -> None:
     trader, app = client(lambda seen: Say(data={"orderId": "123", "clientOid": "somebody-else"}))
-    with pytest.raises(OutcomeUnknown, match="another clientOid"):
-        await trader.futures.reverse(REVERSAL)
+    with pytest.raises(OutcomeUnknown, match="another order"):
+        await trader.write(REVERSAL)
     assert len(posts(app)) == 1
 
 
 @pytest.mark.parametrize("named", [{}, {"clientOid": ""}, {"clientOid": None}])
 async def test_a_reply_that_names_no_order_of_ours_is_one(named: dict[str, Any]) -> None:
     trader, _ = client(lambda seen: Say(data={"orderId": "123", **named}))
-    assert (await trader.futures.reverse(REVERSAL)).rows[0].order_id == "123"
+    assert (await trader.write(REVERSAL)).rows[0].order_id == "123"
 
 
 @pytest.mark.parametrize(
@@ -311,7 +323,7 @@ async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
 
     monkeypatch.setattr(trader.link, "replied", broken)
     with pytest.raises(OutcomeUnknown, match=f"{type(failure).__name__}: {failure}"):
-        await trader.futures.reverse(REVERSAL)
+        await trader.write(REVERSAL)
     assert len(posts(app)) == 1
 
 
@@ -319,5 +331,5 @@ async def test_a_time_of_any_size_says_nothing_about_the_clock() -> None:
     clock = LoopClock(START_MS)
     app = Scripted(lambda seen: Say(data=DONE), lambda: 10**400)
     trader = ExchangeClient.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1))
-    assert (await trader.futures.reverse(REVERSAL)).rows[0].order_id == "123"
+    assert (await trader.write(REVERSAL)).rows[0].order_id == "123"
     assert trader.server_clock.offset_ms is None

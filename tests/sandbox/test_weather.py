@@ -202,7 +202,7 @@ async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -
     exchange_state.open_position(exchange_state.keys[0].uid, SYMBOL, "long", Decimal(1))
     with pytest.raises(OutcomeUnknown):
         await weather.client.futures.reverse(
-            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size="0.5"
+            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal("0.5")
         )
     assert weather.sandbox.counts[PATH] == 1
 
@@ -214,7 +214,7 @@ async def test_a_reversal_at_a_skewed_clock_is_an_error_and_sent_once() -> None:
     weather.sandbox.faults.next("clock-skew", endpoint="futures.reverse")
     with pytest.raises(ExchangeError) as problem:
         await weather.client.futures.reverse(
-            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size="0.5"
+            symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal("0.5")
         )
     assert not isinstance(problem.value, OutcomeUnknown)
     assert "clock" in str(problem.value).lower()

@@ -21,12 +21,11 @@ from tradetui.desk.reversal.classification import Standing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.sending import Sending
-from tradetui.exchange.endpoints.futures import FuturesTrading
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position
-from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus
+from tradetui.wire.models.futures_requests import ReversalRequest
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
@@ -139,10 +138,7 @@ def an_exception_ends_the_search(patch: Patch) -> None:
 
 
 def any_reply_acknowledges(patch: Patch) -> None:
-    async def reverse(self: FuturesTrading, request: Any = None, *, before_send: Any = None, **fields: Any) -> Any:
-        return await self._write(endpoint("futures.reverse"), request, before_send=before_send)
-
-    patch(FuturesTrading, "reverse", reverse)
+    patch(ReversalRequest, "is_answered_by", lambda self, row: True)
 
 
 # 5. A word nobody knows decides nothing

@@ -103,7 +103,7 @@ async def _check(on: Scene, case: Case) -> None:
     preview = await on.execution.preview(Target(SYMBOL, USDT, case.side, case.size))
     assert preview.plan is not None, preview.doubts
     assert preview.plan.before == on.held()
-    await on.client.futures.reverse(preview.plan.request)
+    await on.client.write(preview.plan.request)
     held = on.held()
     assert any(held == result.after for result in preview.plan.results), (
         f"{case}: planned {[str(result.after) for result in preview.plan.results]}, held {held}"

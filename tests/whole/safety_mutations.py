@@ -81,7 +81,7 @@ def intent_written_after_sending(patch: Patch) -> None:
         plan = now.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
         try:
-            await self._client.futures.reverse(plan.request)
+            await self._client.write(plan.request)
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN

@@ -182,7 +182,7 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
     await attempt._begin("tt-9", plan, preview, await killed.intents.last_event())
     if case.weather is Weather.LEFT_SENT:
         await killed.intents.about_to_send("tt-9", {"stamp_ms": on.client.server_clock.now_ms})
-        await on.client.futures.reverse(plan.request)
+        await on.client.write(plan.request)
 
 
 async def _previewed(running: Execution) -> Preview:

@@ -445,7 +445,7 @@ async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monk
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        monkeypatch.setattr(on.client.futures, "reverse", later(on.client.futures.reverse, 2.0))
+        monkeypatch.setattr(on.client, "write", later(on.client.write, 2.0))
         confirming = asyncio.create_task(on.execution.confirm(preview, preview.subject))
         await asyncio.sleep(1)
         confirming.cancel()

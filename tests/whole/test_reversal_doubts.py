@@ -51,7 +51,7 @@ async def frozen_holdings(on: Scene, patch: pytest.MonkeyPatch) -> AsyncIterator
 
 async def somebody_else_reverses(on: Scene, side: str, size: str) -> None:
     await on.client.futures.reverse(
-        symbol=SYMBOL, product_type=USDT, margin_coin="USDT", side=side, size=size, trade_side="Open"
+        symbol=SYMBOL, product_type=USDT, margin_coin="USDT", side=side, size=Decimal(size), trade_side="Open"
     )
 
 
@@ -178,13 +178,13 @@ async def test_a_refusal_of_what_was_done_is_not_believed(
     async with scene(mode, core_only=core_only) as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        right = on.client.futures.reverse
+        right = on.client.write
 
         async def done_and_refused(*given: Any, **named: Any) -> Any:
             await right(*given, **named)
             raise Rejected("No position to close", code="22002")
 
-        monkeypatch.setattr(on.client.futures, "reverse", done_and_refused)
+        monkeypatch.setattr(on.client, "write", done_and_refused)
         sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
         assert "yet what it asked for was traded" in sent.progress.sentence or not core_only
@@ -204,7 +204,7 @@ async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_dou
             on.hold(long="3")
             raise Rejected("No position to close", code="22002")
 
-        monkeypatch.setattr(on.client.futures, "reverse", refused)
+        monkeypatch.setattr(on.client, "write", refused)
         with pytest.raises(Rejected):
             await on.execution.confirm(preview, preview.subject)
         assert not on.execution.unsettled()

@@ -18,7 +18,7 @@ from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.client import ExchangeClient, ExchangeReader
+from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
@@ -101,7 +101,8 @@ def open_client(
     options = _options(loaded, credentials, clock)
     if loaded.read_only:
         return ExchangeReader(credentials, **options)
-    return ExchangeClient(credentials, may_create=loaded.profile.account_admin, **options)
+    kind = ExchangeClient if loaded.profile.account_admin else TradingClient
+    return kind(credentials, **options)
 
 
 def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
@@ -186,7 +187,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
     disk = ThreadDisk()
     execution = creation = None
-    if isinstance(client, ExchangeClient):
+    if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
         from tradetui.commands.trading_session import creation_of, execution_of
 
@@ -194,7 +195,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
         execution = execution_of(client, settings, clock, journal_disk)
-        if loaded.profile.account_admin:
+        if isinstance(client, ExchangeClient):
             creation = creation_of(loaded, flags or Flags(), made, client, settings, clock, execution, journal_disk)
     return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
 

@@ -13,7 +13,7 @@ from tradetui.desk.creation.creation import Creation, MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.exchange.client import ExchangeClient, ExchangeReader
+from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.limiter import LocalBudget
@@ -57,11 +57,8 @@ def open_demo_desk(
         random=random,
     )
     options: dict[str, Any] = {"clock": clock, "random": random, "budget": budget}
-    client = (
-        ExchangeReader.in_process(sandbox, credentials, **options)
-        if read_only
-        else ExchangeClient.in_process(sandbox, credentials, may_create=account_admin, **options)
-    )
+    writing = ExchangeClient if account_admin else TradingClient
+    client = (ExchangeReader if read_only else writing).in_process(sandbox, credentials, **options)
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,
@@ -73,8 +70,8 @@ def open_demo_desk(
     )
     execution = creation = None
     disk = disk or ThreadDisk()
-    if isinstance(client, ExchangeClient):
+    if isinstance(client, TradingClient):
         execution = Execution(client, settings, clock, None, disk, key.uid, new_ids(random))
-        if account_admin:
+        if isinstance(client, ExchangeClient):
             creation = Creation(client, settings, clock, execution.intents, disk, None, make_profile)
     return Desk(client, settings, clock, random, execution, disk=disk, creation=creation)

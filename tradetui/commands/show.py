@@ -223,16 +223,14 @@ async def _stream(
         return ProductRow(product_type, record) if options.csv and product_type is not None else record
 
     if endpoint.page is None:
-        reply = await client.read(endpoint, request)
+        reply = await client.read(request)
         progress.page(reply)
         for record in reply.rows:
             yield tagged(record)
         return
     taken, most = 0, _most(options, endpoint)
-    if span is None:
-        pages = client.pages(endpoint, request)
-    else:
-        pages = client.pages(endpoint, request, start_time=span[0], end_time=span[1])
+    start, end = span if span is not None else (None, None)
+    pages = client.pages(request, start_time=start, end_time=end)
     try:
         async for reply in ahead(pages) if most is None else pages:
             progress.page(reply)

@@ -10,13 +10,13 @@ from tradetui.commands.intent_ids import new_ids
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings
-from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.client import ExchangeClient, TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.storage.disk_thread import Disk
 
 
-def execution_of(client: ExchangeClient, settings: DeskSettings, clock: Clock, disk: Disk) -> Execution:
+def execution_of(client: TradingClient, settings: DeskSettings, clock: Clock, disk: Disk) -> Execution:
     """What carries out reversals, its journal not yet open."""
     return Execution(client, settings, clock, None, disk, "", new_ids(SystemRandom()))
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tradetui.exchange.client import ExchangeClient, ExchangeReader
+    from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
     from tradetui.exchange.clock import LoopClock, SystemClock
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.errors import (
@@ -46,6 +46,7 @@ __all__ = [
     "RateLimited",
     "Rejected",
     "SystemClock",
+    "TradingClient",
     "UnifiedAccount",
     "Unreachable",
     "UnreadableReply",
@@ -61,6 +62,7 @@ _HOMES = {
     "LoopClock": "clock",
     "Proxy": "transport.proxy",
     "SystemClock": "clock",
+    "TradingClient": "client",
     "parse_proxy": "transport.proxy",
 }
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 import ssl
 from collections.abc import AsyncIterator
+from functools import cached_property
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tradetui.exchange import paging
 from tradetui.exchange import signed_call as calling
@@ -19,13 +20,17 @@ from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.endpoints.broker import BrokerReading, BrokerWriting
-from tradetui.exchange.endpoints.convert import ConvertReading
-from tradetui.exchange.endpoints.creation import CopyKeyCreation, SubaccountCreation
-from tradetui.exchange.endpoints.futures import FuturesReading, FuturesTrading
-from tradetui.exchange.endpoints.group import Time
-from tradetui.exchange.endpoints.public import PublicReading
-from tradetui.exchange.endpoints.spot import SpotReading
+from tradetui.exchange.endpoints.areas import (
+    BrokerReading,
+    BrokerWriting,
+    ConvertReading,
+    CopyKeyCreation,
+    FuturesReading,
+    FuturesTrading,
+    PublicReading,
+    SpotReading,
+    SubaccountCreation,
+)
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget, Priority
 from tradetui.exchange.reads import Reads
@@ -33,14 +38,17 @@ from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.transport.transport import Timeouts, Transport
 from tradetui.exchange.writes import Writes
-from tradetui.wire.catalogue import Endpoint
-from tradetui.wire.catalogue import endpoint as catalogued
+from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
+from tradetui.wire.requests.parameter import Time
 from tradetui.wire.requests.request import Request
 
 if TYPE_CHECKING:
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
+
+Row = TypeVar("Row", bound=Record)
 
 CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
 """Endpoints that make accounts or keys, by the catalogue's names."""
@@ -125,7 +133,6 @@ class ExchangeReader:
             link=self.link,
             random=random,
         )
-        self._furnish()
 
     @classmethod
     def in_process(
@@ -135,72 +142,70 @@ class ExchangeReader:
         transport = InProcessTransport(app, timeouts=timeouts, read_only=not cls._may_write)
         return cls(credentials, transport=transport, timeouts=timeouts, **options)
 
-    def _furnish(self) -> None:
-        self.futures: FuturesReading = FuturesReading(self)
-        self.spot = SpotReading(self)
-        self.convert = ConvertReading(self)
-        self.broker: BrokerReading = BrokerReading(self)
-        self.public = PublicReading(self)
+    @property
+    def futures(self) -> FuturesReading:
+        """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions and markets."""
+        return FuturesReading(self)
+
+    @property
+    def spot(self) -> SpotReading:
+        """Spot: fills, the ledger, and beyond the interface whose key this is."""
+        return SpotReading(self)
+
+    @property
+    def convert(self) -> ConvertReading:
+        """Instant swaps of one coin for another."""
+        return ConvertReading(self)
+
+    @property
+    def broker(self) -> BrokerReading:
+        """A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
+        return BrokerReading(self)
+
+    @property
+    def public(self) -> PublicReading:
+        """Public endpoints, which need no key: the exchange's clock."""
+        return PublicReading(self)
 
     def with_priority(self, priority: Priority) -> Self:
         """The same client, connections and budget, asking with another priority."""
         other = copy.copy(self)
         other.priority = priority
-        other._furnish()
         return other
 
     async def prepare(self) -> None:
         """Load the HTTP library and the TLS context in a thread now, rather than with the first call."""
         await self._calls.prepare()
 
-    async def read(self, endpoint: Endpoint | str, request: Request[Any] | None = None) -> Reply[Any]:
-        """Read one page of an endpoint of the catalogue; raises `ExchangeError`."""
-        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
-        if what.writes:
+    async def read(self, request: Request[Row]) -> Reply[Row]:
+        """Read one page of what the request asks for; raises `ExchangeError`."""
+        endpoint = endpoint_of(type(request))
+        if endpoint.writes:
             raise ReadOnly(
                 "this endpoint changes something and cannot be read",
-                endpoint=what.name,
+                endpoint=endpoint.name,
                 remedy="Use `write` of an ExchangeClient.",
             )
-        return await self._reads.read(what, request if request is not None else what.request(), self.priority)
+        return await self._reads.read(endpoint, request, self.priority)
 
     def pages(
-        self,
-        endpoint: Endpoint | str,
-        request: Request[Any] | None = None,
-        *,
-        all_spans: bool = False,
-        start_time: Time = None,
-        end_time: Time = None,
-    ) -> AsyncIterator[Reply[Any]]:
-        """Read all pages, each row once.
+        self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
+    ) -> AsyncIterator[Reply[Row]]:
+        """Read every page of what the request asks for, each row once; raises `ExchangeError`.
 
-        A stretch given here may be of any length, it is cut into spans that the exchange allows; `all_spans` without
-        a start goes back as far as the exchange tells.
+        A stretch given here, and not in the request, may be of any length: it is cut into spans that the exchange
+        allows. It ends at `end_time` (now); a `start_time` of 0 goes back as far as the exchange tells.
         """
-        walked = self.walk(endpoint, request, all_spans=all_spans, start_time=start_time, end_time=end_time)
-        return paging.replies(walked)
+        return paging.replies(self.walk(request, start_time=start_time, end_time=end_time))
 
-    def walk(
-        self,
-        endpoint: Endpoint | str,
-        request: Request[Any] | None = None,
-        *,
-        all_spans: bool = False,
-        start_time: Time = None,
-        end_time: Time = None,
-    ) -> paging.PageWalk:
+    def walk(self, request: Request[Row], *, start_time: Time = None, end_time: Time = None) -> paging.PageWalk[Row]:
         """The same pages one at a time, to be gone on with after an error or a cancellation."""
-        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
-        first_request = request if request is not None else what.request()
         return paging.walk(
             self.read,
-            what,
-            first_request,
+            request,
             now_ms=self.server_clock.now_ms,
-            start_ms=_milliseconds(what, "startTime", start_time, first_request),
-            end_ms=_milliseconds(what, "endTime", end_time, first_request),
-            all_spans=all_spans,
+            start_ms=_milliseconds(request, "startTime", start_time),
+            end_ms=_milliseconds(request, "endTime", end_time),
         )
 
     async def aclose(self) -> None:
@@ -222,49 +227,72 @@ class ExchangeReader:
         await self.aclose()
 
 
-class ExchangeClient(ExchangeReader):
-    """Reads and writes. A write is sent at most once, ever.
+class TradingClient(ExchangeReader):
+    """Reads everything and reverses positions; it has nothing that could create an account or a key.
 
-    Where it may not create accounts and keys (`may_create`) it has nothing that could, and refuses to.
+    A write is sent at most once, ever.
     """
 
     _may_write = True
+    _may_create = False
 
-    def __init__(self, *given: Any, may_create: bool = True, **options: Any) -> None:
-        self._may_create = may_create
-        super().__init__(*given, **options)
-
-    def _furnish(self) -> None:
-        super()._furnish()
-        self._writes = Writes(
+    @cached_property
+    def _writes(self) -> Writes:
+        return Writes(
             self._calls,
             self._reads,
             credentials=self._credentials,
             server_clock=self.server_clock,
             link=self.link,
         )
-        self.futures: FuturesTrading = FuturesTrading(self, self.write)
-        if self._may_create:
-            self.broker: BrokerWriting = BrokerWriting(self, self.write)
-            self.subaccounts = SubaccountCreation(self.write)
-            self.copytrading = CopyKeyCreation(self.write)
 
-    async def write(
-        self, endpoint: Endpoint | str, request: Request[Any], *, before_send: calling.BeforeSend | None = None
-    ) -> Reply[Any]:
-        """Send a write of the catalogue once; see `futures.reverse` for what it raises."""
-        what = catalogued(endpoint) if isinstance(endpoint, str) else endpoint
-        if what.name in CREATING and not self._may_create:
+    @property
+    def futures(self) -> FuturesTrading:
+        """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
+        return FuturesTrading(self)
+
+    async def write(self, request: Request[Row], *, before_send: calling.BeforeSend | None = None) -> Reply[Row]:
+        """Send a write once, ever.
+
+        `before_send` is awaited with the request's time stamp (Unix ms) when only the sending is left to do; if it
+        raises, nothing is sent.
+
+        Raises:
+            InvalidRequest: the request breaks a rule; nothing was sent.
+            NotSent: nothing left this machine.
+            AuthenticationFailed, PermissionRefused, RateLimited, Rejected: the exchange refused; nothing was done.
+            OutcomeUnknown: it may have been done; also where the reply is about another order than the request.
+        """
+        endpoint = endpoint_of(type(request))
+        if endpoint.name in CREATING and not self._may_create:
             raise ReadOnly(
                 "this session may not create accounts or keys",
-                endpoint=what.name,
-                remedy="Set account_admin = true in the profile.",
+                endpoint=endpoint.name,
+                remedy="Use an ExchangeClient; for a profile set account_admin = true.",
             )
-        return await self._writes.write(what, request, before_send)
+        return await self._writes.write(endpoint, request, before_send)
 
 
-def _milliseconds(endpoint: Endpoint, name: str, given: Time, request: Request[Any]) -> int | None:
-    if given is None:
-        return getattr(request, {"startTime": "start_time", "endTime": "end_time"}[name], None) or None
-    milliseconds: int = endpoint.request.parameter(name).read(given)
-    return milliseconds
+class ExchangeClient(TradingClient):
+    """Reads everything, reverses positions, and creates accounts and keys. A write is sent at most once, ever."""
+
+    _may_create = True
+
+    @property
+    def broker(self) -> BrokerWriting:
+        """A broker's sub-accounts: deposits, withdrawals, e-mail, and the creation of one."""
+        return BrokerWriting(self)
+
+    @property
+    def subaccounts(self) -> SubaccountCreation:
+        """Virtual sub-accounts, created with an API key each."""
+        return SubaccountCreation(self)
+
+    @property
+    def copytrading(self) -> CopyKeyCreation:
+        """The API key of a copy trader, created once."""
+        return CopyKeyCreation(self)
+
+
+def _milliseconds(request: Request[Any], name: str, moment: Time) -> int | None:
+    return None if moment is None else int(request.parameter(name).read(moment))

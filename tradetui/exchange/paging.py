@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
-from tradetui.wire.catalogue import RowLaw
+from tradetui.wire.catalogue import RowLaw, endpoint_of
+from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
 from tradetui.wire.time_windows import split_span
 
 if TYPE_CHECKING:
-    from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.requests.request import Request
 
-ReadPage: TypeAlias = Callable[["Endpoint", "Request[Any]"], Awaitable[Reply[Any]]]
+Row = TypeVar("Row", bound=Record)
+ReadPage: TypeAlias = Callable[["Request[Row]"], Awaitable[Reply[Row]]]
 
 _FURTHEST_PIECES = 40
 """Ten years in pieces of three months: no account is older than that."""
@@ -23,7 +24,7 @@ REMEMBERED_ROWS: Final = 5_000
 """A row can come again only near where it came first, so that memory need not grow with what was read."""
 
 
-class PageWalk:
+class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
 
     The next page begins below the last row of this one by its id, so that rows which come in meanwhile move
@@ -33,16 +34,13 @@ class PageWalk:
     that is empty is the last.
     """
 
-    def __init__(
-        self, read: ReadPage, endpoint: Endpoint, pieces: Iterable[Request[Any]], *, until_empty: bool = False
-    ) -> None:
+    def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]], *, until_empty: bool = False) -> None:
         self._read = read
-        self._endpoint = endpoint
         self._pieces = iter(pieces)
         self._until_empty = until_empty
         self._known: set[object] = set()
         self._order: deque[object] = deque()
-        self._request: Request[Any] | None = None
+        self._request: Request[Row] | None = None
         self._begin_piece()
 
     @property
@@ -51,15 +49,15 @@ class PageWalk:
         return self._request is None
 
     @property
-    def request(self) -> Request[Any] | None:
+    def request(self) -> Request[Row] | None:
         """What the following `next` asks for."""
         return self._request
 
-    async def next(self) -> Reply[Any] | None:
+    async def next(self) -> Reply[Row] | None:
         """The following page with the rows that did not come before, None at the end; raises `ExchangeError`."""
         while (request := self._request) is not None:
             first = self._pages_of_piece == 0
-            reply = await self._read(self._endpoint, request)
+            reply = await self._read(request)
             fresh = self._without_known(reply)
             self._go_on(request, reply, fresh)
             if first or fresh.count:
@@ -73,7 +71,7 @@ class PageWalk:
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
-    def _go_on(self, request: Request[Any], reply: Reply[Any], fresh: Reply[Any]) -> None:
+    def _go_on(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> None:
         self._pages_of_piece += 1
         self._piece_was_empty = self._piece_was_empty and not fresh.count
         cursor = self._way_on(request, reply, fresh)
@@ -84,19 +82,20 @@ class PageWalk:
         else:
             self._begin_piece()
 
-    def _way_on(self, request: Request[Any], reply: Reply[Any], fresh: Reply[Any]) -> str | None:
+    def _way_on(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
         """The id the next page of this piece begins below, None where this was its last."""
-        rule, cursor = self._endpoint.page, reply.cursor
+        endpoint, cursor = endpoint_of(type(request)), reply.cursor
+        rule = endpoint.page
         if rule is None or cursor is None or not reply.count:
             return None
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
             return None
         full = min(getattr(request, "limit", None) or rule.default, rule.maximum)
-        if self._endpoint.law is RowLaw.WHOLE and reply.count < full:
+        if endpoint.law is RowLaw.WHOLE and reply.count < full:
             return None
         return None if self._goes_round(request, cursor) else cursor
 
-    def _goes_round(self, request: Request[Any], cursor: str) -> bool:
+    def _goes_round(self, request: Request[Row], cursor: str) -> bool:
         """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
         if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
             return True
@@ -105,11 +104,11 @@ class PageWalk:
             self._landmark = cursor
         return False
 
-    def _without_known(self, reply: Reply[Any]) -> Reply[Any]:
+    def _without_known(self, reply: Reply[Row]) -> Reply[Row]:
         rows = tuple(self._new(reply.rows))
         return reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
 
-    def _new(self, rows: tuple[Any, ...]) -> Iterator[Any]:
+    def _new(self, rows: tuple[Row, ...]) -> Iterator[Row]:
         for row in rows:
             key = row.key
             if key in self._known:
@@ -122,52 +121,30 @@ class PageWalk:
 
 
 def walk(
-    read: ReadPage,
-    endpoint: Endpoint,
-    request: Request[Any],
+    read: ReadPage[Row],
+    request: Request[Row],
     *,
     now_ms: int = 0,
     start_ms: int | None = None,
     end_ms: int | None = None,
-    all_spans: bool = False,
-) -> PageWalk:
+) -> PageWalk[Row]:
     """A walk through one stretch as the request has it, or from `end_ms` (now) back to `start_ms` in spans.
 
-    `all_spans` without a start goes back as far as the exchange tells, and where it names no window, to the first
-    span that is empty.
+    A start of 0 goes back as far as the exchange tells, and where it names no window, to the first span that is
+    empty.
     """
-    rule = endpoint.time
-    if rule is None or not (all_spans or start_ms is not None):
-        return PageWalk(read, endpoint, [request])
+    rule = request.time_rule
+    if rule is None or start_ms is None:
+        return PageWalk(read, [request])
     end = now_ms if end_ms is None else end_ms
-    known_start = start_ms if start_ms is not None else (now_ms - rule.window_ms if rule.window_ms else None)
+    known_start = start_ms or (now_ms - rule.window_ms if rule.window_ms else None)
     begin = known_start if known_start is not None else end - _FURTHEST_PIECES * rule.piece_ms
     spans = split_span(max(0, begin), end, rule.piece_ms)
     pieces = (request.changed(start_time=start, end_time=stop) for start, stop in spans)
-    return PageWalk(read, endpoint, pieces, until_empty=known_start is None)
+    return PageWalk(read, pieces, until_empty=known_start is None)
 
 
-async def replies(walked: PageWalk) -> AsyncIterator[Reply[Any]]:
+async def replies(walked: PageWalk[Row]) -> AsyncIterator[Reply[Row]]:
     """Every page of a walk."""
     while (reply := await walked.next()) is not None:
         yield reply
-
-
-def pages(read: ReadPage, endpoint: Endpoint, request: Request[Any]) -> AsyncIterator[Reply[Any]]:
-    """Read page after page of older rows, each row once."""
-    return replies(walk(read, endpoint, request))
-
-
-def all_spans(
-    read: ReadPage, endpoint: Endpoint, request: Request[Any], *, now_ms: int, start_ms: int | None, end_ms: int | None
-) -> AsyncIterator[Reply[Any]]:
-    """Read from `end_ms` (now) back to `start_ms` (as far as the exchange tells) in spans it allows, newest first."""
-    return replies(walk(read, endpoint, request, now_ms=now_ms, start_ms=start_ms, end_ms=end_ms, all_spans=True))
-
-
-def spans_needed(endpoint: Endpoint, start_ms: int | None, end_ms: int | None, now_ms: int) -> bool:
-    """Whether a stretch of time is longer than the exchange takes in one request."""
-    rule = endpoint.time
-    if rule is None or start_ms is None:
-        return False
-    return (now_ms if end_ms is None else end_ms) - start_ms > rule.span_ms

@@ -9,7 +9,7 @@ from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidReque
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.reads import tidy
 from tradetui.exchange.response import write_result
-from tradetui.wire.catalogue import endpoint as catalogued
+from tradetui.wire.catalogue import endpoint_of
 from tradetui.wire.models.public import ServerTimeRequest
 from tradetui.wire.reply import Reply
 
@@ -44,7 +44,8 @@ class Writes:
     async def write(
         self, endpoint: Endpoint, request: Request[Any], before_send: BeforeSend | None = None
     ) -> Reply[Any]:
-        """Send once.
+        """Send once. `before_send` is awaited with the time stamp (Unix ms) just before the first byte; if it raises,
+        nothing is sent.
 
         Raises `NotSent` before anything left, `Rejected` and its like when the exchange's own envelope says that
         it was not taken, and `OutcomeUnknown` in every other case. Nothing here ever sends it again.
@@ -74,6 +75,13 @@ class Writes:
                 remedy="Look at the exchange before doing anything again.",
             ) from problem
         if isinstance(result, Reply):
+            if not all(request.is_answered_by(row) for row in result.rows):
+                raise OutcomeUnknown(
+                    "the reply is about another order",
+                    stamp_ms=sent_at,
+                    endpoint=endpoint.name,
+                    remedy="Look at positions, pending orders and fills before doing anything again.",
+                )
             return result
         tidy(result, self._credentials)
         self._link.failed(result, answered=answer.http_response is not None)
@@ -82,7 +90,7 @@ class Writes:
     async def _check_clock(self, endpoint: Endpoint) -> None:
         if self._server_clock.offset_ms is None:
             with suppress(ExchangeError):  # any answer tells the time, a refusal too
-                await self._reads.read(catalogued("public.time"), ServerTimeRequest(), Priority.INTERACTIVE)
+                await self._reads.read(endpoint_of(ServerTimeRequest), ServerTimeRequest(), Priority.INTERACTIVE)
         if self._server_clock.blocks_writes:
             seconds = abs(self._server_clock.offset_ms or 0) / 1000
             raise ClockTooFarOff(

@@ -9,8 +9,7 @@ from typing import Literal
 from tradetui.desk.account.address import former_spellings, normalised_address
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
-from tradetui.wire.catalogue import endpoint
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
 
 Origin = Literal["exchange", "remembered", "profile", "key"]
 
@@ -75,7 +74,7 @@ async def identify(
     two sessions of one account must not take it for two.
     """
     try:
-        reply = await client.read(endpoint("spot.account_info"))
+        reply = await client.read(AccountInfoRequest())
     except (EndpointMissing, PermissionRefused, Rejected):
         info = None
     else:

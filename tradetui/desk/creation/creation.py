@@ -37,8 +37,8 @@ from tradetui.storage.disk_thread import Disk
 from tradetui.wire.error_codes import refusal_explained
 from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountRequest
 from tradetui.wire.models.spot import AccountInfo
-from tradetui.wire.models.subaccounts import CreateBatchRequest
 from tradetui.wire.reply import Reply
+from tradetui.wire.requests.request import Request
 
 MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
 """Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
@@ -220,7 +220,8 @@ class Creation:
             await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
             raise Withheld((f"Nothing was sent: keys could not be kept. {problem}",)) from None
         try:
-            reply = await self._send(request, self._before_send(intent, names))
+            sendable: Request[Any] = request
+            reply = await self._client.write(sendable, before_send=self._before_send(intent, names))
         except NotSent as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
             await self._discard(names)
@@ -265,14 +266,6 @@ class Creation:
             await self._intents.about_to_send(intent, {"stamp_ms": stamp_ms, "vault": list(names)})
 
         return before_send
-
-    async def _send(self, request: CreationRequest, before_send: BeforeSend) -> Reply[Any]:
-        client = self._client
-        if isinstance(request, CreateBatchRequest):
-            return await client.subaccounts.create_batch(request, before_send=before_send)
-        if isinstance(request, CreateSubaccountRequest):
-            return await client.broker.create_subaccount(request, before_send=before_send)
-        return await client.copytrading.create_api_key(request, before_send=before_send)
 
     # What came of it
 

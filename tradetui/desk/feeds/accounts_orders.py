@@ -9,7 +9,6 @@ from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
-from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
 from tradetui.wire.product_types import ProductType
@@ -33,7 +32,7 @@ class AccountsReader:
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead:
-        reply = await self._client.read(endpoint("futures.accounts"), AccountListRequest(product_type=product_type))
+        reply = await self._client.read(AccountListRequest(product_type=product_type))
         part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
         part.count(reply)
         return part
@@ -61,7 +60,7 @@ class OrdersReader:
         rows_by_key: dict[str, ProductRow] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
-            async for reply in self._client.pages(endpoint("futures.pending_orders"), request):
+            async for reply in self._client.pages(request):
                 part.count(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
                 rows_by_key.update((row.key, row) for row in (ProductRow(product_type, order) for order in reply.rows))

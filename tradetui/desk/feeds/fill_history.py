@@ -20,7 +20,6 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.storage.disk_thread import Disk
-from tradetui.wire.catalogue import endpoint
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
@@ -185,7 +184,7 @@ class FillHistory:
 
     async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
         page_request = request if cursor is None else request.changed(id_less_than=cursor)
-        reply = await self._client.read(endpoint("futures.fills"), page_request)
+        reply = await self._client.read(page_request)
         self.pages_read += 1
         self.undecodable_rows.forget(row.trade_id for row in reply.rows)
         self.undecodable_rows.add(reply.undecodable_rows)

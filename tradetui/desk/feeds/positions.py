@@ -85,7 +85,7 @@ class PositionsReader:
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
         client = self._client if product_type in self._parts.last else self._first_client
-        reply = await client.read(endpoint("futures.positions"), PositionsRequest(product_type=product_type))
+        reply = await client.read(PositionsRequest(product_type=product_type))
         part = ProductRead(
             [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
         )

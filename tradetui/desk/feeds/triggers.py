@@ -21,7 +21,6 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk
-from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import PlanType
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
@@ -110,7 +109,7 @@ class TriggersReader:
 
     async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
-        reply = await self._client.read(endpoint("futures.triggers"), request)
+        reply = await self._client.read(request)
         await self._keep(strand, reply)
         strand.second_page = reply.cursor if reply.rows else None
         strand.swept = strand.swept or strand.second_page is None
@@ -119,7 +118,7 @@ class TriggersReader:
         cursor = strand.sweep or strand.second_page
         if cursor is None or not due:
             return
-        reply = await self._client.read(endpoint("futures.triggers"), request.changed(id_less_than=cursor))
+        reply = await self._client.read(request.changed(id_less_than=cursor))
         await self._keep(strand, reply)
         strand.sweep = reply.cursor if reply.rows and reply.cursor != cursor else None
         strand.swept = strand.swept or strand.sweep is None
@@ -137,7 +136,7 @@ class TriggersReader:
     async def _read_waiting(self, strand: _Strand) -> None:
         request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
         waiting_rows: list[ProductRow] = []
-        async for reply in self._client.pages(endpoint("futures.live_triggers"), request):
+        async for reply in self._client.pages(request):
             waiting_rows += (ProductRow(strand.product_type, row) for row in reply.rows)
         strand_key = (strand.product_type, str(strand.plan_type))
         still = {row.key for row in waiting_rows}
@@ -159,7 +158,7 @@ class TriggersReader:
                 product_type=strand.product_type, plan_type=strand.plan_type, order_id=ended.order_id
             )
             try:
-                await self._keep(strand, await self._client.read(endpoint("futures.triggers"), request))
+                await self._keep(strand, await self._client.read(request))
             except ExchangeError:
                 return  # it stays on the list, and the sweep finds it too
 

@@ -86,7 +86,7 @@ class Lookup:
     state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
     """
 
-    def __init__(self, query: Query, walk: PageWalk, heard: Heard = lambda _: None) -> None:
+    def __init__(self, query: Query, walk: PageWalk[Any], heard: Heard = lambda _: None) -> None:
         self.query = query
         self.rows = LoadedRows()
         self.state = LookupState.MORE
@@ -106,8 +106,8 @@ class Lookup:
         """The lookup of a query; nothing is read yet. `client` is one that asks with a person's priority."""
         start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
         if start is None:
-            return cls(query, client.walk(query.endpoint, query.request), heard)
-        return cls(query, client.walk(query.endpoint, query.request, start_time=start, end_time=end), heard)
+            return cls(query, client.walk(query.request), heard)
+        return cls(query, client.walk(query.request, start_time=start, end_time=end), heard)
 
     @property
     def loading(self) -> bool:

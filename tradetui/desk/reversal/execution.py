@@ -23,7 +23,7 @@ from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, NotConfirmed, Sending, is_cancelled
 from tradetui.desk.reversal.tracking import Tracking
 from tradetui.desk.settings import DeskSettings
-from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.storage.disk_thread import Disk
@@ -53,7 +53,7 @@ class Execution:
 
     def __init__(
         self,
-        client: ExchangeClient,
+        client: TradingClient,
         settings: DeskSettings,
         clock: Clock,
         journal: Journal | None,

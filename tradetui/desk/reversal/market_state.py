@@ -156,7 +156,7 @@ class MarketState:
             reader.read(), self._client.futures.fills(product_type=product_type, symbol=symbol)
         )
         times = (reading.server_ms, fills.request_time)
-        server_ms = min(times) if all(time is not None for time in times) else None  # type: ignore[type-var]
+        server_ms = min(times) if all(time is not None for time in times) else None
         return Held(tuple(reading.rows), fills.rows, reading.undecodable_rows + len(fills.undecodable_rows), server_ms)
 
     async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[OrderImpact, ...]:

@@ -15,7 +15,7 @@ from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
-from tradetui.exchange.client import ExchangeClient
+from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.trading.reversal import ReversalPlan
@@ -46,7 +46,7 @@ class Sending:
 
     def __init__(
         self,
-        client: ExchangeClient,
+        client: TradingClient,
         reads: OrderReads,
         intents: Intents,
         clock: Clock,
@@ -98,7 +98,7 @@ class Sending:
         try:
             self._still_true(now)
             async with asyncio.timeout(CALL_S):
-                reply = await self._client.futures.reverse(plan.request, before_send=before_send)
+                reply = await self._client.write(plan.request, before_send=before_send)
         except BaseException as problem:
             return await self._failed(problem, now, plan, intent)
         row = reply.rows[0]

@@ -1,4 +1,5 @@
-"""The endpoints in groups: one coroutine for each, and an iterator over pages for each paged one.
+"""The endpoints as methods: a coroutine for each, and an iterator over pages for each paged one.
 
-In it: futures, spot, convert, broker, creation, public. A group asks through the client's reads and writes alone.
+`methods` makes a method of a request, whose parameters and rules it takes over; `areas` lists them, area by area.
+An area asks through the client's `read`, `pages` and `write` alone.
 """

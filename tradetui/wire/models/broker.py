@@ -6,7 +6,7 @@ from tradetui.wire.enums import TransferType, same
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, Label, OptionalText, Shaped, Time, Word
+from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 
@@ -81,7 +81,7 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
     start_time: Time = None
     end_time: Time = None
     limit: Annotated[int | None, Count(capped=True)] = None
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
     type: Annotated[
         str | None,
         Word(

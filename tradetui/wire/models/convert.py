@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Record
-from tradetui.wire.requests.parameter import Count, Milliseconds, OptionalText
+from tradetui.wire.requests.parameter import Count, Milliseconds, OlderThan
 from tradetui.wire.requests.request import TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, Ends, Missing, TimeRule
 
@@ -33,4 +33,4 @@ class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
     start_time: Annotated[int | datetime, Milliseconds(required=True)]
     end_time: Annotated[int | datetime, Milliseconds(required=True)]
     limit: Annotated[int | None, Count(default=20)] = None
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None

@@ -10,6 +10,7 @@ from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrd
 from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
 from tradetui.wire.requests.parameter import (
     Amount,
+    OlderThan,
     OptionalText,
     ProductTypeText,
     RequiredText,
@@ -54,6 +55,10 @@ class ReversalRequest(Request[ReversalResult]):
         ),
     ] = None
 
+    def is_answered_by(self, row: ReversalResult) -> bool:
+        """Whether the reply names no other order than this request; one that names none is of this request."""
+        return self.client_oid is None or (row.client_oid or self.client_oid) == self.client_oid
+
     def check(self, mode: PositionMode) -> None:
         """Hold the request to the rules of the account's position mode; raises InvalidRequest.
 
@@ -91,7 +96,7 @@ class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
     ] = None
     symbol: OptionalText = None
     product_type: ProductTypeText
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None
@@ -116,7 +121,7 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
         str | None,
         Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
     ] = None
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None
@@ -130,7 +135,7 @@ class FuturesFillsRequest(TimedRequest[FuturesFill]):
     order_id: OptionalText = None
     symbol: OptionalText = None
     product_type: ProductTypeText
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None
@@ -167,7 +172,7 @@ class LiveTriggersRequest(TimedRequest[TriggerOrder]):
     symbol: OptionalText = None
     plan_type: _PlanType
     product_type: ProductTypeText
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None

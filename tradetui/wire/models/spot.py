@@ -8,7 +8,7 @@ from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, OptionalText, RowLimit, Time, Word
+from tradetui.wire.requests.parameter import Count, OlderThan, OptionalText, RowLimit, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
 
@@ -102,7 +102,7 @@ class SpotFillsRequest(TimedRequest[SpotFill]):
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
 
 
 class SpotBillsRequest(TimedRequest[SpotBill]):
@@ -125,7 +125,7 @@ class SpotBillsRequest(TimedRequest[SpotBill]):
     start_time: Time = None
     end_time: Time = None
     limit: Annotated[int | None, Count(maximum=500)] = None
-    id_less_than: OptionalText = None
+    id_less_than: OlderThan = None
 
 
 class AccountInfoRequest(Request[AccountInfo]):

@@ -26,6 +26,8 @@ class Parameter:
 
     required: bool = False
     rule: str = "text"
+    #: The documented words, where only some are taken.
+    choices: tuple[str, ...] = ()
     #: Documented word -> word the live exchange takes instead.
     alternatives: Mapping[str, str] = field(default_factory=dict)
     #: The interface's name, set by the request that owns the parameter.
@@ -33,6 +35,13 @@ class Parameter:
     attribute: str = ""
 
     secret: ClassVar[bool] = False
+
+    @property
+    def explanation(self) -> str:
+        """The rule in one line, with every word that is taken."""
+        unnamed = not all(word in self.rule for word in self.choices)
+        rule = f"{self.rule}: {', '.join(self.choices)}" if unnamed else self.rule
+        return f"required, {rule}" if self.required else rule
 
     def read(self, value: object) -> Any:
         """The value to keep; raises InvalidRequest."""
@@ -56,7 +65,6 @@ class Parameter:
 class Word(Parameter):
     """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
 
-    choices: tuple[str, ...]
     #: A shape of further words that the live exchange takes; None where only the listed ones are.
     open_ended: str | None = None
     #: Whether the caller's own capitals are kept.
@@ -91,7 +99,7 @@ class ProductTypeParameter(Parameter):
 class Milliseconds(Parameter):
     """A moment: Unix milliseconds as number or text, or an aware datetime."""
 
-    rule: str = "Unix milliseconds"
+    rule: str = "Unix milliseconds, or an aware datetime"
 
     def read(self, value: object) -> int:
         if isinstance(value, datetime):
@@ -192,7 +200,6 @@ class Label(Parameter):
 class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
-    choices: tuple[str, ...] = ()
     most: int | None = None
 
     def read(self, value: object) -> tuple[str, ...]:
@@ -258,6 +265,7 @@ def _whole(parameter: Parameter, value: object) -> int:
 
 
 OptionalText: TypeAlias = Annotated[str | None, Parameter()]
+OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
 RequiredText: TypeAlias = Annotated[str, Parameter(required=True)]
 ProductTypeText: TypeAlias = Annotated[ProductType | str, ProductTypeParameter()]
 Time: TypeAlias = Annotated[int | datetime | None, Milliseconds()]

@@ -100,6 +100,10 @@ class Request(BaseModel, Generic[Row]):
     def check_together(self) -> None:
         """Hold the parameters to the rules that join several of them; raises InvalidRequest."""
 
+    def is_answered_by(self, row: Row) -> bool:
+        """Whether a row of a reply can belong to this request."""
+        return True
+
     def values(self) -> dict[str, Any]:
         """What is sent, by the interface's names, in its order: text, or lists of text."""
         return {

@@ -1,0 +1,149 @@
+"""Methods made of requests: the parameters, their rules and the rows all come from the request's class."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.replies.record import Record
+
+if TYPE_CHECKING:
+    from tradetui.exchange.signed_call import BeforeSend
+    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.reply import Reply
+    from tradetui.wire.requests.parameter import Time
+    from tradetui.wire.requests.request import Request
+
+P = ParamSpec("P")
+Row = TypeVar("Row", bound=Record)
+
+_ROWS = """rows newest first. Sizes, prices and amounts are Decimal, times aware UTC datetimes, ids text; what
+        the exchange left out is None. `received` of a row holds every field as it came."""
+_READ_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent.
+        NotSent: nothing left this machine.
+        AuthenticationFailed, PermissionRefused, RateLimited, Rejected, Busy: the exchange refused.
+        Unreachable, UnreadableReply: no answer came, or none that can be read."""
+_WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent.
+        NotSent: nothing left this machine.
+        AuthenticationFailed, PermissionRefused, RateLimited, Rejected: the exchange refused; nothing was done.
+        OutcomeUnknown: it may have been done. Look at the exchange before doing it again."""
+
+
+class Reader(Protocol):
+    """The reading side of a client."""
+
+    async def read(self, request: Request[Row]) -> Reply[Row]:
+        """Read one page."""
+        ...
+
+    def pages(
+        self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
+    ) -> AsyncIterator[Reply[Row]]:
+        """Read every page."""
+        ...
+
+
+class Writer(Protocol):
+    """The writing side of a client."""
+
+    async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
+        """Send once."""
+        ...
+
+
+class Trader(Reader, Writer, Protocol):
+    """Both sides of a client."""
+
+
+def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
+    """A method that reads one page."""
+
+    async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
+        client: Reader = self._client
+        return await client.read(request(*args, **parameters))
+
+    return _described(method, request, "{name}", "Read one page. {purpose}", "Reply[{row}]", _READ_ERRORS)
+
+
+def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], AsyncIterator[Reply[Row]]]:
+    """A method that iterates over all pages."""
+
+    def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
+        client: Reader = self._client
+        start_time = cast("Time", parameters.get("start_time"))
+        if start_time is None:
+            return client.pages(request(*args, **parameters))
+        # The stretch may be longer than one request may ask for; each piece of it gets times of its own.
+        end_time = cast("Time", parameters.get("end_time"))
+        parameters.update(start_time=0, end_time=0)
+        return client.pages(request(*args, **parameters), start_time=start_time, end_time=end_time)
+
+    summary = """Read every page, each row once. {purpose}
+
+    With `start_time` the stretch from there to `end_time` (now) may be of any length: it is read in spans that the
+    exchange allows. `start_time=0` goes back as far as the exchange tells."""
+    return _described(method, request, "iter_{name}", summary, "AsyncIterator[Reply[{row}]]", _READ_ERRORS)
+
+
+def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
+    """A method that sends a write."""
+
+    async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
+        client: Writer = self._client
+        return await client.write(request(*args, **parameters))
+
+    return _described(method, request, "{name}", "Send at most once. {purpose}", "Reply[{row}]", _WRITE_ERRORS)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _described(method: Method, request: object, name: str, summary: str, result: str, errors: str) -> Method:
+    """Give a method the name, the signature and the documentation of its endpoint, for `help` and for editors."""
+    request_type = cast("type[Request[Any]]", request)
+    endpoint = endpoint_of(request_type)
+    result = result.format(row=endpoint.row.__name__)
+    method.__name__ = method.__qualname__ = name.format(name=endpoint.name.partition(".")[2])
+    method.__signature__ = _signature(request_type, result)  # type: ignore[attr-defined]
+    method.__doc__ = f"""{summary.format(purpose=_purpose(request_type))}
+
+    {_call(endpoint)}
+
+    Args:
+        {_arguments(request_type)}
+
+    Returns:
+        {result}: {_ROWS}
+
+    Raises:
+        {errors}
+    """
+    return method
+
+
+def _signature(request: type[Request[Any]], result: str) -> inspect.Signature:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for name, field in request.model_fields.items():
+        default = inspect.Parameter.empty if field.is_required() else field.default
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=field.annotation))
+    return inspect.Signature(parameters, return_annotation=result)
+
+
+def _purpose(request: type[Request[Any]]) -> str:
+    purpose = inspect.getdoc(request) or ""
+    return purpose.replace("\n", "\n    ")
+
+
+def _call(endpoint: Endpoint) -> str:
+    limit, rule = endpoint.limit, endpoint.time
+    whom = "account" if limit.scope == "uid" else "network address"
+    call = f"{endpoint.method} {endpoint.path}, at most {limit.per_second} calls a second for one {whom}."
+    return call if rule is None else f"{call}\n    A call spans at most {rule.span_words.rstrip(',')}."
+
+
+def _arguments(request: type[Request[Any]]) -> str:
+    arguments = [f"{parameter.attribute}: {parameter.explanation}" for parameter in request.parameters()]
+    return "\n        ".join(arguments) or "none."
