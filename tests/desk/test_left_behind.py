@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,24 @@ async def test_anybody_else_has_35_seconds_of_a_clock_that_never_steps(
     left(location, ProcessLives(location.alive_dir, "lives") if lives else None, boot)
     await asyncio.sleep(20)
     assert 35 - ran_before_s <= await waited(await intents_of(location)) < 36 - ran_before_s
+
+
+async def test_events_of_one_number_in_two_journals_are_two_events(location: JournalLocation) -> None:
+    assert location.file is not None
+    former = replace(location, file=location.file.parent.parent / "former" / "journal.sqlite")
+    left(former, None, "", State.SENT, State.UNKNOWN)
+    assert former.file is not None
+    intents = await intents_of(replace(location, former_files=(former.file,)))
+    await asyncio.sleep(60)
+    assert intents.elapsed_s((await intents.read("tt-0")).events[-1]) == 60
+    await intents.step("tt-0", State.RELEASED, {})
+    await intents.begin("tt-1", SCOPE, KIND, {})
+    await intents.step("tt-1", State.SENT, {})
+    await intents.step("tt-1", State.UNKNOWN, {})
+    await intents.look()
+    former_event, own_event = (await intents.read("tt-0")).events[2], (await intents.read("tt-1")).events[2]
+    assert former_event.number == own_event.number
+    assert intents.elapsed_s(own_event) == 0
 
 
 async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location: JournalLocation) -> None:

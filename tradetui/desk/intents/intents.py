@@ -76,7 +76,7 @@ class Intents:
         self._clock = clock
         self.new_id = new_id
         self._open: dict[str, tuple[str, State]] = {}
-        self._first_seen_s: dict[int, float] = {}
+        self._first_seen_s: dict[str, float] = {}
         self._locked_here = start_locked
         self._locked_everywhere = False
         self._lock_choices = 0
@@ -246,12 +246,12 @@ class Intents:
         What was written in another boot is counted from when this session first saw it.
         """
         now = Moment.now(self._clock)
-        return elapsed_s(event, now, self._first_seen_s.setdefault(event.number, now.monotonic_s))
+        return elapsed_s(event, now, self._first_seen_s.setdefault(event.chain, now.monotonic_s))
 
     def _seen(self, intents: Iterable[Intent]) -> None:
         now_s = self._clock.monotonic()
         for intent in intents:
-            self._first_seen_s.setdefault(intent.events[-1].number, now_s)
+            self._first_seen_s.setdefault(intent.events[-1].chain, now_s)
 
     def _ready(self) -> Journal:
         if self._journal is None:

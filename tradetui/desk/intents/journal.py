@@ -318,7 +318,8 @@ class Journal:
 
     def _read(self, row: tuple[str, str, str, str, str]) -> Intent:
         events = self._connection.execute(
-            "SELECT state, at_ms, told, number, boot, monotonic_s, owner FROM event WHERE intent = ? ORDER BY number",
+            "SELECT state, at_ms, told, number, boot, monotonic_s, owner, chain FROM event WHERE intent = ?"
+            " ORDER BY number",
             (row[0],),
         ).fetchall()
         steps = tuple(Event(_state(state), at_ms, _object(details), *rest) for state, at_ms, details, *rest in events)

@@ -36,6 +36,8 @@ TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
 }
 ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.RELEASED})
 """An intent in one of these states locks nothing. `settled` alone can be left again, for `corrected`."""
+RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following)
+"""The trader may free the symbol of an intent in one of these states, once nothing of it can come any more."""
 
 
 class AlreadyOpen(Exception):
@@ -61,6 +63,7 @@ class Event:
 
     `boot` and `monotonic_s` say when by a clock that never steps; `owner` is the process that wrote it, by the name
     under which `storage.process_life` knows whether it lives. Both texts are empty where the writer could not tell.
+    `chain` is the hash that tells it from every other event of every journal, as its `number` does not.
     """
 
     state: State
@@ -70,6 +73,7 @@ class Event:
     boot: str = ""
     monotonic_s: float = 0.0
     owner: str = ""
+    chain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
