@@ -80,6 +80,37 @@ async def test_only_an_unknown_outcome_can_be_released() -> None:
         assert "Only an intent whose outcome is unknown" in screen_text(stage.app)
 
 
+async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        execution = stage.desk.execution
+        assert execution is not None
+        (intent,) = await execution.intents.newest()
+        for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
+            stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+        await execution.intents.step(intent.id, State.CORRECTED, {"why": "its order went on filling"})
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert "its order went on filling" in screen_text(stage.app), "an end that was corrected is none"
+        assert "It may still arrive at the exchange" in screen_text(stage.app)
+        await asyncio.sleep(36)
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        dialog.query_one("#typed", Input).value = intent.lock_key.rpartition("|")[2]
+        dialog.query_one("#why", Input).value = "the site shows that it is over"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        assert (await execution.intents.read(intent.id)).state is State.RELEASED
+
+
 async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:

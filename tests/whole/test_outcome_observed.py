@@ -185,6 +185,13 @@ class ByLegs:
         order = market_order(self.book, spec, side, trade_side, Decimal(size), self._moment(), source=source)
         fill(self.book, order, Decimal(size), self._moment())
 
+    def rest(self) -> Order:
+        """An opening order of the reversal that does not fill."""
+        side, trade_side = order_sides(self.book.mode, "short", closes=False)
+        return market_order(
+            self.book, CONTRACTS[SYMBOL], side, trade_side, Decimal("20"), self._moment(), source="reverse"
+        )
+
     def _moment(self) -> Any:
         self.on.sandbox.catch_up()
         return self.on.sandbox.exchange_state.moment
@@ -240,6 +247,32 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         assert came[-1].outcome is Outcome.REVERSED
         assert came[-1].held == on.held()
         assert not on.execution.unsettled()
+
+
+async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        sent = await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(70)
+        assert not on.execution.unsettled()
+        pending = by_legs.rest()
+        await asyncio.sleep(12)
+        assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
+        with pytest.raises(Withheld, match="still live at the exchange"):
+            await on.execution.release(sent.intent, "looked at the exchange")
+        on.sandbox.exchange_state.cancel_order(on.uid, SYMBOL, pending.order_id)
+        await asyncio.sleep(3)
+        with pytest.raises(Withheld, match=r"went on filling; in \d+ s"):
+            await on.execution.release(sent.intent, "looked at the exchange")
+        await asyncio.sleep(33)
+        assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
+        await on.execution.release(sent.intent, "looked at the exchange")
+        assert not on.execution.unsettled()
+        assert states(on)[-2:] == [State.CORRECTED, State.RELEASED]
 
 
 @BOTH_EXTENTS

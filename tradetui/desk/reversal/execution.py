@@ -386,9 +386,13 @@ class Execution:
         if pending := self._tracker.pending(intent.id):
             return f"Its order is still live at the exchange ({pending}): cancel it there first."
         left_s = ABSENCE_S - self._tracker.waited_s(intent)
-        if left_s <= 0:
-            return None
-        return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
+        if left_s > 0:
+            return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
+        if intent.state is State.CORRECTED:
+            left_s = ABSENCE_S - self.intents.elapsed_s(intent.events[-1])
+            if left_s > 0:
+                return f"Its order went on filling; in {-(-left_s // 1):.0f} s it can be released."
+        return None
 
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
+from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.columns.journal import JOURNAL, ended
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.journal.intent_dialog import IntentDialog
@@ -129,7 +130,7 @@ class JournalScreen(TableScreen):
             "sort_reverse": self._table.sort is not None,
             "export": self._table.shown > 0,
             "columns": False,
-            "release": intent is not None and str(intent.state) == "unknown",
+            "release": intent is not None and intent.state in RELEASABLE,
         }
         return None if able.get(binding, True) else REASONS[binding]
 

@@ -131,7 +131,7 @@ REASONS: Final[Mapping[str, str]] = {
     "read_all": "everything there is, or that fits here, was read",
     "reverse": "monitor mode: nothing can be sent",
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
-    "release": "only an intent whose outcome is unknown can be released",
+    "release": "only an intent whose outcome is unknown or was corrected can be released",
     "lock": "monitor mode: there is nothing to lock",
     "lock_at_once": "monitor mode: there is nothing to lock",
     "create": "monitor mode, or account_admin is not set in the profile: nothing can be created",

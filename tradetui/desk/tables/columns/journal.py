@@ -14,6 +14,7 @@ _TONES: Final = {
     "rejected": Tone.MUTED,
     "released": Tone.MUTED,
 }
+_LAST_STEP_ONLY: Final = frozenset({"corrected", "released"})
 
 
 def at(intent: Any) -> datetime:
@@ -23,7 +24,8 @@ def at(intent: Any) -> datetime:
 
 def ended(intent: Any) -> str:
     """How it ended, or why it has not, in words."""
-    details = intent.details
+    # An end that was corrected is none any more.
+    details = intent.events[-1].details if str(intent.state) in _LAST_STEP_ONLY else intent.details
     return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
 
 
