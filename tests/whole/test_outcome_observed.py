@@ -405,7 +405,7 @@ async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: py
         on.hold(long="2")
         replies_with(on, monkeypatch, lambda body: body["data"].update(clientOid="somebody-else"))
         sent = await confirmed(on)
-        assert sent.progress.state is State.UNKNOWN and "another clientOid" in sent.progress.sentence
+        assert sent.progress.state is State.UNKNOWN and "about another order" in sent.progress.sentence
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
         assert State.ACKNOWLEDGED not in states(on)
