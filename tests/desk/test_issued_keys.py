@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.creation.issued_keys import covered, keys_asked, match_issued_keys
+from tradetui.desk.creation.issued_keys import covered, match_issued_keys, requested_keys_of
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
 from tradetui.wire.reply import UndecodableRow
 
@@ -60,7 +60,7 @@ def test_a_row_is_given_to_its_own_key_or_to_none(
     if not in_order:
         chance.shuffle(answered)
     rows = [row(name, SHOWN[how](name), name if labelled else None) for name in answered]
-    ours, others = match_issued_keys(keys_asked(wanted), rows, ())
+    ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
     for name, told in zip(asked, ours, strict=True):
         if told is not None:
             assert told.api_key == f"key {name}"
@@ -75,7 +75,7 @@ def test_a_row_is_given_to_its_own_key_or_to_none(
 def test_equal_notes_prove_nothing() -> None:
     wanted = request(NAMES[:3], ("same", "same", "other"))
     rows = [row(NAMES[1], None, "same"), row(NAMES[2], None, "other")]
-    ours, others = match_issued_keys(keys_asked(wanted), rows, ())
+    ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
     assert [told and told.api_key for told in ours] == [None, None, f"key {NAMES[2]}"]
     assert [told.api_key for told in others] == [f"key {NAMES[1]}"]
 
@@ -83,10 +83,10 @@ def test_equal_notes_prove_nothing() -> None:
 def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
     wanted = request(NAMES[:1])
     received = {"subAccountName": NAMES[0], "subAccountApiKey": "key", "secretKey": SecretStr("secret")}
-    (told,), others = match_issued_keys(keys_asked(wanted), (), (UndecodableRow(0, "no uid", received),))
+    (told,), others = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "no uid", received),))
     assert told is not None
     assert (told.api_key, told.secret, told.uid, others) == ("key", SecretStr("secret"), "", [])
-    (nothing,), _ = match_issued_keys(keys_asked(wanted), (), (UndecodableRow(0, "not an object", 7),))
+    (nothing,), _ = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "not an object", 7),))
     assert nothing is not None and nothing.secret is None
 
 

@@ -16,17 +16,16 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.virtual import Stage
 from tests.whole.creating import BATCH, BROKER, COPY
-from tradetui.desk.creation.key_store import Entry, Secrets
+from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.desk.intents.journal import State
-from tradetui.ui.creation.ask_line import TextDialog
 from tradetui.ui.creation.form import CreationForm
-from tradetui.ui.creation.issued_keys import COVERED, GivenKeys
-from tradetui.ui.creation.issued_keys_screen import GivenKeysScreen
+from tradetui.ui.creation.issued_keys import COVERED, IssuedKeys, IssuedKeysScreen
 from tradetui.ui.creation.result import ResultDialog
 from tradetui.ui.creation.review import ReviewDialog
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.screenshot import screen_text
 
@@ -194,7 +193,7 @@ async def test_a_broker_s_sub_account() -> None:
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
         assert "✓ new@desk.example created: uid 42" in words(stage)
-        assert not stage.app.screen.query(GivenKeys), "no key was given out"
+        assert not stage.app.screen.query(IssuedKeys), "no key was given out"
 
 
 async def test_the_copy_key() -> None:
@@ -462,7 +461,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         await pilot.press("down", "enter")
         await asyncio.sleep(0.5)
         await pilot.pause()
-        assert isinstance(stage.app.screen, GivenKeysScreen)
+        assert isinstance(stage.app.screen, IssuedKeysScreen)
         assert "No key was given out" in screen_text(stage.app)
 
 
@@ -514,7 +513,7 @@ async def test_other_refusals_are_sentences(account: str, name: str, code: str) 
         await batch_form(stage, pilot, [name])
         result = await sent(stage, pilot)
         assert f"(code {code})" in words(stage)
-        assert not result.query(GivenKeys)
+        assert not result.query(IssuedKeys)
         await pilot.press("escape")
         assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
         await reviewed(stage, pilot)
@@ -600,7 +599,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         assert "Created, and not kept yet" in words(stage)
         # On the screen the path, which is as long as it is, decides where the line breaks.
         assert any("No space left on device" in str(each.content) for each in result.query(Static))
-        assert not result.query(GivenKeys)
+        assert not result.query(IssuedKeys)
         secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         assert secret not in screen_text(stage.app)
         await pilot.press("escape", "q")
@@ -645,7 +644,7 @@ async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_pa
 async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_path: Path) -> None:
     made: list[tuple[str, str, bool]] = []
 
-    def make(name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
+    def make(name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         if name == "alphaone":
             raise NotWritten("there is a profile 'alphaone' already. Choose another name.")
         made.append((name, entry.uid, secrets.secret is not None))
@@ -676,7 +675,7 @@ async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
     second = Stage(data_dir=tmp_path)
     async with second.running(SIZE) as pilot:
         await choose(second, pilot, "Keys given out")
-        assert isinstance(second.app.screen, GivenKeysScreen)
+        assert isinstance(second.app.screen, IssuedKeysScreen)
         listed = second.app.screen.query_one(OptionList)
         assert listed.option_count == 2
         assert COVERED in screen_text(second.app)

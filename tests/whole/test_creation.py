@@ -359,7 +359,7 @@ async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) ->
             await creation.create(wanted)
         disk.at = begun + at
         worked = disk.worked - begun
-        creation._unkept.clear()  # memory is gone
+        creation._unsaved.clear()  # memory is gone
     return worked
 
 

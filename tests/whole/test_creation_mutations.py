@@ -68,8 +68,8 @@ def acknowledged_before_it_is_kept(patch: Patch) -> None:
     right = Creation.keep
 
     async def wrong(self: Creation, intent: str) -> Any:
-        unkept = self._unkept[intent]
-        await self._acknowledge(intent, unkept, {"kept": self.where})
+        unsaved = self._unsaved[intent]
+        await self._acknowledge(intent, unsaved, {"kept": self.where})
         await self._intents.note(intent, State.SETTLED, {"outcome": "too early"})
         return await right(self, intent)
 
@@ -85,7 +85,7 @@ def what_is_not_kept_forgotten(patch: Patch) -> None:
 
     async def wrong(self: Creation, intent: str) -> Any:
         done = await right(self, intent)
-        self._unkept.clear()
+        self._unsaved.clear()
         return done
 
     patch.setattr(Creation, "keep", wrong)

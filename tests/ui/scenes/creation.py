@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
-from tradetui.ui.creation.opening import GIVEN_KEYS, TITLES, choices
+from tradetui.ui.creation.opening import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)
 _ROW = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "grid desk", "permList": "read"}
@@ -86,7 +86,7 @@ async def _copy_refused(stage: Stage, pilot: Pilot[None]) -> None:
 
 
 async def _no_keys(stage: Stage, pilot: Pilot[None]) -> None:
-    await _open(stage, pilot, GIVEN_KEYS)
+    await _open(stage, pilot, ISSUED_KEYS)
 
 
 _FORM = ("Create sub-accounts with API keys", "Name: 8 English letters. Give exactly 8", "still needed: note")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.creation.issued_keys import RequestedKey, covered, keys_asked, match_issued_keys
-from tradetui.desk.creation.key_store import Entry, KeyStore, KeyStoreUnusable, Secrets, Strongbox
+from tradetui.desk.creation.issued_keys import RequestedKey, covered, match_issued_keys, requested_keys_of
+from tradetui.desk.creation.key_store import KeyStore, KeyStoreUnusable, SecretBackend, Secrets, StoredKey
 from tradetui.desk.creation.kinds import (
     KINDS,
     CreatedItem,
@@ -40,7 +40,7 @@ from tradetui.wire.models.spot import AccountInfo
 from tradetui.wire.reply import Reply
 from tradetui.wire.requests.request import Request
 
-MakeProfile: TypeAlias = Callable[[str, Entry, Secrets, str], str]
+MakeProfile: TypeAlias = Callable[[str, StoredKey, Secrets, str], str]
 """Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
 AUTHORITIES: Final[Mapping[CreationKind, str]] = {
     CreationKind.SUBACCOUNTS: "chow",
@@ -62,7 +62,7 @@ class Creation:
         clock: Clock,
         intents: Intents,
         disk: Disk,
-        strongbox: Strongbox | None = None,
+        secret_backend: SecretBackend | None = None,
         make_profile: MakeProfile | None = None,
     ) -> None:
         """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
@@ -73,7 +73,7 @@ class Creation:
         self._clock = clock
         self._intents = intents
         self._disk = disk
-        self._strongbox = strongbox
+        self._secret_backend = secret_backend
         self._make_profile = make_profile
         self._uid = ""
         self._key_store: KeyStore | None = None
@@ -82,7 +82,7 @@ class Creation:
         self._account_info: AccountInfo | None = None
         self._busy: set[CreationKind] = set()
         self._running: set[asyncio.Task[Any]] = set()
-        self._unkept: dict[str, UnsavedKeys] = {}
+        self._unsaved: dict[str, UnsavedKeys] = {}
 
     @property
     def uid(self) -> str:
@@ -95,7 +95,7 @@ class Creation:
         if account.info is not None:
             self._copies, self._account_info = account.info.is_copy_trader, account.info
         try:
-            self._key_store = await self._disk.run(KeyStore, folder, self._strongbox)
+            self._key_store = await self._disk.run(KeyStore, folder, self._secret_backend)
         except KeyStoreUnusable as problem:
             self._trouble = str(problem)
             self.opened.set()
@@ -110,7 +110,7 @@ class Creation:
         sending = {task for task in self._running if task.get_name() == "creating"}
         if sending:
             await asyncio.wait(sending, timeout=GRACE_S)
-        for intent in tuple(self._unkept):
+        for intent in tuple(self._unsaved):
             with suppress(Withheld):
                 await self.keep(intent)
         for task in tuple(self._running):
@@ -130,9 +130,9 @@ class Creation:
         return self._key_store.where if self._key_store is not None else "nowhere yet"
 
     @property
-    def holds_unkept(self) -> bool:
+    def holds_unsaved(self) -> bool:
         """Whether something was told that is in memory only; the end of the session may lose it."""
-        return bool(self._unkept)
+        return bool(self._unsaved)
 
     def offers(self, kind: CreationKind) -> bool:
         """Whether the account may have this at all, as far as is known."""
@@ -180,7 +180,7 @@ class Creation:
             return None
         intent = open_intents[0]
         details = intent.details
-        if intent.id in self._unkept:
+        if intent.id in self._unsaved:
             return await self.keep(intent.id)
         sentence = f"{details.get('title', kind)}: {details.get('why', f'it is {intent.state}')}"
         return CreationStatus(intent.id, kind, intent.state, sentence, str(details.get("next", "")))
@@ -212,7 +212,7 @@ class Creation:
             task.exception()
 
     async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
-        requested_keys = () if isinstance(request, CreateSubaccountRequest) else keys_asked(request)
+        requested_keys = () if isinstance(request, CreateSubaccountRequest) else requested_keys_of(request)
         intent = await self._begin(kind, request)
         try:
             names = await self._reserve(intent, kind, requested_keys)
@@ -304,7 +304,7 @@ class Creation:
             return await self._broker_created(intent, request, reply.rows)
         issued_keys, others = match_issued_keys(requested_keys, reply.rows, reply.undecodable_rows)
         shown = [covered(row.received) for row in (*reply.rows, *reply.undecodable_rows)]
-        self._unkept[intent] = UnsavedKeys(kind, requested_keys, names, issued_keys, others, shown)
+        self._unsaved[intent] = UnsavedKeys(kind, requested_keys, names, issued_keys, others, shown)
         return await self.keep(intent)
 
     async def _broker_created(
@@ -321,42 +321,42 @@ class Creation:
 
     async def keep(self, intent: str) -> CreationStatus:
         """Put what was told on disk, or try so again; raises Withheld where nothing waits for it."""
-        unkept = self._unkept.get(intent)
-        if unkept is None:
+        unsaved = self._unsaved.get(intent)
+        if unsaved is None:
             raise Withheld(("Everything that was told is kept already.",))
         try:
-            await self._disk.run(unkept.keep, self._ready_key_store(), intent, self._clock.wall_ms())
+            await self._disk.run(unsaved.keep, self._ready_key_store(), intent, self._clock.wall_ms())
         except KeyStoreUnusable as problem:
-            await self._acknowledge(intent, unkept, {"kept": f"in memory only: {problem}"})
+            await self._acknowledge(intent, unsaved, {"kept": f"in memory only: {problem}"})
             sentence = f"Created, and NOT KEPT YET: {problem}"
             remedy = (
                 "Do not quit. It is held in memory and not shown before it is on disk; try again when that is mended."
             )
             rows = tuple(
-                CreatedItem(requested_key.title, "created, not kept yet", None) for requested_key in unkept.requested
+                CreatedItem(requested_key.title, "created, not kept yet", None) for requested_key in unsaved.requested
             )
-            return CreationStatus(intent, unkept.kind, State.ACKNOWLEDGED, sentence, remedy, rows, kept=False)
-        self._unkept.pop(intent, None)
-        await self._acknowledge(intent, unkept, {"kept": self.where})
-        return await self._kept(intent, unkept)
+            return CreationStatus(intent, unsaved.kind, State.ACKNOWLEDGED, sentence, remedy, rows, kept=False)
+        self._unsaved.pop(intent, None)
+        await self._acknowledge(intent, unsaved, {"kept": self.where})
+        return await self._kept(intent, unsaved)
 
-    async def _acknowledge(self, intent: str, unkept: UnsavedKeys, details: Mapping[str, Any]) -> None:
-        if not unkept.acknowledged:
-            unkept.acknowledged = True
-            await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unkept.reply, **details})
+    async def _acknowledge(self, intent: str, unsaved: UnsavedKeys, details: Mapping[str, Any]) -> None:
+        if not unsaved.acknowledged:
+            unsaved.acknowledged = True
+            await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unsaved.reply, **details})
 
-    async def _kept(self, intent: str, unkept: UnsavedKeys) -> CreationStatus:
-        rows, missing = unkept.rows(), ", ".join(unkept.missing)
+    async def _kept(self, intent: str, unsaved: UnsavedKeys) -> CreationStatus:
+        rows, missing = unsaved.rows(), ", ".join(unsaved.missing)
         done = sum(row.good is True for row in rows)
-        outcome = f"{done} of {len(unkept.requested)} created with a key, kept in {self.where}."
+        outcome = f"{done} of {len(unsaved.requested)} created with a key, kept in {self.where}."
         if missing:
-            remedy = what_to_do(unkept.kind, missing)
+            remedy = what_to_do(unsaved.kind, missing)
             why = f"{outcome} The reply does not speak of {missing}."
             await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
-            return CreationStatus(intent, unkept.kind, State.UNKNOWN, why, remedy, rows)
+            return CreationStatus(intent, unsaved.kind, State.UNKNOWN, why, remedy, rows)
         details = {"outcome": outcome, "rows": [f"{row.title}: {row.sentence}" for row in rows]}
         await self._intents.note(intent, State.SETTLED, details)
-        return CreationStatus(intent, unkept.kind, State.SETTLED, outcome, rows=rows)
+        return CreationStatus(intent, unsaved.kind, State.SETTLED, outcome, rows=rows)
 
     @staticmethod
     def made(intent: Intent) -> bool:
@@ -371,7 +371,7 @@ class Creation:
 
     # Keys given out
 
-    async def entries(self) -> list[Entry]:
+    async def entries(self) -> list[StoredKey]:
         """Every key in the key store; raises KeyStoreUnusable."""
         return await self._disk.run(self._ready_key_store().entries)
 
@@ -384,7 +384,7 @@ class Creation:
         """Whether a key can be made a profile of this program."""
         return self._make_profile is not None
 
-    async def make_profile(self, name: str, entry: Entry) -> str:
+    async def make_profile(self, name: str, entry: StoredKey) -> str:
         """Make a profile of a key and return its file; raises NotWritten or KeyStoreUnusable."""
         if self._make_profile is None:
             raise NotWritten("There is no place for profiles here.")
@@ -409,7 +409,7 @@ class Creation:
             await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
             await self._discard([entry.name for entry in await self.entries() if entry.intent == intent.id])
             return
-        if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unkept:
+        if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unsaved:
             return
         names = details.get("vault", ())
         complete_names = {entry.name for entry in await self.entries() if entry.intent == intent.id and entry.complete}

@@ -27,7 +27,7 @@ class RequestedKey:
     label: str = ""
 
 
-def keys_asked(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[RequestedKey, ...]:
+def requested_keys_of(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[RequestedKey, ...]:
     """The keys that a request asks for."""
     if isinstance(request, CreateCopyKeyRequest):
         return (RequestedKey(COPY_TITLE, request.passphrase),)

@@ -33,7 +33,7 @@ class KeyStoreUnusable(Exception):
     """What is given out cannot be kept; one sentence and what to do."""
 
 
-class Strongbox(Protocol):
+class SecretBackend(Protocol):
     """Where secrets are put in the place of files: the system's keyring."""
 
     where: str
@@ -65,7 +65,7 @@ class IssuedKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredKey:
     """A key in the key store, without its secrets.
 
     `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session;
@@ -101,16 +101,16 @@ class Secrets:
 class KeyStore:
     """The keys given out to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
 
-    def __init__(self, folder: Path | None, strongbox: Strongbox | None = None) -> None:
+    def __init__(self, folder: Path | None, secret_backend: SecretBackend | None = None) -> None:
         """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
         self._files: _Folder | _Memory = _Memory() if folder is None else _Folder(folder)
-        self._strongbox = strongbox
+        self._secret_backend = secret_backend
         self._files.finish_what_was_begun()
 
     @property
     def where(self) -> str:
         """Where keys are kept, in words."""
-        return self._strongbox.where if self._strongbox is not None else self._files.where
+        return self._secret_backend.where if self._secret_backend is not None else self._files.where
 
     def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
         """Take a free name for a key that is about to be asked for, and keep its passphrase; returns the name."""
@@ -143,11 +143,11 @@ class KeyStore:
         values = self._read(name)
         if values.get("told"):
             return
-        if self._strongbox is not None:
-            self._strongbox.drop(_boxed(name, values))
+        if self._secret_backend is not None:
+            self._secret_backend.drop(_boxed(name, values))
         self._files.remove(name)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StoredKey]:
         """Every key, newest first; a file that cannot be read is listed by its name alone."""
         entries = [self._entry(name) for name in self._files.names()]
         return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
@@ -155,19 +155,19 @@ class KeyStore:
     def secrets(self, name: str) -> Secrets:
         """The secrets of an entry, for who asks to see or use them."""
         values = self._read(name)
-        if values.get("kept_in") and self._strongbox is not None:
-            values = {**values, **self._strongbox.get(_boxed(name, values))}
+        if values.get("kept_in") and self._secret_backend is not None:
+            values = {**values, **self._secret_backend.get(_boxed(name, values))}
         return Secrets(
             *(SecretStr(str(values[secret_name])) if values.get(secret_name) else None for secret_name in _SECRETS)
         )
 
     def _write(self, name: str, public: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
         has = {"has": [secret_name for secret_name in _SECRETS if secrets.get(secret_name)]}
-        if self._strongbox is None:
+        if self._secret_backend is None:
             self._files.replace(name, _text({**public, **has}, secrets))
             return
-        self._strongbox.put(_boxed(name, public), secrets)
-        self._files.replace(name, _text({**public, **has, "kept_in": self._strongbox.where}, {}))
+        self._secret_backend.put(_boxed(name, public), secrets)
+        self._files.replace(name, _text({**public, **has, "kept_in": self._secret_backend.where}, {}))
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
@@ -177,13 +177,13 @@ class KeyStore:
                 f"{self._files.location(name)} cannot be read as TOML. Look at it in an editor."
             ) from None
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> StoredKey:
         location = self._files.location(name)
         try:
             values, unreadable = self._read(name), ""
         except KeyStoreUnusable as problem:
             values, unreadable = {}, str(problem)
-        return Entry(
+        return StoredKey(
             name=name,
             intent=str(values.get("intent", "")),
             kind=str(values.get("kind", "")),

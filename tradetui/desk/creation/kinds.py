@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from tradetui.desk.creation.issued_keys import keys_asked
+from tradetui.desk.creation.issued_keys import requested_keys_of
 from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.desk.intents.journal import State
 from tradetui.wire.models.broker import CreateSubaccountRequest
@@ -86,7 +86,7 @@ def titles_of(request: CreationRequest) -> tuple[str, ...]:
     """The names of what a request asks for."""
     if isinstance(request, CreateSubaccountRequest):
         return (request.subaccount_name,)
-    return tuple(requested_key.title for requested_key in keys_asked(request))
+    return tuple(requested_key.title for requested_key in requested_keys_of(request))
 
 
 def what_to_do(kind: CreationKind, title: str) -> str:

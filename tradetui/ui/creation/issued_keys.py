@@ -1,4 +1,4 @@
-"""Keys in the key store: covered until asked for, copied without being shown, made profiles in one step."""
+"""The keys issued to this account: covered until asked for, copied without being shown, made profiles in one step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable, Secrets
+from tradetui.desk.creation.key_store import KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.tables.columns import UNKNOWN
-from tradetui.ui.creation.ask_line import TextDialog
+from tradetui.ui.creation.titles import BREAKPOINTS
+from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -30,29 +31,29 @@ WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the pas
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
 
-class GivenKeysDialog(ModalScreen[None]):
+class IssuedKeysDialog(ModalScreen[None]):
     """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "given('reveal')", "Show"),
-        Binding("a", "given('copy(\"api_key\")')", "Copy the API key"),
-        Binding("s", "given('copy(\"secret\")')", "Copy the secret"),
-        Binding("x", "given('copy(\"passphrase\")')", "Copy the passphrase"),
-        Binding("m", "given('make_profile')", "Make it a profile"),
-        Binding("j", "given('cursor(1)')", "Down"),
-        Binding("k", "given('cursor(-1)')", "Up"),
+        Binding("v", "issued('reveal')", "Show"),
+        Binding("a", "issued('copy(\"api_key\")')", "Copy the API key"),
+        Binding("s", "issued('copy(\"secret\")')", "Copy the secret"),
+        Binding("x", "issued('copy(\"passphrase\")')", "Copy the passphrase"),
+        Binding("m", "issued('make_profile')", "Make it a profile"),
+        Binding("j", "issued('cursor(1)')", "Down"),
+        Binding("k", "issued('cursor(-1)')", "Up"),
     ]
 
-    async def action_given(self, action: str) -> None:
+    async def action_issued(self, action: str) -> None:
         """Do this with the list, once it is there."""
-        for keys in self.query(GivenKeys):
+        for keys in self.query(IssuedKeys):
             await keys.run_action(action)
 
 
-class GivenKeys(Vertical):
+class IssuedKeys(Vertical):
     """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
 
-    def __init__(self, creation: Creation, entries: Sequence[Entry]) -> None:
+    def __init__(self, creation: Creation, entries: Sequence[StoredKey]) -> None:
         super().__init__(classes="given")
         self._creation = creation
         self._entries = entries
@@ -74,13 +75,13 @@ class GivenKeys(Vertical):
         return self.query_one(OptionList)
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> StoredKey | None:
         """The key under the cursor."""
         at = self._list.highlighted
         return self._entries[at] if at is not None and at < len(self._entries) else None
 
     @staticmethod
-    def _words(entry: Entry) -> str:
+    def _words(entry: StoredKey) -> str:
         state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  asked for, never told"
         if entry.unreadable:
             state = "  CANNOT BE READ"
@@ -110,7 +111,7 @@ class GivenKeys(Vertical):
         lines.append(self._line("kept in", entry.location))
         self.query_one("#card", Static).update(Content("\n").join(lines))
 
-    def _value(self, entry: Entry, name: str) -> str:
+    def _value(self, entry: StoredKey, name: str) -> str:
         if self._shown is None:
             return COVERED if name in entry.has else UNKNOWN
         value: SecretStr | None = getattr(self._shown, name)
@@ -163,3 +164,32 @@ class GivenKeys(Vertical):
             return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
 
         self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))
+
+
+class IssuedKeysScreen(IssuedKeysDialog):
+    """Opens at once and fills in."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+
+    def __init__(self, creation: Creation) -> None:
+        super().__init__(classes="dialog -creating")
+        self._creation = creation
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Keys given out"
+            box.border_subtitle = "Esc closes"
+            yield Static(sanitized("reading …"), id="said", markup=False)
+
+    async def on_mount(self) -> None:
+        """Read the key store."""
+        message_line = self.query_one("#said", Static)
+        try:
+            entries = await self._creation.entries()
+        except KeyStoreUnusable as problem:
+            message_line.update(sanitized(problem))
+            return
+        message_line.display = False
+        await self.query_one(Vertical).mount(IssuedKeys(self._creation, entries))
+        self.query_one(OptionList).focus()

@@ -10,9 +10,9 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.intents.intents import Withheld
 from tradetui.ui.creation.form import CreationForm
-from tradetui.ui.creation.issued_keys_screen import GivenKeysScreen
+from tradetui.ui.creation.issued_keys import IssuedKeysScreen
 from tradetui.ui.creation.result import ResultDialog
-from tradetui.ui.creation.titles import GIVEN_KEYS, TITLES, choices
+from tradetui.ui.creation.titles import ISSUED_KEYS, TITLES, choices
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.sanitize import notify
 
@@ -33,8 +33,8 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
 
 def _open_named(app: App[Any], creation: Creation, name: str) -> None:
     """Open one of the choices."""
-    if name == GIVEN_KEYS:
-        app.push_screen(GivenKeysScreen(creation))
+    if name == ISSUED_KEYS:
+        app.push_screen(IssuedKeysScreen(creation))
         return
     kind = next(kind for kind in CreationKind if TITLES[kind] == name)
     app.run_worker(_open(app, creation, kind), group="creating", exit_on_error=False)

@@ -15,11 +15,11 @@ from textual.content import Content
 from textual.widgets import Button, OptionList, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable
+from tradetui.desk.creation.key_store import KeyStoreUnusable, StoredKey
 from tradetui.desk.creation.kinds import CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
-from tradetui.ui.creation.issued_keys import GivenKeys, GivenKeysDialog
+from tradetui.ui.creation.issued_keys import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.sanitize import notify, sanitized
@@ -35,7 +35,7 @@ _HEADS = {
 _MARKS = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", "$warn")}
 
 
-class ResultDialog(GivenKeysDialog):
+class ResultDialog(IssuedKeysDialog):
     """Stays until it is closed; Enter pressed once too often does not close it unread."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -86,7 +86,7 @@ class ResultDialog(GivenKeysDialog):
         await holder.remove_children()
         entries = await self._entries()
         if entries:
-            await holder.mount(GivenKeys(self._creation, entries))
+            await holder.mount(IssuedKeys(self._creation, entries))
         self._focus()
 
     def _focus(self) -> None:
@@ -96,7 +96,7 @@ class ResultDialog(GivenKeysDialog):
         else:
             self.query_one("#close", Button).focus()
 
-    async def _entries(self) -> list[Entry]:
+    async def _entries(self) -> list[StoredKey]:
         names = {row.entry for row in self._created.rows if row.entry is not None}
         if not names or not self._created.kept:
             return []

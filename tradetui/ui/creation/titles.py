@@ -10,7 +10,7 @@ from tradetui.desk.creation.kinds import CreationKind
 if TYPE_CHECKING:
     from tradetui.desk.creation.creation import Creation
 
-GIVEN_KEYS: Final = "Keys given out"
+ISSUED_KEYS: Final = "Keys given out"
 TITLES: Final[Mapping[str, str]] = {
     "create-subaccounts": "Create sub-accounts with API keys",
     "create-broker-subaccount": "Create a broker sub-account",
@@ -23,4 +23,4 @@ BREAKPOINTS: Final = [(0, "-short"), (44, "-roomy")]
 
 def choices(creation: Creation) -> list[str]:
     """What can be opened, as far as the account may have it."""
-    return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), GIVEN_KEYS]
+    return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), ISSUED_KEYS]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tradetui.desk.creation.key_store import Entry, KeyStoreUnusable, Secrets
+from tradetui.desk.creation.key_store import KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
@@ -59,7 +59,7 @@ class ProfileMaker:
         self._flags = flags
         self._made = made
 
-    def __call__(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
+    def __call__(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         """Write it and return its file; raises NotWritten."""
         try:
             file = self._written(name, entry, secrets, own_uid)
@@ -68,7 +68,7 @@ class ProfileMaker:
         self._made(name)
         return file
 
-    def _written(self, name: str, entry: Entry, secrets: Secrets, own_uid: str) -> str:
+    def _written(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         check_name(name, "profile")
         if name in profile_names(self._loaded.environ, self._flags):
             raise ConfigurationError(
@@ -90,7 +90,7 @@ class ProfileMaker:
         write_profile(file, self._settings(entry, own_uid, credentials), f"tradetui profile {name}, of a key given out")
         return str(file)
 
-    def _settings(self, entry: Entry, own_uid: str, credentials: Mapping[str, Any]) -> dict[str, Any]:
+    def _settings(self, entry: StoredKey, own_uid: str, credentials: Mapping[str, Any]) -> dict[str, Any]:
         profile = self._loaded.profile
         uid = entry.uid or (own_uid if entry.kind == CreationKind.COPY_KEY else "")
         settings: dict[str, Any] = {

@@ -18,10 +18,10 @@ from pydantic import SecretStr
 from tradetui.cli import main
 from tradetui.commands.bootstrap import open_desk
 from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.given_keys import KeyringBox, ProfileMaker
+from tradetui.commands.issued_keys import KeyringBox, ProfileMaker
 from tradetui.commands.run_tui import profile_choices
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import Entry, IssuedKey, KeyStore, KeyStoreUnusable, Secrets
+from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
@@ -184,7 +184,7 @@ def maker(server: dict[str, Any], config: Callable[..., Path]) -> ProfileMaker:
     return ProfileMaker(load({}, flags), flags)
 
 
-def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") -> Entry:
+def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") -> StoredKey:
     key_store = KeyStore(tmp_path / "vault")
     name = key_store.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
     key_store.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
