@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.commands.readme_keys import README, with_table
 from tradetui.cli import build_parser
@@ -34,10 +37,18 @@ def test_every_command_named_exists() -> None:
     assert commands - {"speaks"} <= known
 
 
-def test_the_library_lines_run_as_printed() -> None:
+@pytest.mark.parametrize("known", [True, False], ids=["known key", "unknown key"])
+def test_the_library_lines_run_as_printed(
+    server: dict[str, Any], capsys: pytest.CaptureFixture[str], known: bool
+) -> None:
     code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
-    compile(code[1], "README.md", "exec")
-    from tradetui.exchange import Credentials, ExchangeClient
-
-    assert ExchangeClient(Credentials("key", "secret", "passphrase"), "https://api.bitget.com")
+    key = next(profile for profile in server["profiles"] if profile["name"] == "hedge")
+    lines = code[1].replace("https://api.bitget.com", server["base_url"])
+    if known:
+        credentials = f'Credentials("{key["api_key"]}", "{key["secret"]}", "{key["passphrase"]}")'
+        lines = lines.replace('Credentials("key", "secret", "passphrase")', credentials)
+    exec(compile(lines, "README.md", "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    assert ("trade_id=" in printed) is known
+    assert printed.startswith("AuthenticationFailed: futures.fills: ") is not known

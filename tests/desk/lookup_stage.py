@@ -52,9 +52,9 @@ class LookupStage:
             exchange_state.keys[place] = replace(exchange_state.keys[place], permissions=permissions)
         self.key = key = exchange_state.keys[place]
         self.budget = LocalBudget(clock=self.clock, random=Random(1))
-        self.client = ExchangeReader.in_process(
-            carry(self.sandbox),
+        self.client = ExchangeReader(
             Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
+            app=carry(self.sandbox),
             clock=self.clock,
             random=Random(1),
             budget=self.budget,

@@ -289,8 +289,8 @@ class OneAddress:
         """Read an endpoint of an account ten times a second, which its own limit allows."""
         key = next(key for key in self.exchange_state.keys if key.name == account)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-        client = ExchangeReader.in_process(
-            self, credentials, clock=self.clock, random=random.Random(1), budget=budget, priority=Priority.FEED
+        client = ExchangeReader(
+            credentials, app=self, clock=self.clock, random=random.Random(1), budget=budget, priority=Priority.FEED
         )
         end = now() + seconds
         while now() < end:

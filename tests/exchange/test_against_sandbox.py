@@ -52,9 +52,7 @@ class Setting:
         texts = {"api_key": key.api_key, "secret": key.secret, "passphrase": key.passphrase, **changed}
         budget = LocalBudget(share=1.0, clock=self.clock, random=random.Random(1))
         credentials = Credentials(**texts)
-        return ExchangeClient.in_process(
-            self.sandbox, credentials, clock=self.clock, budget=budget, random=random.Random(1)
-        )
+        return ExchangeClient(credentials, app=self.sandbox, clock=self.clock, budget=budget, random=random.Random(1))
 
     def uid(self, name: str = "hedge") -> str:
         return next(key.uid for key in self.exchange_state.keys if key.name == name)
@@ -208,9 +206,9 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(priorities: tuple[
         await asyncio.sleep(chance.uniform(0.02, 0.32))
 
     key = next(key for key in setting.exchange_state.keys if key.name == "hedge")
-    client = ExchangeClient.in_process(
-        far_away,
+    client = ExchangeClient(
         Credentials(key.api_key, key.secret, key.passphrase),
+        app=far_away,
         clock=setting.clock,
         budget=LocalBudget(share=1.0, clock=setting.clock, random=chance),
         random=chance,

@@ -45,9 +45,7 @@ class Book:
 
 def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
     app = Scripted(script)
-    return ExchangeReader.in_process(
-        app, CREDENTIALS, clock=FixedClock(), budget=NoBudget(), random=random.Random(1)
-    ), app
+    return ExchangeReader(CREDENTIALS, app=app, clock=FixedClock(), budget=NoBudget(), random=random.Random(1)), app
 
 
 class FixedClock:
@@ -308,7 +306,7 @@ async def test_pages_are_read_within_the_budget() -> None:
         return Say(data={"fillList": rows, "endId": end})
 
     clock = LoopClock(START_MS)
-    client = ExchangeReader.in_process(Scripted(script, clock.wall_ms), CREDENTIALS, clock=clock)
+    client = ExchangeReader(CREDENTIALS, app=Scripted(script, clock.wall_ms), clock=clock)
     assert len(await ids(client.futures.iter_fills(product_type=USDT))) == 1500
     assert asyncio.get_running_loop().time() == pytest.approx(3 * 1.002, abs=0.1)
 

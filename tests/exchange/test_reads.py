@@ -43,7 +43,7 @@ USDT = "USDT-FUTURES"
 def reader(script: Callable[[Seen], Say | Exception], **options: Any) -> tuple[ExchangeReader, Scripted]:
     clock = LoopClock(START_MS)
     app = Scripted(script, clock.wall_ms)
-    return ExchangeReader.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1), **options), app
+    return ExchangeReader(CREDENTIALS, app=app, clock=clock, random=random.Random(1), **options), app
 
 
 def refused(code: str, msg: str = "no", status: int = 400, **more: Any) -> Say:
@@ -76,13 +76,13 @@ async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     ).decode()
     app = Scripted(lambda seen: Say(data=[]))
-    client = ExchangeReader.in_process(app, Credentials(KEY, pem, PASSPHRASE, rsa=True), clock=LoopClock(START_MS))
+    client = ExchangeReader(Credentials(KEY, pem, PASSPHRASE, rsa=True), app=app, clock=LoopClock(START_MS))
     await client.futures.accounts(product_type=USDT)
     (seen,) = app.seen
     message = prehash(seen.headers["access-timestamp"], "GET", seen.path, seen.query)
     signature = base64.b64decode(seen.headers["access-sign"])
     key.public_key().verify(signature, message, padding.PKCS1v15(), hashes.SHA256())
-    wrong = ExchangeReader.in_process(app, Credentials(KEY, "no key", PASSPHRASE, rsa=True), clock=LoopClock(START_MS))
+    wrong = ExchangeReader(Credentials(KEY, "no key", PASSPHRASE, rsa=True), app=app, clock=LoopClock(START_MS))
     with pytest.raises(NotSent, match="RSA private key cannot be read"):
         await wrong.futures.accounts(product_type=USDT)
     assert len(app.seen) == 1
@@ -97,7 +97,7 @@ async def test_demo_says_so_in_a_header_that_is_not_signed() -> None:
 async def test_public_endpoints_carry_no_key() -> None:
     clock = LoopClock(START_MS)
     app = Scripted(lambda seen: Say(data={"serverTime": str(START_MS)}), clock.wall_ms)
-    client = ExchangeReader.in_process(app, None, clock=clock)
+    client = ExchangeReader(None, app=app, clock=clock)
     await client.public.time()
     assert not [name for name in app.seen[0].headers if name.startswith("access")]
     with pytest.raises(ExchangeError, match="API key"):

@@ -71,7 +71,7 @@ def client(script: Callable[[Seen], Say | Exception], **options: Any) -> tuple[E
         return script(seen)
 
     app = Scripted(answer, clock.wall_ms)
-    return ExchangeClient.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1), **options), app
+    return ExchangeClient(CREDENTIALS, app=app, clock=clock, random=random.Random(1), **options), app
 
 
 def posts(app: Scripted) -> list[Seen]:
@@ -253,7 +253,7 @@ async def test_a_carrier_built_to_read_refuses_to_write() -> None:
     with pytest.raises(ExchangeError):
         await trader.write(REVERSAL)
     # And a reader's calls refuse before the transport does.
-    reader = ExchangeReader.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
+    reader = ExchangeReader(CREDENTIALS, app=app, clock=LoopClock(START_MS))
     with pytest.raises(ReadOnly):
         await reader._calls.call(_reverse(), reader.priority, body=b"{}")
     assert posts(app) == []
@@ -280,7 +280,7 @@ async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> N
 @pytest.mark.parametrize("name", sorted(CREATING))
 async def test_without_leave_to_create_nothing_is_created(name: str) -> None:
     _, app = client(lambda seen: Say(data=DONE))
-    trader = TradingClient.in_process(app, CREDENTIALS, clock=LoopClock(START_MS))
+    trader = TradingClient(CREDENTIALS, app=app, clock=LoopClock(START_MS))
     assert not hasattr(trader, "subaccounts") and not hasattr(trader, "copytrading")
     assert not hasattr(trader.broker, "create_subaccount")
     creation: Request[Any] = CREATIONS[name]
@@ -330,6 +330,6 @@ async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
 async def test_a_time_of_any_size_says_nothing_about_the_clock() -> None:
     clock = LoopClock(START_MS)
     app = Scripted(lambda seen: Say(data=DONE), lambda: 10**400)
-    trader = ExchangeClient.in_process(app, CREDENTIALS, clock=clock, random=random.Random(1))
+    trader = ExchangeClient(CREDENTIALS, app=app, clock=clock, random=random.Random(1))
     assert (await trader.write(REVERSAL)).rows[0].order_id == "123"
     assert trader.server_clock.offset_ms is None

@@ -152,9 +152,9 @@ class Weather:
         exchange_state.still = True
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False))
         key = exchange_state.keys[0]
-        self.client = ExchangeClient.in_process(
-            self.sandbox,
+        self.client = ExchangeClient(
             Credentials(key.api_key, key.secret, key.passphrase),
+            app=self.sandbox,
             clock=self.clock,
             budget=NoBudget(),
             random=random.Random(1),

@@ -101,7 +101,7 @@ async def scene(
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
     else:
         exchange, credentials = Scripted(script, clock.wall_ms), CREDENTIALS
-    client = ExchangeClient.in_process(exchange, credentials, clock=clock, random=random.Random(3), budget=NoBudget())
+    client = ExchangeClient(credentials, app=exchange, clock=clock, random=random.Random(3), budget=NoBudget())
     async with session(folder, client, clock, ids) as (creation, intents):
         yield Scene(creation, intents, client, folder, exchange)
     await client.aclose()

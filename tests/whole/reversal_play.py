@@ -335,9 +335,7 @@ class Play:
         """A session in monitor mode tries to send."""
         key = next(key for key in self.sandbox.exchange_state.keys if key.uid == self.uid)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-        reader = ExchangeReader.in_process(
-            self.network, credentials, clock=self.clock, random=Random(1), budget=NoBudget()
-        )
+        reader = ExchangeReader(credentials, app=self.network, clock=self.clock, random=Random(1), budget=NoBudget())
         assert not hasattr(reader.futures, "reverse")
         http_request = HttpRequest("POST", REVERSAL_PATH, {}, b"{}")
 

@@ -90,9 +90,9 @@ async def scene(
         book.live_triggers.clear()
         book.fills.clear()
     random = Random(seed)
-    client = ExchangeClient.in_process(
-        sandbox,
+    client = ExchangeClient(
         Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
+        app=sandbox,
         clock=clock,
         random=random,
         budget=NoBudget(),

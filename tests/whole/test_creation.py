@@ -78,7 +78,7 @@ async def test_what_was_kept_signs_requests(tmp_path: Path) -> None:
         kept = await on.creation.secrets("alphaone")
         assert kept.api_key and kept.secret and kept.passphrase
         credentials = Credentials(kept.api_key.get_secret_value(), kept.secret, kept.passphrase)
-        reader = ExchangeReader.in_process(on.sandbox, credentials, clock=on.client.clock, budget=NoBudget())
+        reader = ExchangeReader(credentials, app=on.sandbox, clock=on.client.clock, budget=NoBudget())
         reply = await reader.spot.fills()
         assert reply.rows == ()
         await reader.aclose()

@@ -58,7 +58,7 @@ def open_demo_desk(
     )
     options: dict[str, Any] = {"clock": clock, "random": random, "budget": budget}
     writing = ExchangeClient if account_admin else TradingClient
-    client = (ExchangeReader if read_only else writing).in_process(sandbox, credentials, **options)
+    client = (ExchangeReader if read_only else writing)(credentials, app=sandbox, **options)
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,

@@ -64,8 +64,8 @@ class ExchangeReader:
     budget, which the client closes, counts this process alone and half of every limit unless another is given
     (`SharedBudget` counts with all processes of the user). Over the network, `tls` verifies certificates in place of
     the usual one and `proxy` is the proxy to go through (`parse_proxy`; the environment's is never asked here), or
-    `httpx_transport_factory` makes one of httpx's transports each time it is called; the other end of `transport` is
-    whatever it is.
+    `httpx_transport_factory` makes one of httpx's transports each time it is called. In place of the network, `app` is
+    an ASGI application in this process, or the other end of `transport` is whatever it is.
     """
 
     _may_write = False
@@ -85,11 +85,14 @@ class ExchangeReader:
         timeouts: Timeouts | None = None,
         tls: ssl.SSLContext | None = None,
         proxy: Proxy | None = None,
+        app: AsgiApp | None = None,
         transport: Transport | None = None,
         httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
         read_only = not self._may_write
         timeouts = timeouts or Timeouts()
+        if app is not None:
+            transport = InProcessTransport(app, timeouts=timeouts, read_only=read_only)
         if transport is None:
             connect = calling.network(
                 parse_base_url(base_url),
@@ -133,14 +136,6 @@ class ExchangeReader:
             link=self.link,
             random=random,
         )
-
-    @classmethod
-    def in_process(
-        cls, app: AsgiApp, credentials: Credentials | None, *, timeouts: Timeouts | None = None, **options: Any
-    ) -> Self:
-        """A client whose exchange is an ASGI application in this process; options as for the constructor."""
-        transport = InProcessTransport(app, timeouts=timeouts, read_only=not cls._may_write)
-        return cls(credentials, transport=transport, timeouts=timeouts, **options)
 
     @property
     def futures(self) -> FuturesReading:
