@@ -12,11 +12,12 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
-from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.columns import COLUMNS
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.wire.models.futures import FuturesFill
 
 
 class Program(App[None]):
@@ -43,12 +44,12 @@ class Program(App[None]):
 
     async def on_mount(self) -> None:
         archive = await self._disk.run(Archive, self._file)
-        self._rows = ArchiveRows(archive, self._disk, Selection(Kind.FILL), changed=self._show)
+        self._rows = ArchiveRows(archive, self._disk, Selection(FuturesFill), changed=self._show)
         await self._rows.refresh()
         self._table.focus()
 
     @property
-    def _table(self) -> RecordTable:
+    def _table(self) -> RecordTable[object]:
         return self.query_one(RecordTable)
 
     def _show(self) -> None:

@@ -112,11 +112,11 @@ async def ready(desk: Desk) -> Preview:
     """A preview of the first position that may be confirmed."""
     execution = desk.execution
     assert execution is not None
-    while not desk.snapshot("positions").rows or execution.intents.trouble:  # noqa: ASYNC110 - as a person looks
+    while not desk.positions.snapshot.rows or execution.intents.trouble:  # noqa: ASYNC110 - as a person looks
         await asyncio.sleep(0.01)
     while True:
         # The panel may still show the leg that was reversed the round before.
-        target = execution.target_of(desk.snapshot("positions").rows[0])
+        target = execution.target_of(desk.positions.snapshot.rows[0])
         preview = await execution.preview(target)
         if not execution.blocking_reasons(preview, preview.subject):
             return preview

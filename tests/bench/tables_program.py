@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
 
 from textual.app import App, ComposeResult
 from textual.containers import Grid
@@ -21,10 +22,6 @@ from tradetui.ui.table.record_table import RecordTable
 ROWS = 100
 WIDTH = 10
 NAMES = ("symbol", "a", "b", "c", "d", "e", "f", "g")
-COLUMNS: Sequence[Column] = (
-    text_column("symbol", "Symbol", WIDTH),
-    *(number_column(name, name.upper(), WIDTH) for name in NAMES[1:]),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +36,12 @@ class Row:
     e: Decimal
     f: Decimal
     g: Decimal
+
+
+COLUMNS: Sequence[Column[Row]] = (
+    text_column("symbol", "Symbol", WIDTH, lambda row: row.symbol),
+    *(number_column(name, name.upper(), WIDTH, attrgetter(name)) for name in NAMES[1:]),
+)
 
 
 def rows_at(second: int) -> list[Row]:

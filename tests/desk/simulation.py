@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
@@ -139,7 +140,7 @@ class Simulation:
 
     def _check_fills(self) -> None:
         """Between the newest and the oldest fill shown none is missing, unless the feed says that some are."""
-        snapshot = self.desk.feeds["fills"].snapshot
+        snapshot = self.desk.fills.snapshot
         if snapshot.note or not snapshot.rows or snapshot.error is not None:
             return
         for product_type in self.product_types:
@@ -159,14 +160,14 @@ class Simulation:
 
     def converged(self) -> None:
         """Once nothing moves any more, the desk shows what the exchange holds."""
-        feeds, exchange_state = self.desk.feeds, self.exchange_state
+        desk, exchange_state = self.desk, self.exchange_state
         orders = {f"{each}|{row['orderId']}": row for each in self.product_types for row in self.held("orders", each)}
-        shown = {row.key: row for row in feeds["orders"].snapshot.rows}
+        shown = {row.key: row for row in desk.orders.snapshot.rows}
         assert orders.keys() == shown.keys(), f"orders differ (seed {self.seed})"
-        assert all(str(shown[key].status) == row["status"] for key, row in orders.items())
+        assert all(str(shown[key].record.status) == row["status"] for key, row in orders.items())
         fills = [f"{each}|{row['tradeId']}" for each in self.product_types for row in self.held("fills", each)]
-        assert set(feeds["fills"].snapshot.keys) <= set(fills)
-        count = len(feeds["fills"].snapshot.keys)
+        assert set(desk.fills.snapshot.keys) <= set(fills)
+        count = len(desk.fills.snapshot.keys)
         newest = sorted(
             (
                 (int(row["cTime"]), f"{each}|{row['tradeId']}")
@@ -175,13 +176,13 @@ class Simulation:
             ),
             reverse=True,
         )[:count]
-        assert {key for _, key in newest[: count // 2]} <= set(feeds["fills"].snapshot.keys)
+        assert {key for _, key in newest[: count // 2]} <= set(desk.fills.snapshot.keys)
         triggers = {
             f"{each}|{row['orderId']}": row["planStatus"]
             for each in self.product_types
             for row in self.held("triggers", each)
         }
-        seen = {row.key: row.plan_status for row in feeds["triggers"].snapshot.rows}
+        seen = {row.key: row.record.plan_status for row in desk.triggers.snapshot.rows}
         missing = [key for key in triggers if key not in seen]
         assert len(seen) >= min(500, len(triggers)), f"{len(missing)} triggers missing (seed {self.seed})"
         assert all(triggers[key] == status for key, status in seen.items())
@@ -190,22 +191,22 @@ class Simulation:
             for each in self.product_types
             for row in exchange_state.positions(self.uid, each)
         }
-        held = {row.key: row.size for row in feeds["positions"].snapshot.rows}
+        held = {row.key: row.size for row in desk.positions.snapshot.rows}
         assert held == positions, f"positions differ (seed {self.seed})"
         equity = {
             f"{each}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
             for each in self.product_types
             for row in exchange_state.futures_accounts(self.uid, each)
         }
-        assert {row.key: row.account_equity for row in feeds["accounts"].snapshot.rows} == equity
-        for name, feed in feeds.items():
+        assert {row.key: row.record.account_equity for row in desk.accounts.snapshot.rows} == equity
+        for name, feed in desk.feeds.items():
             assert feed.snapshot.error is None, f"{name}: {feed.snapshot.error} (seed {self.seed})"
 
     def held(self, book: str, product_type: ProductType) -> Sequence[Any]:
         """What the exchange holds."""
         return self.exchange_state.rows(self.uid, book, product_type)
 
-    def _watch(self, feed: Feed) -> None:
+    def _watch(self, feed: Feed[FeedRow]) -> None:
         inner = feed.reader.read
 
         async def read() -> Any:
@@ -218,7 +219,7 @@ class Simulation:
 
         feed.reader.read = read  # type: ignore[method-assign]
 
-    def _published(self, feed: Feed) -> None:
+    def _published(self, feed: Feed[FeedRow]) -> None:
         if not self.checked:
             return
         snapshot = feed.snapshot

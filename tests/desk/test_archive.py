@@ -10,61 +10,62 @@ import pytest
 
 from tests.desk.rows import fill, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Hole, Kind, Selection
+from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Hole, Selection
 from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 
-FILLS = Selection(Kind.FILL)
-
-
-def fills(numbers: range, **other: str) -> list[ProductRow]:
-    return [ProductRow(USDT, fill(number, **other)) for number in numbers]
+FILLS = Selection(FuturesFill)
 
 
-def test_rows_come_back_as_they_were(tmp_path: Path):
+def fills(numbers: range, *, symbol: str = "BTCUSDT") -> list[ProductRow[FuturesFill]]:
+    return [ProductRow(USDT, fill(number, symbol=symbol)) for number in numbers]
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     file = tmp_path / "account" / "archive.sqlite"
     archive = Archive(file)
     rows = fills(range(20))
-    assert archive.add(Kind.FILL, rows, {USDT: [Hole("7", 5), Hole("3")]}) == {row.key for row in rows}
+    assert archive.add(FuturesFill, rows, {USDT: [Hole("7", 5), Hole("3")]}) == {row.key for row in rows}
     archive.close()
     again = Archive(file)
-    assert again.newest(Kind.FILL, USDT, 100) == rows[::-1]
+    assert again.newest(FuturesFill, USDT, 100) == rows[::-1]
     assert list(again.fills(USDT)) == [row.record for row in rows]
     assert again.holes(USDT) == [Hole("7", 5), Hole("3")]
     assert again.holes(COIN) == []
-    assert again.newest(Kind.FILL, USDT, 1)[0].record.received == rows[-1].record.received
+    assert again.newest(FuturesFill, USDT, 1)[0].record.received == rows[-1].record.received
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated():
+def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated() -> None:
     archive = Archive(None)
-    assert len(archive.add(Kind.FILL, fills(range(5)))) == 5
-    assert archive.add(Kind.FILL, fills(range(5))) == set()
+    assert len(archive.add(FuturesFill, fills(range(5)))) == 5
+    assert archive.add(FuturesFill, fills(range(5))) == set()
     waiting, ended = ProductRow(USDT, trigger(1, "executing")), ProductRow(USDT, trigger(1, "executed", NOW_MS))
-    archive.add(Kind.TRIGGER, [waiting])
-    assert archive.add(Kind.TRIGGER, [ended]) == {ended.key}
-    assert archive.newest(Kind.TRIGGER, USDT, 10) == [ended]
+    archive.add(TriggerOrder, [waiting])
+    assert archive.add(TriggerOrder, [ended]) == {ended.key}
+    assert archive.newest(TriggerOrder, USDT, 10) == [ended]
     assert archive.count(FILLS) == 5
 
 
-def test_two_product_types_may_use_one_id():
+def test_two_product_types_may_use_one_id() -> None:
     archive = Archive(None)
-    archive.add(Kind.FILL, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
     assert archive.count(FILLS) == 2
-    assert archive.count(Selection(Kind.FILL, product_type=COIN)) == 1
+    assert archive.count(Selection(FuturesFill, product_type=COIN)) == 1
 
 
-def test_a_step_that_fails_leaves_nothing_behind():
+def test_a_step_that_fails_leaves_nothing_behind() -> None:
     archive = Archive(None)
     with pytest.raises(OverflowError):  # no integer SQLite could hold
-        archive.add(Kind.FILL, fills(range(3)), {USDT: [Hole("1", 2**70)]})
+        archive.add(FuturesFill, fills(range(3)), {USDT: [Hole("1", 2**70)]})
     assert archive.count(FILLS) == 0
 
 
-def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path):
+def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "archive.sqlite"
     Archive(file).close()
     connection = sqlite3.connect(file)
@@ -75,30 +76,30 @@ def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path):
     assert file.exists()
 
 
-def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path):
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None:
     file = tmp_path / "archive.sqlite"
     file.write_bytes(b"this is no database, " * 400)
     archive = Archive(file)
-    archive.add(Kind.FILL, fills(range(3)))
+    archive.add(FuturesFill, fills(range(3)))
     assert archive.count(FILLS) == 3
     kept = [each for each in tmp_path.iterdir() if "damaged" in each.name]
     assert len(kept) == 1
     assert kept[0].read_bytes().startswith(b"this is no database")
 
 
-def test_without_a_file_it_holds_the_newest_only():
+def test_without_a_file_it_holds_the_newest_only() -> None:
     archive = Archive(None)
     for start in range(0, KEPT_IN_MEMORY + 500, 500):
-        archive.add(Kind.FILL, fills(range(start, start + 500)))
+        archive.add(FuturesFill, fills(range(start, start + 500)))
     assert archive.trimmed
     assert archive.count(FILLS) == KEPT_IN_MEMORY
-    assert archive.newest(Kind.FILL, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
+    assert archive.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
 
 
-async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path):
+async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
     archive._connection.execute("PRAGMA max_page_count=1")
-    shelf = WriteBuffer(Kind.FILL, InlineDisk())
+    shelf = WriteBuffer(FuturesFill, InlineDisk())
     await shelf.open(archive)
     await shelf.put(fills(range(2_000)))
     assert shelf.trouble is not None
@@ -109,23 +110,23 @@ async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path
     assert archive.count(FILLS) == 2_001
 
 
-def test_selections():
+def test_selections() -> None:
     archive = Archive(None)
-    archive.add(Kind.FILL, fills(range(10)) + fills(range(10, 14), symbol="ETHUSDT"))
-    assert archive.count(Selection(Kind.FILL, symbol="ethusdt")) == 4
+    archive.add(FuturesFill, fills(range(10)) + fills(range(10, 14), symbol="ETHUSDT"))
+    assert archive.count(Selection(FuturesFill, symbol="ethusdt")) == 4
     middle = NOW_MS - 10_000_000 + 5_000
-    assert archive.count(Selection(Kind.FILL, since=middle)) == 9
-    assert archive.count(Selection(Kind.FILL, until=middle)) == 6
-    assert archive.count(Selection(Kind.TRIGGER)) == 0
+    assert archive.count(Selection(FuturesFill, since=middle)) == 9
+    assert archive.count(Selection(FuturesFill, until=middle)) == 6
+    assert archive.count(Selection(TriggerOrder)) == 0
 
 
 @pytest.mark.parametrize("newest", [True, False])
-async def test_every_row_is_reachable_in_either_direction(newest: bool):
+async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     archive = Archive(None)
     # Many at one moment: the id decides, and ids of other lengths are older or newer as numbers are.
     rows = [ProductRow(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
     rows.append(ProductRow(USDT, fill(0, NOW_MS - 3, tradeId="99")))
-    archive.add(Kind.FILL, rows)
+    archive.add(FuturesFill, rows)
     ordered = sorted(rows, key=lambda row: row.time_order, reverse=newest)
     table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
     assert table.count == 0
@@ -148,24 +149,24 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool):
     assert await table.locate(f"{USDT}|nobody") is None
 
 
-async def test_rows_that_come_in_are_seen_after_a_refresh():
+async def test_rows_that_come_in_are_seen_after_a_refresh() -> None:
     archive = Archive(None)
-    archive.add(Kind.FILL, fills(range(10)))
+    archive.add(FuturesFill, fills(range(10)))
     heard = []
     table = ArchiveRows(archive, InlineDisk(), FILLS, changed=lambda: heard.append(1))
     await table.refresh()
     before = table.generation
-    archive.add(Kind.FILL, fills(range(10, 12)))
+    archive.add(FuturesFill, fills(range(10, 12)))
     await table.refresh()
     assert table.count == 12
     assert table.generation > before
     assert len(heard) == 2
-    narrowed = table.view(Selection(Kind.FILL, symbol="nothing"), newest=False)
+    narrowed = table.view(Selection(FuturesFill, symbol="nothing"), newest=False)
     await narrowed.refresh()
     assert narrowed.count == 0
 
 
-async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: Path):
+async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: Path) -> None:
     disk = ThreadDisk()
     file = tmp_path / "archive.sqlite"
     archive = await disk.run(Archive, file)
@@ -197,6 +198,7 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
     beside = await shown(count // 2 + PAGE)
     assert max(first, last, beside) < 0.1
     assert middle < 0.5
-    assert table.row(count - 1).trade_id == str(10**18)  # type: ignore[union-attr]
+    oldest = table.row(count - 1)
+    assert oldest is not None and oldest.record.trade_id == str(10**18)
     await disk.run(archive.close)
     disk.close()

@@ -20,7 +20,7 @@ from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.enums import PositionMode
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
 
@@ -48,7 +48,7 @@ def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
     return ProductRow(ProductType.USDT_FUTURES, record) if ENDPOINTS[table].startswith("futures") else record
 
 
-def column(table: str, id_: str) -> Column:
+def column(table: str, id_: str) -> Column[Any]:
     return next(each for each in every_column(table) if each.id == id_)
 
 
@@ -95,7 +95,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
     position = Position(
         product_type=ProductType.USDT_FUTURES,
         symbol="BTCUSDT",
-        leg="short",
+        leg=PositionSide.SHORT,
         size=Decimal("0.5"),
         mode=PositionMode.HEDGE,
         source=FromFills(),
@@ -117,7 +117,7 @@ def coin_position(symbol: str, profit: str, mark: str | None) -> Position:
     return Position(
         product_type=ProductType.COIN_FUTURES,
         symbol=symbol,
-        leg="long",
+        leg=PositionSide.LONG,
         size=Decimal(1),
         mode=PositionMode.HEDGE,
         source=FromFills(),
@@ -180,12 +180,14 @@ def test_no_words_of_a_side_nobody_knows_are_guessed() -> None:
 
 
 def test_ids_sort_as_the_numbers_they_are() -> None:
-    sort_key = column("fills", "orderId").sort_key
-    assert sort_key(fill(1, orderId="99")) < sort_key(fill(2, orderId="100"))
+    order_id = column("fills", "orderId")
+    longer, shorter = (ProductRow(ProductType.USDT_FUTURES, fill(1, orderId=text)) for text in ("100", "99"))
+    rows = view(MemoryRows([longer, shorter], ["100", "99"], 1), sort_key=order_id.sort_key)
+    assert [rows.key(place) for place in range(2)] == ["99", "100"]
 
 
 def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:
-    row = fill(1, at_ms=1_790_000_000_123)
+    row = ProductRow(ProductType.USDT_FUTURES, fill(1, at_ms=1_790_000_000_123))
     east = timezone(timedelta(hours=5, minutes=30))
     when = datetime.fromtimestamp(1_790_000_000, UTC)
     assert column("fills", "cTime").cell(row, UTC)[0] == when.strftime("%m-%d %H:%M:%S")
@@ -263,4 +265,4 @@ def test_every_table_has_a_choice() -> None:
 )
 def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, tone: Tone) -> None:
     column = next(column for column in COLUMNS["triggers"] if column.id == "planStatus")
-    assert column.cell(trigger(1, status), UTC) == (status, tone)
+    assert column.cell(ProductRow(ProductType.USDT_FUTURES, trigger(1, status)), UTC) == (status, tone)

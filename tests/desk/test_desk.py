@@ -11,15 +11,16 @@ import pytest
 from tests.desk.simulation import PRODUCT_TYPES, Simulation
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts import Alert, AlertKind
-from tradetui.desk.archive.database import Kind, Selection
+from tradetui.desk.archive.database import Selection
 from tradetui.desk.feeds.fill_history import KEPT
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
 USDT = ProductType.USDT_FUTURES
 
 
-async def test_five_feeds_come_up_and_the_header_has_its_totals():
+async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
     simulation = Simulation(seed=1)
     desk = simulation.desk
     changed: set[str] = set()
@@ -47,13 +48,13 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals():
     await desk.stop()
 
 
-async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path):
+async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path) -> None:
     simulation = Simulation(seed=2, data_dir=tmp_path)
     simulation.desk.start()
     await simulation.run(90)
     archive = simulation.desk.archive
     assert archive is not None
-    fills, triggers = archive.count(Selection(Kind.FILL)), archive.count(Selection(Kind.TRIGGER))
+    fills, triggers = archive.count(Selection(FuturesFill)), archive.count(Selection(TriggerOrder))
     assert fills >= 2_000
     assert triggers >= 300
     await simulation.desk.stop()
@@ -61,18 +62,18 @@ async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path):
     desk = simulation.desk = simulation.open_desk()
     desk.start()
     await simulation.run(3)
-    assert desk.feeds["fills"].snapshot.count == KEPT
-    assert desk.feeds["fills"].snapshot.note == "", "nothing is missing in between"
+    assert desk.fills.snapshot.count == KEPT
+    assert desk.fills.snapshot.note == "", "nothing is missing in between"
     assert simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"] - before <= 12
     assert desk.archive is not None
-    assert desk.archive.count(Selection(Kind.FILL)) >= fills
+    assert desk.archive.count(Selection(FuturesFill)) >= fills
     await desk.stop()
     assert desk.account is not None
     assert account_dir(tmp_path, desk.account).is_dir()
 
 
 @pytest.mark.parametrize("name", ["hedge", "one-way"])
-async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str):
+async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str) -> None:
     simulation = Simulation(seed=3, name=name, core_only=True)
     desk = simulation.desk
     desk.start()
@@ -85,21 +86,21 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
         for each in PRODUCT_TYPES
         for row in simulation.exchange_state.positions(simulation.uid, each)
     }
-    assert {row.key: row.size for row in desk.feeds["positions"].snapshot.rows} == held
+    assert {row.key: row.size for row in desk.positions.snapshot.rows} == held
     assert desk.live_stops is None
     await desk.stop()
 
 
-async def test_memory_holds_the_newest_only():
+async def test_memory_holds_the_newest_only() -> None:
     simulation = Simulation(seed=4, jitter=False)
     simulation.desk.start()
     await simulation.run(120)
-    assert simulation.desk.feeds["fills"].snapshot.count == KEPT
-    assert simulation.desk.feeds["triggers"].snapshot.count <= 500
+    assert simulation.desk.fills.snapshot.count == KEPT
+    assert simulation.desk.triggers.snapshot.count <= 500
     await simulation.desk.stop()
 
 
-async def test_alerts_for_what_happens_and_not_for_what_was_there():
+async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
     simulation = Simulation(seed=5, jitter=False)
     simulation.exchange_state.still = True
     desk = simulation.desk
@@ -122,7 +123,7 @@ async def test_alerts_for_what_happens_and_not_for_what_was_there():
     await desk.stop()
 
 
-async def test_no_task_and_no_call_is_left_after_the_end():
+async def test_no_task_and_no_call_is_left_after_the_end() -> None:
     before = asyncio.all_tasks()
     simulation = Simulation(seed=6)
     simulation.desk.start()

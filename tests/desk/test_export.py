@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +20,7 @@ from tradetui.desk.tables.columns import COLUMNS, Column, number_column, text_co
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
 from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import MemoryRows, view
+from tradetui.desk.tables.row_source import NO_ROWS, MemoryRows, RowSource, view
 from tradetui.wire.product_types import ProductType
 
 FILLS = [
@@ -34,7 +35,7 @@ def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def written(form: Format, rows: Any = ROWS, columns: Any = COLUMNS["fills"]) -> str:
+def written(form: Format, rows: RowSource[Any] = ROWS, columns: Sequence[Column[Any]] = COLUMNS["fills"]) -> str:
     stream = io.StringIO()
     assert write_rows(stream, rows, columns, form) == rows.count
     return stream.getvalue()
@@ -67,14 +68,13 @@ def test_nested_values_are_json() -> None:
 
 
 def test_the_order_and_the_filter_shown_are_the_ones_written() -> None:
-    shown = view(ROWS, sort_key=lambda row: row.price, reverse=True, keep=lambda row: row.price > 1)
+    shown = view(ROWS, sort_key=lambda row: row.record.price, reverse=True, keep=lambda row: row.record.price > 1)
     assert [row["price"] for row in read_csv(written(Format.CSV, shown))] == ["12345.678", "100.50"]
 
 
 def test_no_rows_are_an_empty_table() -> None:
-    none = MemoryRows((), (), 0)
-    assert written(Format.JSON, none) == "[]\n"
-    assert written(Format.CSV, none).count("\n") == 1
+    assert written(Format.JSON, NO_ROWS) == "[]\n"
+    assert written(Format.CSV, NO_ROWS).count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,10 @@ class Fields:
         self.second = second
 
 
-TWO: tuple[Column, ...] = (text_column("first", "First", 5), text_column("second", "Second", 5))
+TWO: tuple[Column[Fields], ...] = (
+    text_column("first", "First", 5, lambda row: row.first),
+    text_column("second", "Second", 5, lambda row: row.second),
+)
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=5))
@@ -134,7 +137,7 @@ def test_a_file_is_whole_or_not_there_and_nobody_elses_is_replaced(tmp_path: Pat
     assert len(read_csv(path.read_text(encoding="utf-8"))) == 2
     with pytest.raises(FileExistsError):
         save_rows(path, ROWS, COLUMNS["fills"], Format.CSV)
-    missing = MemoryRows([FILLS[0], None], ["a", "b"], 1)
+    missing: RowSource[object] = MemoryRows([FILLS[0], None], ["a", "b"], 1)
     before = path.read_bytes()
     with pytest.raises(RowsMissing):
         save_rows(path, missing, COLUMNS["fills"], Format.CSV, replace=True)
@@ -160,6 +163,5 @@ def test_names_say_what_whose_and_when_and_are_no_paths() -> None:
 
 
 def test_numbers_are_decimals_with_their_zeros() -> None:
-    row = type("Row", (), {"amount": Decimal("1.500")})()
-    columns = (number_column("amount", "Amount", 8),)
-    assert written(Format.CSV, MemoryRows([row], ["a"], 1), columns).splitlines()[1] == "1.500"
+    columns: tuple[Column[Decimal], ...] = (number_column("amount", "Amount", 8, lambda amount: amount),)
+    assert written(Format.CSV, MemoryRows([Decimal("1.500")], ["a"], 1), columns).splitlines()[1] == "1.500"

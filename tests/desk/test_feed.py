@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -11,26 +12,39 @@ import pytest
 from tests.desk.scripted import Clock
 from tradetui.desk.feeds.feed import Feed, Pace, Reading
 from tradetui.desk.feeds.scheduler import HEAD_START_S, SHOWING_S, Scheduler
-from tradetui.desk.feeds.snapshot import Freshness
+from tradetui.desk.feeds.snapshot import Freshness, Snapshot
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, RateLimited, Unreachable
+from tradetui.wire.product_types import ProductType
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row with a value that changes."""
+
+    key: str
+    value: str
+    product_type: ProductType = ProductType.USDT_FUTURES
+
+
+def rows(*texts: str) -> tuple[Row, ...]:
+    """Rows of texts such as `a=1`."""
+    return tuple(Row(key, value) for key, _, value in (text.partition("=") for text in texts))
 
 
 class Script:
     """A reader that gives what the test says."""
 
-    def __init__(self, *steps: Reading | Exception) -> None:
+    def __init__(self, *steps: Reading[Row] | Exception) -> None:
         self.steps = list(steps)
         self.reads = 0
         self.reading = 0
         self.takes = 0.0
         self.began: list[float] = []
-        self.answer: Callable[[], Reading | Exception] | None = None
+        self.answer: Callable[[], Reading[Row] | Exception] | None = None
 
-    def key(self, row: str) -> str:
-        return row.split("=")[0]
-
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[Row]:
         self.reads += 1
         self.reading += 1
         assert self.reading == 1, "two polls at once"
@@ -46,9 +60,10 @@ class Script:
             self.reading -= 1
 
 
-async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew():
+async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew() -> None:
     clock = Clock()
-    feed = Feed("orders", Script(Reading(["a=1", "b=1"]), Reading(["a=1", "b=1"]), Reading(["a=2", "b=1"])), 2.0, clock)
+    script = Script(Reading(rows("a=1", "b=1")), Reading(rows("a=1", "b=1")), Reading(rows("a=2", "b=1")))
+    feed = Feed("orders", script, 2.0, clock)
     await feed.poll()
     first = feed.snapshot
     clock.seconds += 2
@@ -63,17 +78,17 @@ async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew(
     assert feed.snapshot.key(0) == "a"
 
 
-async def test_an_error_is_a_state_beside_the_last_good_rows():
+async def test_an_error_is_a_state_beside_the_last_good_rows() -> None:
     clock = Clock()
     problem = Unreachable("no connection", remedy="Check the network.")
-    feed = Feed("orders", Script(Reading(["a=1"], undecodable_rows=1), problem, Reading(["a=1"])), 2.0, clock)
-    heard = []
+    feed = Feed("orders", Script(Reading(rows("a=1"), undecodable_rows=1), problem, Reading(rows("a=1"))), 2.0, clock)
+    heard: list[Snapshot[FeedRow]] = []
     feed.subscribe(lambda each: heard.append(each.snapshot))
     await feed.poll()
     read_at = feed.snapshot.read_at
     clock.seconds += 2
     await feed.poll()
-    assert feed.snapshot.rows == ("a=1",)
+    assert feed.snapshot.rows == rows("a=1")
     assert feed.snapshot.undecodable_rows == 1
     assert feed.snapshot.read_at == read_at
     assert feed.snapshot.error is not None
@@ -84,15 +99,15 @@ async def test_an_error_is_a_state_beside_the_last_good_rows():
     assert len(heard) == 3
 
 
-async def test_a_part_that_failed_shows_the_others_but_does_not_make_them_younger():
+async def test_a_part_that_failed_shows_the_others_but_does_not_make_them_younger() -> None:
     clock = Clock()
-    partly = Reading(["a=2"], error=AuthenticationFailed("no", code="40006"))
-    feed = Feed("orders", Script(Reading(["a=1"]), partly), 2.0, clock)
+    partly = Reading(rows("a=2"), error=AuthenticationFailed("no", code="40006"))
+    feed = Feed("orders", Script(Reading(rows("a=1")), partly), 2.0, clock)
     await feed.poll()
     read_at = feed.snapshot.read_at
     clock.seconds += 2
     await feed.poll()
-    assert feed.snapshot.rows == ("a=2",)
+    assert feed.snapshot.rows == rows("a=2")
     assert feed.snapshot.read_at == read_at
     assert feed.snapshot.error is not None
     assert feed.failures == 1
@@ -110,16 +125,16 @@ async def test_a_part_that_failed_shows_the_others_but_does_not_make_them_younge
         (10.0, 50.1, Freshness.DEAD),
     ],
 )
-async def test_stale_after_two_intervals_dead_after_five(interval: float, age: float, state: Freshness):
+async def test_stale_after_two_intervals_dead_after_five(interval: float, age: float, state: Freshness) -> None:
     clock = Clock()
-    feed = Feed("x", Script(Reading([])), interval, clock)
+    feed = Feed("x", Script(Reading(rows())), interval, clock)
     assert feed.freshness is Freshness.LOADING
     await feed.poll()
     clock.seconds += age
     assert feed.freshness is state
 
 
-def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval():
+def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval() -> None:
     random = Random(1)
     feed = Feed("triggers", Script(), 10.0, Clock())
     for failures, ceiling in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 5.0), (5, 5.0), (60, 5.0)):
@@ -134,10 +149,10 @@ def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval():
 
 @pytest.mark.parametrize("partly", [False, True])
 @pytest.mark.parametrize("pace", Pace)
-async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(pace: Pace, partly: bool):
+async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(pace: Pace, partly: bool) -> None:
     random = Random(1)
     refusal = RateLimited("too many")
-    script = Script(*[Reading(["a=1"], error=refusal) if partly else refusal] * 9, Reading(["a=1"]))
+    script = Script(*[Reading(rows("a=1"), error=refusal) if partly else refusal] * 9, Reading(rows("a=1")))
     feed = Feed("orders", script, 2.0, Clock())
     feed.pace = pace
     for refused in range(1, 10):
@@ -149,14 +164,14 @@ async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_pea
     assert feed.pause(0.1, random) <= feed.wait
 
 
-def scheduler(*feeds: Feed) -> Scheduler:
+def scheduler(*feeds: Feed[Row]) -> Scheduler:
     return Scheduler(feeds, Random(7))
 
 
 @pytest.mark.looptime
-async def test_polls_keep_the_interval_and_are_armed_after_the_last_ended():
+async def test_polls_keep_the_interval_and_are_armed_after_the_last_ended() -> None:
     script = Script()
-    script.answer = lambda: Reading(["a=1"])
+    script.answer = lambda: Reading(rows("a=1"))
     script.takes = 0.3
     feed = Feed("x", script, 2.0, Clock())
     running = scheduler(feed)
@@ -169,9 +184,9 @@ async def test_polls_keep_the_interval_and_are_armed_after_the_last_ended():
 
 
 @pytest.mark.looptime
-async def test_a_read_longer_than_the_interval_is_never_overtaken_and_brings_no_burst():
+async def test_a_read_longer_than_the_interval_is_never_overtaken_and_brings_no_burst() -> None:
     script = Script()
-    script.answer = lambda: Reading(["a=1"])
+    script.answer = lambda: Reading(rows("a=1"))
     script.takes = 7.0
     feed = Feed("x", script, 2.0, Clock())
     running = scheduler(feed)
@@ -185,7 +200,7 @@ async def test_a_read_longer_than_the_interval_is_never_overtaken_and_brings_no_
 
 
 @pytest.mark.looptime
-async def test_live_again_within_two_intervals_of_the_cause_going():
+async def test_live_again_within_two_intervals_of_the_cause_going() -> None:
     for interval in (1.0, 2.0, 5.0, 10.0):
         script = Script()
         script.answer = lambda: Unreachable("no connection")
@@ -195,16 +210,16 @@ async def test_live_again_within_two_intervals_of_the_cause_going():
         running.start()
         await asyncio.sleep(600)
         assert script.reads < 600 / 0.5
-        script.answer = lambda: Reading(["a=1"])
+        script.answer = lambda: Reading(rows("a=1"))
         await asyncio.sleep(2 * interval)
         assert feed.snapshot.error is None, interval
         await running.stop()
 
 
 @pytest.mark.looptime
-async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
+async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once() -> None:
     script = Script()
-    script.answer = lambda: Reading(["a=1"])
+    script.answer = lambda: Reading(rows("a=1"))
     feed = Feed("x", script, 1.0, Clock())
     running = scheduler(feed)
     running.start()
@@ -227,11 +242,11 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once():
 
 
 @pytest.mark.looptime
-async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
+async def test_the_first_is_read_before_the_others_which_wait_only_so_long() -> None:
     for takes, begins in ((0.1, 0.1 + SHOWING_S), (5.0, HEAD_START_S)):
         scripts = {name: Script() for name in ("accounts", "positions")}
         for script in scripts.values():
-            script.answer = lambda: Reading(["a=1"])
+            script.answer = lambda: Reading(rows("a=1"))
         scripts["positions"].takes = takes
         feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
         running = Scheduler(feeds, Random(7), first="positions")
@@ -243,9 +258,9 @@ async def test_the_first_is_read_before_the_others_which_wait_only_so_long():
 
 
 @pytest.mark.looptime
-async def test_a_step_of_the_clock_brings_no_burst():
+async def test_a_step_of_the_clock_brings_no_burst() -> None:
     script = Script()
-    script.answer = lambda: Reading(["a=1"])
+    script.answer = lambda: Reading(rows("a=1"))
     clock = Clock()
     feed = Feed("x", script, 1.0, clock)
     running = scheduler(feed)
@@ -260,10 +275,10 @@ async def test_a_step_of_the_clock_brings_no_burst():
 
 
 @pytest.mark.looptime
-async def test_one_feed_down_takes_nothing_from_the_others():
+async def test_one_feed_down_takes_nothing_from_the_others() -> None:
     down, well = Script(), Script()
     down.answer = lambda: Unreachable("no connection")
-    well.answer = lambda: Reading(["a=1"])
+    well.answer = lambda: Reading(rows("a=1"))
     running = scheduler(Feed("down", down, 1.0, Clock()), Feed("well", well, 1.0, Clock()))
     running.start()
     await asyncio.sleep(30)
@@ -272,26 +287,26 @@ async def test_one_feed_down_takes_nothing_from_the_others():
 
 
 @pytest.mark.looptime
-async def test_reads_that_wait_for_a_shared_budget_make_nothing_stale_up_to_three_intervals():
+async def test_reads_that_wait_for_a_shared_budget_make_nothing_stale_up_to_three_intervals() -> None:
     script = Script()
-    script.answer = lambda: Reading(["a=1"])
+    script.answer = lambda: Reading(rows("a=1"))
     feed = Feed("positions", script, 2.0, LoopClock(0))
     script.takes = 6.0
     await feed.poll()
     await asyncio.sleep(11.9)
-    assert feed.freshness is Freshness.FRESH
+    states = [feed.freshness]
     await asyncio.sleep(0.2)
-    assert feed.freshness is Freshness.STALE
+    assert [*states, feed.freshness] == [Freshness.FRESH, Freshness.STALE]
     script.takes = 60.0
     await feed.poll()
     assert feed.cadence == 6.0
 
 
 async def test_a_listener_that_fails_ends_neither_the_feed_nor_the_others() -> None:
-    feed = Feed("orders", Script(Reading(["a=1"]), Reading(["a=2"])), 2.0, Clock())
+    feed = Feed("orders", Script(Reading(rows("a=1")), Reading(rows("a=2"))), 2.0, Clock())
     heard: list[int] = []
 
-    def fail(_: Feed) -> None:
+    def fail(_: object) -> None:
         raise LookupError("no widget of that name")
 
     feed.subscribe(fail)
@@ -304,10 +319,10 @@ async def test_a_listener_that_fails_ends_neither_the_feed_nor_the_others() -> N
 @pytest.mark.looptime
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("first", [None, "positions"])
-async def test_a_stop_in_the_moment_a_wait_ends_is_not_lost(first: str | None):
+async def test_a_stop_in_the_moment_a_wait_ends_is_not_lost(first: str | None) -> None:
     scripts = {name: Script() for name in ("positions", "orders")}
     for script in scripts.values():
-        script.answer = lambda: Reading([])
+        script.answer = lambda: Reading(rows())
     feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
     scheduler = Scheduler(feeds, Random(1), first=first)
     read = asyncio.Event()

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills import FillsReader
 from tradetui.desk.feeds.multi_product import UndecodableRows
+from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.reply import UndecodableRow
 
 FILLS = "futures.fills"
@@ -31,7 +33,7 @@ def reader(client: ScriptedClient, *histories: FillHistory) -> FillsReader:
     return FillsReader({each.product_type: each for each in histories}, client.clock)
 
 
-async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page():
+async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
     past = history(client)
@@ -44,10 +46,10 @@ async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page()
         last = await fills.read()
     assert past.complete
     assert last.note == ""
-    assert [row.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
+    assert [row.record.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
 
 
-def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well():
+def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well() -> None:
     unreadable = UndecodableRows("tradeId")
     unreadable.add([UndecodableRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
     unreadable.add([UndecodableRow(1, "not an object", "?")])
@@ -56,7 +58,7 @@ def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well():
     assert len(unreadable) == 1
 
 
-async def test_a_quiet_poll_asks_for_what_is_new_only():
+async def test_a_quiet_poll_asks_for_what_is_new_only() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
     past = history(client)
@@ -69,7 +71,7 @@ async def test_a_quiet_poll_asks_for_what_is_new_only():
     assert request.start_time == NOW_MS - 10_000_000 + 89_000 - 60_000  # type: ignore[attr-defined]
 
 
-async def test_a_fill_that_comes_late_is_found_within_the_overlap():
+async def test_a_fill_that_comes_late_is_found_within_the_overlap() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(0, 90, 2)]
     past = history(client)
@@ -80,7 +82,7 @@ async def test_a_fill_that_comes_late_is_found_within_the_overlap():
     assert f"{USDT}|{fill(31).trade_id}" in {row.key for row in past.rows}
 
 
-async def test_a_long_absence_is_closed_without_a_gap():
+async def test_a_long_absence_is_closed_without_a_gap() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(50)]
     archive = Archive(None)
@@ -93,11 +95,11 @@ async def test_a_long_absence_is_closed_without_a_gap():
     await again.read_newest(1.0)
     while await again.read_hole():
         pass
-    assert archive.count(Selection(Kind.FILL)) == 2_000
+    assert archive.count(Selection(FuturesFill)) == 2_000
     assert len(list(again.rows)) == KEPT
 
 
-async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_another_session():
+async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_another_session() -> None:
     client = ScriptedClient(page=10)
     client.rows[FILLS, USDT] = [fill(number) for number in range(20)]
     archive = Archive(None)
@@ -124,10 +126,10 @@ async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_anothe
     await another.read_newest(2.0)
     while await another.read_hole():
         pass
-    assert archive.count(Selection(Kind.FILL)) == 75
+    assert archive.count(Selection(FuturesFill)) == 75
 
 
-async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read():
+async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
     archive = Archive(None)
@@ -142,11 +144,11 @@ async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_re
     await past.attach(archive)
     while await past.read_hole():
         pass
-    assert archive.count(Selection(Kind.FILL)) == 300
+    assert archive.count(Selection(FuturesFill)) == 300
     assert past.complete
 
 
-async def test_a_start_before_the_binding_is_given_up_after_one_refusal():
+async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
     past = history(client)
@@ -165,7 +167,7 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal():
     assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
 
 
-async def test_a_hole_that_is_refused_is_never_taken_for_closed():
+async def test_a_hole_that_is_refused_is_never_taken_for_closed() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
     past = history(client)
@@ -188,7 +190,7 @@ async def test_a_hole_that_is_refused_is_never_taken_for_closed():
     assert past.complete
 
 
-async def test_one_product_type_down_takes_nothing_from_the_others():
+async def test_one_product_type_down_takes_nothing_from_the_others() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1)]
     client.rows[FILLS, COIN] = [fill(2)]
@@ -206,7 +208,7 @@ async def test_one_product_type_down_takes_nothing_from_the_others():
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), page=st.integers(2, 9), fault=st.sampled_from([0.0, 0.1, 0.3]))
-def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float):
+def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
     """Rows come in before any page, some of them late, and any page may fail; in the end all are there once."""
 
     async def scenario() -> None:
@@ -244,10 +246,10 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float):
         while await past.read_hole():
             pass
         wanted = {row.key for row in rows}
-        kept = {row.record.key for _, row in archive.page(Selection(Kind.FILL), None, 10_000)}
+        kept = {row.record.key for _, row in archive.page(Selection(FuturesFill), None, 10_000)}
         assert wanted == kept
-        newest = sorted(rows, key=lambda row: (row.c_time, row.trade_id), reverse=True)[:KEPT]
-        assert {row.key for row in newest} == {row.record.key for row in past.rows}
+        newest = newest_first(ProductRow(USDT, row) for row in rows)[:KEPT]
+        assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
 
     asyncio.run(scenario())
 

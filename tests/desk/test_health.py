@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from tests.desk.scripted import Clock
-from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.feed import Feed, Reader
 from tradetui.desk.feeds.health import LinkState, health_of
 from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.exchange.rate_limit.limiter import Usage
 
@@ -26,8 +27,9 @@ def link(**other: Any) -> Any:
     return SimpleNamespace(**usual | other)
 
 
-def feeds(*broken: str, code: str | None = None) -> list[Feed]:
-    made = [Feed(name, None, 1.0, Clock()) for name in ("fills", "orders")]  # type: ignore[arg-type]
+def feeds(*broken: str, code: str | None = None) -> list[Feed[FeedRow]]:
+    reader = cast("Reader[FeedRow]", None)  # health looks at what was published, and nothing is read
+    made = [Feed(name, reader, 1.0, Clock()) for name in ("fills", "orders")]
     for feed in made:
         if feed.name in broken:
             feed.failures = 1
@@ -35,36 +37,36 @@ def feeds(*broken: str, code: str | None = None) -> list[Feed]:
     return made
 
 
-def test_before_the_first_reply_it_is_starting():
+def test_before_the_first_reply_it_is_starting() -> None:
     assert health_of(link(last_reply_at=None), feeds(), 10.0).state is LinkState.STARTING
 
 
-def test_all_well():
+def test_all_well() -> None:
     health = health_of(link(), feeds(), 10.0)
     assert (health.state, health.sentence) == (LinkState.CONNECTED, "")
 
 
-def test_one_feed_in_trouble_is_named_with_the_remedy():
+def test_one_feed_in_trouble_is_named_with_the_remedy() -> None:
     health = health_of(link(), feeds("orders"), 10.0)
     assert health.state is LinkState.DEGRADED
     assert health.sentence == "orders: It is not there"
     assert health.remedy == "Look for it."
 
 
-def test_nothing_gets_through():
+def test_nothing_gets_through() -> None:
     assert health_of(link(), feeds("orders", "fills"), 10.0).state is LinkState.DOWN
     assert health_of(link(down=True), feeds("orders"), 10.0).state is LinkState.DEGRADED, "one lost reply"
     assert health_of(link(down=True), feeds("orders"), 13.0).state is LinkState.DOWN
     assert health_of(link(last_reply_at=None), feeds("orders", "fills"), 10.0).state is LinkState.DOWN
 
 
-def test_an_exchange_that_answers_no_is_no_lost_link():
+def test_an_exchange_that_answers_no_is_no_lost_link() -> None:
     health = health_of(link(), feeds("orders", "fills", code="40012"), 10.0)
     assert (health.state, health.sentence) == (LinkState.REFUSED, "It is not there")
     assert health_of(link(down=True), feeds("orders", "fills", code="40012"), 13.0).state is LinkState.DOWN
 
 
-def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said():
+def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said() -> None:
     ahead = health_of(link(clock_warns=True, clock_offset_ms=-2_300), feeds(), 10.0)
     assert ahead.state is LinkState.DEGRADED
     assert "2.3 s ahead of" in ahead.sentence

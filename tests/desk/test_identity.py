@@ -30,14 +30,14 @@ def telling() -> ScriptedClient:
     return client
 
 
-async def test_the_exchange_goes_first():
+async def test_the_exchange_goes_first() -> None:
     identity = await asked(telling(), "7")
     assert (identity.uid, identity.origin, identity.known) == ("42", "exchange", True)
     assert identity.info is not None
 
 
 @pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
-async def test_then_the_profile_then_the_key(refusal: ExchangeError):
+async def test_then_the_profile_then_the_key(refusal: ExchangeError) -> None:
     client = telling()
     client.failing[INFO] = refusal
     assert (await asked(client, "7")).origin == "profile"
@@ -47,14 +47,14 @@ async def test_then_the_profile_then_the_key(refusal: ExchangeError):
     assert "bg_key" not in by_key.uid
 
 
-async def test_no_answer_is_no_word_of_the_exchange():
+async def test_no_answer_is_no_word_of_the_exchange() -> None:
     client = telling()
     client.failing[INFO] = Unreachable("no route")
     with pytest.raises(Unreachable):
         await asked(client, "7")
 
 
-async def test_address_environment_and_uid_are_the_account():
+async def test_address_environment_and_uid_are_the_account() -> None:
     one = AccountIdentity("https://a", "live", "42", "exchange")
     assert one.name == AccountIdentity("https://a", "live", "42", "profile").name
     others = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given
@@ -20,7 +21,7 @@ def request(names: tuple[str, ...], labels: tuple[str, ...] | None = None) -> Cr
         {"sub_account_name": name, "passphrase": f"Pass{name}", "label": label}
         for name, label in zip(names, labels or names, strict=True)
     ]
-    return CreateBatchRequest(accounts=asked)  # type: ignore[arg-type]
+    return CreateBatchRequest(accounts=asked)
 
 
 def row(name: str, shown: str | None, label: str | None = None) -> VirtualSubaccount:
@@ -35,7 +36,7 @@ def row(name: str, shown: str | None, label: str | None = None) -> VirtualSubacc
     )
 
 
-SHOWN = {
+SHOWN: dict[str, Callable[[str], str | None]] = {
     "itself": lambda name: name,
     "as an address": lambda name: f"{name}@virtual.example",
     "in capitals": str.upper,

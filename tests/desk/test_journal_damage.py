@@ -91,6 +91,8 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
 
 def statements() -> Iterator[str]:
     """Changes that another program can make to any row, column by column."""
+    table: str
+    columns: tuple[str, ...]
     for table, columns in (
         ("event", ("number", "at_ms", "monotonic_s")),
         ("intent", ("open",)),

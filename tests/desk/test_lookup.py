@@ -65,7 +65,7 @@ async def test_everything_is_read_once_in_the_exchanges_order(table: str, manner
 async def test_a_word_of_either_dialect_finds_its_rows(dialect: str, table: str, field: str, word: str) -> None:
     stage = LookupStage(ACCOUNTS[table], dialect=dialect)
     texts = {"startTime": "90d", "endTime": "0d"} if table == "transfers" else {}
-    lookup = stage.begin(table, **texts, **{field: word})
+    lookup = stage.begin(table, limit=None, **{**texts, field: word})
     await read_on(lookup, everything=True)
     documented = {"REBATE_REWARDS": "rebate rewards", "withdrawal": "withdrawl"}.get(word, word)
     assert ids_of(lookup, table) == [row[IDS[table]] for row in stage.book(table) if row[field] == documented] != []
@@ -114,7 +114,7 @@ async def test_what_was_stopped_goes_on_with_the_page_it_did_not_get() -> None:
     await asyncio.sleep(0)
     assert (lookup.state, lookup.rows.count) == (LookupState.STOPPED, 100)
     lookup.more()
-    assert lookup.state is LookupState.STOPPED
+    assert (lookup.state, lookup.rows.count) == (LookupState.STOPPED, 100)
     await read_on(lookup, everything=True)
     assert lookup.state is LookupState.COMPLETE
     assert ids_of(lookup, "spot-fills") == within(stage, "spot-fills", lookup)
@@ -155,7 +155,7 @@ async def test_what_may_pass_is_tried_once_more_without_a_word() -> None:
 async def test_a_refusal_is_a_sentence_and_is_remembered_for_ten_minutes(table: str) -> None:
     stage = LookupStage("hedge")
     assert stage.lookups.blocking_reason(table) is None
-    lookup = stage.begin(table, **({"subUid": "4200000001"} if table == "email" else {}))
+    lookup = stage.begin(table, limit=None, **({"subUid": "4200000001"} if table == "email" else {}))
     await read_on(lookup)
     assert lookup.state is LookupState.FAILED
     assert lookup.error is not None
@@ -295,7 +295,7 @@ async def test_a_lookup_goes_before_polls() -> None:
         priorities.append(priority)
         return await inner(what, priority, hold_s=hold_s)
 
-    stage.budget.acquire = acquire  # type: ignore[method-assign]
+    stage.budget.acquire = acquire  # type: ignore[assignment, method-assign]
     await read_on(stage.begin("spot-fills"))
     assert priorities == [Priority.INTERACTIVE]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_time_nobody_tells_anything_of_is_named_as_a_date() -> None:
 
 
 def test_the_sentence_is_the_requests_own() -> None:
-    request = LOOKUPS["spot-bills"].endpoint.request
+    request: type[Any] = LOOKUPS["spot-bills"].endpoint.request
     with pytest.raises(InvalidRequest) as refused:
         request(coin="USDT", groupType="gift")
     assert problems("spot-bills", coin="USDT", groupType="gift") == {"groupType": str(refused.value)}

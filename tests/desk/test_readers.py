@@ -8,7 +8,7 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.accounts_orders import OrdersReader
 from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.feeds.fill_history import FillHistory
@@ -25,26 +25,27 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
 POSITIONS, FILLS = "futures.positions", "futures.fills"
 
 
-async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone():
+async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone() -> None:
     client = ScriptedClient()
-    client.rows[ORDERS, USDT] = [order(number) for number in range(230)] + [order(500, "partially_filled")]
+    client.rows[ORDERS, USDT] = [*(order(number) for number in range(230)), order(500, "partially_filled")]
     client.rows[ORDERS, COIN] = [order(900)]
     orders = OrdersReader(client, [USDT, COIN])  # type: ignore[arg-type]
     reading = await orders.read()
     assert len(reading.rows) == 232
     assert [row.time_order for row in reading.rows] == sorted((row.time_order for row in reading.rows), reverse=True)
-    assert reading.rows[0].order_id == order(900).order_id
+    assert reading.rows[0].record.order_id == order(900).order_id
     client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
     assert len((await orders.read()).rows) == 229
 
 
-async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for():
+async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for() -> None:
     client = ScriptedClient()
     client.rows[ORDERS, USDT] = [order(1, cTime=str(NOW_MS - 400 * 86_400_000))]
     reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
@@ -55,7 +56,7 @@ async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_fo
     )
 
 
-async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_now():
+async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_now() -> None:
     client = ScriptedClient()
     client.rows[ORDERS, USDT] = [order(1)]
 
@@ -65,10 +66,10 @@ async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_
 
     client.before = fills_in_part
     reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
-    assert [row.status for row in reading.rows] == ["partially_filled"]
+    assert [row.record.status for row in reading.rows] == ["partially_filled"]
 
 
-async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_ones():
+async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_ones() -> None:
     client = ScriptedClient()
     client.rows[ORDERS, USDT] = [order(1), order(2)]
     feed = Feed("orders", OrdersReader(client, [USDT]), 2.0, client.clock)  # type: ignore[arg-type]
@@ -81,7 +82,7 @@ async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_
     assert str(feed.freshness) in ("stale", "dead")
 
 
-async def test_positions_and_fills_none_of_which_can_be_read_are_not_taken_for_none():
+async def test_positions_and_fills_none_of_which_can_be_read_are_not_taken_for_none() -> None:
     client = ScriptedClient()
     client.rows[POSITIONS, USDT] = [ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "1"})]
     client.rows[FILLS, USDT] = [fill(1)]
@@ -96,19 +97,19 @@ def triggers(client: ScriptedClient) -> TriggersReader:
     return TriggersReader(client, [USDT], InlineDisk())  # type: ignore[arg-type]
 
 
-async def test_all_three_plan_types_are_merged():
+async def test_all_three_plan_types_are_merged() -> None:
     client = ScriptedClient()
     client.failing[LIVE] = EndpointMissing("no", code="40404")
     client.rows[TRIGGERS, USDT] = [trigger(1), trigger(2, planType="track_plan"), trigger(3, planType="profit_loss")]
     reader = triggers(client)
     reading = await reader.read()
-    assert {row.order_id for row in reading.rows} == {row.order_id for row in client.rows[TRIGGERS, USDT]}
+    assert {row.record.order_id for row in reading.rows} == {trigger(number).order_id for number in (1, 2, 3)}
     assert reader.live is None
     assert reading.error is None
 
 
 @pytest.mark.parametrize("live_known", [True, False])
-async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_known: bool):
+async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_known: bool) -> None:
     client = ScriptedClient()
     old = trigger(1, "live")
     if live_known:
@@ -126,15 +127,15 @@ async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_k
     while True:
         polls += 1
         reading = await reader.read()
-        if any(row.order_id == ended.order_id for row in reading.rows):
+        if any(row.record.order_id == ended.order_id for row in reading.rows):
             break
         assert polls < 10
     assert polls == 1 if live_known else polls <= 5
-    assert reading.rows[0].order_id == ended.order_id
-    assert reading.rows[0].plan_status == "cancelled"
+    assert reading.rows[0].record.order_id == ended.order_id
+    assert reading.rows[0].record.plan_status == "cancelled"
 
 
-async def test_a_row_that_changes_is_updated_in_place():
+async def test_a_row_that_changes_is_updated_in_place() -> None:
     client = ScriptedClient()
     client.rows[TRIGGERS, USDT] = [trigger(1, "executing"), trigger(2)]
     reader = triggers(client)
@@ -143,12 +144,12 @@ async def test_a_row_that_changes_is_updated_in_place():
     await reader.read()
     client.rows[TRIGGERS, USDT] = [trigger(1, "executed", executeOrderId="7"), trigger(2)]
     reading = await reader.read()
-    assert [row.execute_order_id for row in reading.rows if row.order_id == trigger(1).order_id] == ["7"]
+    assert [row.record.execute_order_id for row in reading.rows if row.record.order_id == trigger(1).order_id] == ["7"]
     assert len(reading.rows) == 2
-    assert archive.count(Selection(Kind.TRIGGER)) == 2
+    assert archive.count(Selection(TriggerOrder)) == 2
 
 
-async def test_waiting_triggers_are_told_beside_the_history():
+async def test_waiting_triggers_are_told_beside_the_history() -> None:
     client = ScriptedClient()
     client.rows[LIVE, USDT] = [trigger(1, "live"), trigger(2, "live", planType="track_plan")]
     reader = triggers(client)
@@ -157,7 +158,7 @@ async def test_waiting_triggers_are_told_beside_the_history():
     assert len(reader.live) == 2
 
 
-async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back():
+async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back() -> None:
     client = ScriptedClient()
     archive = Archive(None)
     first = triggers(client)
@@ -168,7 +169,7 @@ async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_o
     second = triggers(client)
     await second.read()
     await second.attach(archive)
-    assert {row.order_id for row in (await second.read()).rows} == {trigger(1).order_id, trigger(2).order_id}
+    assert {row.record.order_id for row in (await second.read()).rows} == {trigger(1).order_id, trigger(2).order_id}
 
 
 def position(symbol: str = "BTCUSDT", total: str = "3") -> ReportedPosition:
@@ -180,7 +181,7 @@ def positions(client: ScriptedClient) -> PositionsReader:
     return PositionsReader(client, [USDT])  # type: ignore[arg-type]
 
 
-async def test_reported_positions_are_chosen_where_they_answer():
+async def test_reported_positions_are_chosen_where_they_answer() -> None:
     client = ScriptedClient()
     client.rows[POSITIONS, USDT] = [position(), position("ETHUSDT", "0")]
     reader = positions(client)
@@ -191,7 +192,7 @@ async def test_reported_positions_are_chosen_where_they_answer():
 
 
 @pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
-async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused):
+async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused) -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = refusal
     client.rows[FILLS, USDT] = [fill(1), fill(2), fill(3, tradeSide="close")]
@@ -207,9 +208,9 @@ async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | 
 @pytest.mark.parametrize(
     "trouble", [Unreachable("x"), Busy("x", code="40725"), RateLimited("x"), AuthenticationFailed("x", code="40006")]
 )
-async def test_any_other_error_chooses_nothing(trouble: Exception):
+async def test_any_other_error_chooses_nothing(trouble: Exception) -> None:
     client = ScriptedClient()
-    client.failing[POSITIONS] = trouble  # type: ignore[assignment]
+    client.failing[POSITIONS] = trouble
     reader = positions(client)
     with pytest.raises(type(trouble)):
         await reader.read()
@@ -223,7 +224,7 @@ async def test_any_other_error_chooses_nothing(trouble: Exception):
     assert reader.source == "reported"
 
 
-async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_step():
+async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_step() -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(number) for number in range(1_250)]
@@ -245,7 +246,7 @@ async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_st
     assert client.count(FILLS) == before + 1
 
 
-async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_path: object):
+async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_path: object) -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(number) for number in range(30)]
@@ -265,7 +266,7 @@ async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_p
 
 
 @pytest.mark.parametrize("with_file", [True, False])
-async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_file: bool):
+async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_file: bool) -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(1), fill(9, tradeSide="close")]
@@ -284,7 +285,7 @@ async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_
     assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
 
 
-async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_a_feed():
+async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_a_feed() -> None:
     polling, first = ScriptedClient(), ScriptedClient()
     polling.rows[POSITIONS, USDT] = first.rows[POSITIONS, USDT] = [position()]
     first.failing[POSITIONS] = Busy("busy")

@@ -21,11 +21,11 @@ class Row:
     value: Any = None
 
 
-def source(*rows: Row) -> MemoryRows:
+def source(*rows: Row) -> MemoryRows[Row]:
     return MemoryRows(rows, [row.name for row in rows], 7)
 
 
-def names(rows: RowSource) -> list[str | None]:
+def names(rows: RowSource[object]) -> list[str | None]:
     return [rows.key(place) for place in range(rows.count)]
 
 
@@ -56,7 +56,8 @@ def test_any_values_sort_stably_and_unknown_ones_come_last(found: list[Any], rev
     rows = source(*(Row(f"r{place}", value) for place, value in enumerate(found)))
     shown = view(rows, sort_key=lambda row: row.value, reverse=reverse)
     assert sorted(map(str, names(shown))) == sorted(f"r{place}" for place in range(len(found)))
-    order = [shown.row(place) for place in range(shown.count)]
+    order = [row for place in range(shown.count) if (row := shown.row(place)) is not None]
+    assert len(order) == shown.count
     known = [row for row in order if row.value is not None]
     assert order == known + [row for row in order if row.value is None]
     for before, after in pairwise(known):
@@ -72,7 +73,7 @@ def test_words_sort_without_case_and_apart_from_numbers() -> None:
 
 
 def test_rows_that_are_not_there_yet_are_left_out() -> None:
-    rows = MemoryRows([Row("a", 1), None], ["a", ""], 1)
+    rows: RowSource[Row] = MemoryRows([Row("a", 1), None], ["a", ""], 1)
     assert names(view(rows, keep=lambda row: True)) == ["a"]
 
 

@@ -82,7 +82,7 @@ class Sky:
 
 
 @pytest.mark.parametrize("name", WEATHERS)
-async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str):
+async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str) -> None:
     weather, sentence = WEATHERS[name]
     simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
     sky = simulation.transport
@@ -127,7 +127,7 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     await desk.stop()
 
 
-async def test_where_every_call_is_refused_as_one_too_many_it_calls_less_than_in_peace():
+async def test_where_every_call_is_refused_as_one_too_many_it_calls_less_than_in_peace() -> None:
     simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
     sky = simulation.transport
     assert isinstance(sky, Sky)
@@ -160,7 +160,7 @@ async def test_where_every_call_is_refused_as_one_too_many_it_calls_less_than_in
         ("orders-plan-history", "triggers"),
     ],
 )
-async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_name: str):
+async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_name: str) -> None:
     simulation = Simulation(seed=12, jitter=False, wrap_transport=Sky)
     sky = simulation.transport
     assert isinstance(sky, Sky)
@@ -187,7 +187,7 @@ async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_n
     await desk.stop()
 
 
-async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns():
+async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns() -> None:
     simulation = Simulation(seed=13, jitter=False, wrap_transport=Sky)
     sky = simulation.transport
     assert isinstance(sky, Sky)

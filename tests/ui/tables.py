@@ -15,12 +15,6 @@ from tradetui.desk.tables.columns import Column, number_column, text_column
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
 from tradetui.ui.table.record_table import RecordTable
 
-COLUMNS: tuple[Column, ...] = (
-    text_column("name", "Name", 8),
-    number_column("profit", "Profit", 10, profit=True),
-    text_column("note", "Note", 12),
-)
-
 
 @dataclass(frozen=True)
 class Row:
@@ -36,7 +30,14 @@ class Row:
         return self.name
 
 
-def source(names: Sequence[str], generation: int = 1, **profits: str) -> RowSource:
+COLUMNS: tuple[Column[Row], ...] = (
+    text_column("name", "Name", 8, lambda row: row.name),
+    number_column("profit", "Profit", 10, lambda row: row.profit, profit=True),
+    text_column("note", "Note", 12, lambda row: row.note),
+)
+
+
+def source(names: Sequence[str], generation: int = 1, **profits: str) -> RowSource[Row]:
     """Rows of these names, each with a profit of 1 unless told."""
     return MemoryRows([Row(name, Decimal(profits.get(name, "1"))) for name in names], list(names), generation)
 
@@ -47,9 +48,11 @@ class TableApp(App[None]):
     CSS = "RecordTable { height: 1fr; }"
     AUTO_FOCUS = None
 
-    def __init__(self, rows: RowSource, *, focus: bool = True, columns: Sequence[Column] = COLUMNS) -> None:
+    def __init__(
+        self, rows: RowSource[object], *, focus: bool = True, columns: Sequence[Column[Any]] = COLUMNS
+    ) -> None:
         super().__init__()
-        self.table = RecordTable(columns)
+        self.table: RecordTable[Any] = RecordTable(columns)
         self._rows = rows
         self._focus = focus
         self.said: list[Any] = []

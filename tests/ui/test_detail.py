@@ -77,7 +77,7 @@ async def test_a_position_names_its_source_and_follows() -> None:
         await asyncio.sleep(10)
         await pilot.pause()
         assert {field.name: field for field in detail.fields}["markPrice"].value != mark
-        empty = type(stage.desk.snapshot("positions"))(read_at=1.0)
+        empty = type(stage.desk.positions.snapshot)(read_at=1.0)
         detail.follow("orders", empty)
         assert "gone" not in str(detail.query_one(Vertical).border_title)
         detail.follow("positions", empty)

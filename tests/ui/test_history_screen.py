@@ -11,10 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.screenshot import screen_text
+from tradetui.wire.models.futures import FuturesFill
 
 pytestmark = pytest.mark.looptime
 
@@ -33,6 +35,12 @@ async def settled(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+def fill_of(row: object) -> FuturesFill:
+    assert isinstance(row, ProductRow)
+    assert isinstance(row.record, FuturesFill)
+    return row.record
+
+
 async def test_every_fill_newest_first_and_the_other_way_round() -> None:
     stage = Stage()
     async with stage.running(after=60) as pilot:
@@ -41,15 +49,14 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         count = screen.table.shown
         assert count > 500, "more than the panel holds"
         assert f"Every fill seen {count:,}" in screen_text(stage.app)
-        newest = screen.table.rows.row(0).c_time
+        newest = fill_of(screen.table.rows.row(0)).c_time
         await pilot.press("G")
         await settled(pilot)
-        last = screen.table.cursor_record
-        assert last is not None
+        last = fill_of(screen.table.cursor_record)
         assert last.c_time < newest
         await pilot.press("s")
         await settled(pilot)
-        assert screen.table.rows.row(0).key == last.key
+        assert fill_of(screen.table.rows.row(0)) == last
         await pilot.press("g", "enter")
         assert isinstance(stage.app.screen, DetailScreen)
         await pilot.press("escape", "escape")
@@ -64,7 +71,7 @@ async def test_the_filter_looks_at_symbols() -> None:
         await pilot.press("slash", *"btc", "enter")
         await settled(pilot)
         assert 0 < screen.table.shown < every
-        assert screen.table.rows.row(0).symbol.startswith("BTC")
+        assert fill_of(screen.table.rows.row(0)).symbol.startswith("BTC")
         await pilot.press("escape", "slash", *"zzz", "enter")
         await settled(pilot)
         assert "No symbol matches" in screen_text(stage.app)

@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import Stage
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.help import HelpDialog
@@ -99,7 +100,9 @@ async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
         await pilot.press("3", "enter")
         detail = stage.app.screen
         assert isinstance(detail, DetailScreen)
-        record = stage.app.main.table.cursor_record.record
+        order = stage.app.main.table.cursor_record
+        assert isinstance(order, ProductRow)
+        record = order.record
         names = [field.name for field in detail.fields]
         assert set(record.received) <= set(names)
         await pilot.press("j", "y")
@@ -142,8 +145,8 @@ async def test_product_goes_round() -> None:
         for product in map(str, stage.desk.settings.product_types):
             await pilot.press("p")
             assert main.product == product
-            rows = [main.table._view.row(place) for place in range(main.table.shown)]
-            assert {str(row.product_type) for row in rows} <= {product}
+            rows = [main.panel.table.rows.row(index) for index in range(main.table.shown)]
+            assert {row.product_type.value for row in rows if row is not None} <= {product}
             assert f"{main.table.shown}/{everything} {product.removesuffix('-FUTURES')}" in main.panel.caption
             parts.append(main.table.shown)
         assert sum(parts) == everything

@@ -164,7 +164,8 @@ async def test_live_stops_and_back() -> None:
         await pilot.pause()
         assert stage.app.main.focused_panel == "triggers"
         assert f"5 Live stops {live.count}" in screen_text(stage.app)
-        assert {row.plan_status for row in stage.app.main.table.source.rows} == {"live"}
+        assert stage.app.main.table.source is live
+        assert {row.record.plan_status for row in live.rows} == {"live"}
         await pilot.press("v")
         await pilot.pause()
         assert "5 Trigger history" in screen_text(stage.app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC
 from decimal import Decimal
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
 from tradetui.desk.tables.columns import COLUMNS as DESK_COLUMNS
 from tradetui.desk.tables.columns import number_column, text_column
+from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
 from tradetui.ui.table.cells import Cells, fitted
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.product_types import ProductType
 
 
 async def test_rows_are_drawn_under_a_header() -> None:
@@ -237,7 +240,8 @@ async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
 async def test_what_cannot_be_read_makes_no_column_wider() -> None:
     record = FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "1", "locked": "x" * 40})
     columns = [column for column in DESK_COLUMNS["accounts"] if column.id in ("marginCoin", "locked")]
-    app = TableApp(MemoryRows([record], ["a"], 1), columns=columns)
+    row = ProductRow(ProductType.USDT_FUTURES, record)
+    app = TableApp(MemoryRows([row], ["a"], 1), columns=columns)
     async with app.run_test(size=(60, 6)) as pilot:
         await pilot.pause()
         assert lines(app)[1].split() == ["USDT", "x" * 11 + "…"]
@@ -254,7 +258,10 @@ async def test_a_number_scrolled_to_makes_room_as_well() -> None:
 
 
 async def test_the_arrow_is_seen_over_a_narrow_column_too() -> None:
-    columns = (text_column("name", "Symbol", 6), number_column("profit", "Lev", 3))
+    columns = (
+        text_column("name", "Symbol", 6, attrgetter("name")),
+        number_column("profit", "Lev", 3, attrgetter("profit")),
+    )
     app = TableApp(source(["a"]), columns=columns)
     async with app.run_test(size=(40, 5)):
         app.table.sort_by("profit")
@@ -308,10 +315,10 @@ async def test_without_colours_the_cursor_is_reversed(monkeypatch: pytest.Monkey
 @given(st.integers(0, 80), st.integers(1, 60))
 def test_no_number_is_cut_at_the_windows_edges(left: int, width: int) -> None:
     columns = [
-        text_column("a", "A", 9),
-        number_column("b", "B", 8),
-        number_column("c", "C", 12),
-        text_column("d", "D", 7),
+        text_column("a", "A", 9, attrgetter("a")),
+        number_column("b", "B", 8, attrgetter("b")),
+        number_column("c", "C", 12, attrgetter("c")),
+        text_column("d", "D", 7, attrgetter("d")),
     ]
     cells = Cells(columns, UTC)
     first, last = cells.uncut(left, width)

@@ -25,16 +25,16 @@ async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: 
     return simulation
 
 
-async def test_five_minutes_in_bad_weather(tmp_path: Path):
+async def test_five_minutes_in_bad_weather(tmp_path: Path) -> None:
     simulation = await live(300, seed=7, data_dir=tmp_path)
     assert simulation.steps >= 360
 
 
-async def test_two_minutes_with_the_thirteen_endpoints_alone():
+async def test_two_minutes_with_the_thirteen_endpoints_alone() -> None:
     await live(120, seed=8, core_only=True)
 
 
-async def test_the_same_seed_gives_the_same_bytes():
+async def test_the_same_seed_gives_the_same_bytes() -> None:
     digests = []
     for seed in (9, 9, 10):
         simulation = Simulation(seed=seed, weather=dict(WEATHER))
@@ -46,7 +46,7 @@ async def test_the_same_seed_gives_the_same_bytes():
     assert digests[0] != digests[2]
 
 
-async def test_in_good_weather_the_limits_are_never_met():
+async def test_in_good_weather_the_limits_are_never_met() -> None:
     simulation = Simulation(seed=11)
     refused = 0
     answer = simulation.sandbox.answer
@@ -66,6 +66,6 @@ async def test_in_good_weather_the_limits_are_never_met():
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(1, 9))
-async def test_an_hour_in_bad_weather(seed: int):
+async def test_an_hour_in_bad_weather(seed: int) -> None:
     simulation = await live(3_600, seed=seed, core_only=seed % 4 == 0)
     print(f"seed {seed}: {simulation.steps} steps, {sum(simulation.sandbox.counts.values())} calls")  # noqa: T201

@@ -96,7 +96,7 @@ async def running(app: TradeApp) -> AsyncIterator[Pilot[None]]:
     """The application once it shows positions."""
     async with app.run_test(size=(160, 50)) as pilot:
         async with asyncio.timeout(30):
-            while app.desk is None or not app.desk.snapshot("positions").rows:
+            while app.desk is None or not app.desk.positions.snapshot.rows:
                 await pilot.pause(0.05)
         yield pilot
 

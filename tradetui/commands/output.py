@@ -64,7 +64,7 @@ class CsvWriter:
 class TableCsvWriter:
     """CSV of the desk's rows of a table, as the screen exports it."""
 
-    def __init__(self, output: Output, table: CsvTable) -> None:
+    def __init__(self, output: Output, table: CsvTable[object]) -> None:
         self._output = output
         self._table = table
         self._begun = False

@@ -219,7 +219,7 @@ async def _stream(
     """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
     product_type = getattr(request, "product_type", None)
 
-    def tagged(record: Record) -> Record | ProductRow:
+    def tagged(record: Record) -> Record | ProductRow[Record]:
         return ProductRow(product_type, record) if options.csv and product_type is not None else record
 
     if endpoint.page is None:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from itertools import takewhile
 
-from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.feeds.snapshot import Snapshot
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
-from tradetui.desk.tables.product_row import BEGINNING, ProductRow
+from tradetui.desk.tables.product_row import BEGINNING, ProductRow, RecordT
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 
@@ -27,11 +28,10 @@ class AlertKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One event, as a sentence; `row` is the record it is about."""
+    """One event, as a sentence."""
 
     kind: AlertKind
     sentence: str
-    row: Any = None
 
 
 _LOST = frozenset({LinkState.DOWN, LinkState.REFUSED})
@@ -41,7 +41,7 @@ class AlertWatch:
     """Watches feeds and link; what was there when the session began is not news."""
 
     def __init__(self) -> None:
-        self._newest: dict[str, tuple[datetime, str]] = {}
+        self._newest: dict[AlertKind, tuple[datetime, str]] = {}
         self._listeners: list[Callable[[Alert], None]] = []
         self._was = LinkState.STARTING
         self._left_open: set[str] = set()
@@ -51,23 +51,32 @@ class AlertWatch:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def feed_changed(self, feed: Feed) -> None:
-        """Look at a feed that has something new."""
-        snapshot = feed.snapshot
-        if feed.name not in ("fills", "triggers") or snapshot.read_at is None:
-            return
-        rows = [row for row in snapshot.rows if isinstance(row, ProductRow)]
-        before = self._newest.get(feed.name)
+    def fills_changed(self, snapshot: Snapshot[ProductRow[FuturesFill]]) -> None:
+        """Look at the fills."""
+        for fill in self._news(AlertKind.FILL, snapshot):
+            side = f"{fill.side} {fill.trade_side or ''}".strip()
+            size, price = trimmed_digits(fill.base_volume), trimmed_digits(fill.price)
+            self._tell(Alert(AlertKind.FILL, f"Filled: {fill.symbol} {side} {size} at {price}"))
+
+    def triggers_changed(self, snapshot: Snapshot[ProductRow[TriggerOrder]]) -> None:
+        """Look at the trigger orders that ended."""
+        for order in self._news(AlertKind.TRIGGER, snapshot):
+            plan = f"{order.symbol} {order.plan_type or ''} {order.side or ''}"
+            self._tell(Alert(AlertKind.TRIGGER, f"Trigger {order.plan_status or 'ended'}: {plan}"))
+
+    def _news(self, kind: AlertKind, snapshot: Snapshot[ProductRow[RecordT]]) -> list[RecordT]:
+        """Records newer than any before, newest first; none at the first good read."""
+        if snapshot.read_at is None:
+            return []
+        rows, before = snapshot.rows, self._newest.get(kind)
         if rows:
-            self._newest[feed.name] = max(rows[0].time_order, before or rows[0].time_order)
+            self._newest[kind] = max(rows[0].time_order, before or rows[0].time_order)
         elif before is None:
-            self._newest[feed.name] = (BEGINNING, "")
+            self._newest[kind] = (BEGINNING, "")
         if before is None:
-            return
-        for row in rows:
-            if row.time_order <= before:
-                break
-            self._tell(Alert(*_said(feed.name, row), row))
+            return []
+        newest = before
+        return [row.record for row in takewhile(lambda row: row.time_order > newest, rows)]
 
     def link_is(self, state: LinkState, sentence: str) -> None:
         """Look at the link."""
@@ -92,16 +101,3 @@ class AlertWatch:
     def _tell(self, alert: Alert) -> None:
         for listener in tuple(self._listeners):
             listener(alert)
-
-
-def _said(name: str, row: ProductRow) -> tuple[AlertKind, str]:
-    if name == "fills":
-        what = f"{row.side} {row.trade_side or ''}".strip()
-        return (
-            AlertKind.FILL,
-            f"Filled: {row.symbol} {what} {trimmed_digits(row.base_volume)} at {trimmed_digits(row.price)}",
-        )
-    return (
-        AlertKind.TRIGGER,
-        f"Trigger {row.plan_status or 'ended'}: {row.symbol} {row.plan_type or ''} {row.side or ''}",
-    )

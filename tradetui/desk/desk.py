@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts import Alert, AlertWatch
-from tradetui.desk.archive.database import Archive, Kind, Selection
+from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.feed import Feed, Pace, Reader
+from tradetui.desk.feeds.feed import Feed, Pace
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.fills import FillsReader
 from tradetui.desk.feeds.health import Health, health_of
@@ -26,15 +26,15 @@ from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.product_row import ProductRow, RecordT
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
-from tradetui.trading.positions import Position
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures import TriggerOrder
 
 if TYPE_CHECKING:
     from tradetui.desk.creation.creation import Creation
@@ -46,7 +46,6 @@ UID_NOT_KNOWN = (
     "locks nothing here. Set uid in the profile of each."
 )
 KEY_STORE_DIR = "vault"
-FEEDS = ("accounts", "positions", "orders", "fills", "triggers")
 
 
 class Desk:
@@ -79,17 +78,15 @@ class Desk:
         histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
         self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock, first_client=client)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
-        readers: dict[str, Reader] = {
-            "accounts": AccountsReader(polling, product_types),
-            "positions": self.positions_reader,
-            "orders": OrdersReader(polling, product_types),
-            "fills": FillsReader(histories, clock),
-            "triggers": self.triggers_reader,
-        }
-        self.feeds: Mapping[str, Feed] = {
-            name: Feed(name, readers[name], settings.intervals[name], clock) for name in FEEDS
-        }
-        self._live_stops = Snapshot()
+        intervals = settings.intervals
+        self.accounts = Feed("accounts", AccountsReader(polling, product_types), intervals["accounts"], clock)
+        self.positions = Feed("positions", self.positions_reader, intervals["positions"], clock)
+        self.orders = Feed("orders", OrdersReader(polling, product_types), intervals["orders"], clock)
+        self.fills = Feed("fills", FillsReader(histories, clock), intervals["fills"], clock)
+        self.triggers = Feed("triggers", self.triggers_reader, intervals["triggers"], clock)
+        feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
+        self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
+        self._live_stops: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
         self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
@@ -140,7 +137,7 @@ class Desk:
         return self.positions_reader.source
 
     @property
-    def live_stops(self) -> Snapshot | None:
+    def live_stops(self) -> Snapshot[ProductRow[TriggerOrder]] | None:
         """Trigger orders that still wait, newest first; None where the exchange does not tell them."""
         return self._live_stops if self.triggers_reader.live_known else None
 
@@ -165,7 +162,7 @@ class Desk:
         """Call the listener for a new fill, a trigger that ended, a link lost or back; returns what ends it."""
         return self.alerts.subscribe(listener)
 
-    def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""
         ends = [feed.subscribe(listener) for feed in self.feeds.values()]
 
@@ -175,10 +172,6 @@ class Desk:
 
         return end
 
-    def snapshot(self, name: str) -> Snapshot:
-        """What a feed knows now."""
-        return self.feeds[name].snapshot
-
     def poll_now(self, name: str | None = None) -> None:
         """Poll one feed, or all, at once."""
         self.scheduler.poll_now(name)
@@ -187,17 +180,19 @@ class Desk:
         """Say whether anybody looks at a feed."""
         self.scheduler.set_pace(name, pace)
 
-    def _feed_changed(self, feed: Feed) -> None:
-        if feed.name == "triggers":
-            self._note_live_stops(feed)
-        self.alerts.feed_changed(feed)
+    def _feed_changed(self, feed: Feed[FeedRow]) -> None:
+        if feed is self.triggers:
+            self._note_live_stops()
+            self.alerts.triggers_changed(self.triggers.snapshot)
+        elif feed is self.fills:
+            self.alerts.fills_changed(self.fills.snapshot)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
             self.alerts.link_is(health.state, health.sentence)
 
-    def _note_live_stops(self, feed: Feed) -> None:
+    def _note_live_stops(self) -> None:
         before, rows = self._live_stops, self.triggers_reader.live or ()
-        read_at = feed.snapshot.read_at
+        read_at = self.triggers.snapshot.read_at
         if rows == before.rows:
             self._live_stops = replace(before, read_at=read_at)
             return
@@ -230,16 +225,14 @@ class Desk:
         if self.creation is not None:
             await self.creation.open(account, folder and folder / KEY_STORE_DIR)
 
-    def history(self, kind: Kind, changed: Callable[[], None]) -> ArchiveRows | None:
-        """Everything that was ever seen of a kind, read as it is shown; None until the account is known."""
+    def history(self, kind: type[RecordT], changed: Callable[[], None]) -> ArchiveRows[RecordT] | None:
+        """Everything that was ever seen of a kind of record, read as it is shown; None until the account is known."""
         archive = self.archive
         return None if archive is None else ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
-        accounts = [row.record for row in self.snapshot("accounts").rows if isinstance(row, ProductRow)]
-        positions = [row for row in self.snapshot("positions").rows if isinstance(row, Position)]
-        return totals_of([row for row in accounts if isinstance(row, FuturesAccount)], positions)
+        return totals_of([row.record for row in self.accounts.snapshot.rows], self.positions.snapshot.rows)
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:

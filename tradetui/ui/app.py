@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
+    from tradetui.desk.tables.row_source import FeedRow
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
@@ -204,7 +205,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.main.opened(opened)
         opened.start()
 
-    def _published(self, feed: Feed | None) -> None:
+    def _published(self, feed: Feed[FeedRow] | None) -> None:
         if self.is_running:
             self.main.published(feed)
             if isinstance(self.screen, FollowsDesk):

@@ -122,7 +122,7 @@ class FollowsDesk(Protocol):
 class FollowsRow(Protocol):
     """A screen about one row of a panel."""
 
-    def follow(self, feed_name: str, rows: RowSource) -> None:
+    def follow(self, feed_name: str, rows: RowSource[object]) -> None:
         """Show the row as it is among these rows of a feed."""
         ...
 

@@ -70,7 +70,7 @@ class OpenReversal(Message):
 class OpenExport(Message):
     """Writing rows into a file, whose proposed name begins with `file_stem`; `title` says what they are."""
 
-    def __init__(self, rows: RowSource, columns: Sequence[Column], file_stem: str, title: str) -> None:
+    def __init__(self, rows: RowSource[object], columns: Sequence[Column[object]], file_stem: str, title: str) -> None:
         super().__init__()
         self.rows = rows
         self.columns = columns

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.columns import Column
+    from tradetui.desk.tables.row_source import RowT
 
 NARROWEST, WIDEST = 3, 60
 
@@ -64,7 +65,7 @@ def preferences_from(stored: Mapping[str, Any]) -> ScreenPreferences:
     return ScreenPreferences(theme if isinstance(theme, str) else None, read)
 
 
-def chosen_columns(every: Sequence[Column], choice: TableChoice) -> tuple[Column, ...] | None:
+def chosen_columns(every: Sequence[Column[RowT]], choice: TableChoice) -> tuple[Column[RowT], ...] | None:
     """The columns of a choice in its order and widths; None for the default, or where none of them is there."""
     if choice.columns is None:
         return None

@@ -5,26 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Generic
 
-from tradetui.desk.tables.product_row import ProductRow, id_order, time_of
+from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump, load
 
-
-class Kind(StrEnum):
-    """What is kept."""
-
-    FILL = "fill"
-    TRIGGER = "trigger"
-
-
-MODELS: Final[dict[Kind, type[Record]]] = {Kind.FILL: FuturesFill, Kind.TRIGGER: TriggerOrder}
+KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
+"""What is kept, by its name in the file."""
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
 
@@ -53,31 +45,33 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Generic[RecordT]):
     """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
     `symbols` are those of several; none at all is no row.
     """
 
-    kind: Kind
+    kind: type[RecordT]
     symbol: str | None = None
     product_type: ProductType | None = None
     since: int | None = None
     until: int | None = None
     symbols: tuple[str, ...] | None = None
 
-    def where(self) -> tuple[str, list[Any]]:
+    def where(self) -> tuple[str, list[str | int]]:
         """The condition and its values."""
-        parts, values = ["kind = ?"], [str(self.kind)]
-        for condition, value in (
+        parts: list[str] = ["kind = ?"]
+        values: list[str | int] = [KINDS[self.kind]]
+        conditions: tuple[tuple[str, str | int | None], ...] = (
             ("symbol = ?", self.symbol.upper() if self.symbol else None),
             ("product_type = ?", str(self.product_type) if self.product_type else None),
             ("time >= ?", self.since),
             ("time <= ?", self.until),
-        ):
+        )
+        for condition, value in conditions:
             if value is not None:
                 parts.append(condition)
-                values.append(value)  # type: ignore[arg-type]
+                values.append(value)
         if self.symbols is not None:
             parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
             values += self.symbols
@@ -112,7 +106,10 @@ class Archive:
         return self._bounded
 
     def add(
-        self, kind: Kind, rows: Sequence[ProductRow], holes: Mapping[ProductType, Sequence[Hole]] | None = None
+        self,
+        kind: type[RecordT],
+        rows: Sequence[ProductRow[RecordT]],
+        holes: Mapping[ProductType, Sequence[Hole]] | None = None,
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
@@ -120,7 +117,7 @@ class Archive:
             for row in rows:
                 record = row.record
                 values = (
-                    str(kind),
+                    KINDS[kind],
                     str(row.product_type),
                     record.key,
                     round(time_of(record).timestamp() * 1000),
@@ -152,12 +149,12 @@ class Archive:
         )
         return [Hole(cursor, until) for cursor, until in rows]
 
-    def newest(self, kind: Kind, product_type: ProductType, limit: int) -> list[ProductRow]:
+    def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         """The newest rows of a product type, newest first."""
         cursor = self._connection.execute(
             "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT ?",
-            (str(kind), str(product_type), limit),
+            (KINDS[kind], str(product_type), limit),
         )
         return list(_rows(kind, cursor))
 
@@ -165,33 +162,32 @@ class Archive:
         """Every fill kept of a product type, oldest first."""
         cursor = self._connection.execute(
             "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
-            (str(Kind.FILL), str(product_type)),
+            (KINDS[FuturesFill], str(product_type)),
         )
-        for row in _rows(Kind.FILL, cursor):
-            if isinstance(row.record, FuturesFill):
-                yield row.record
+        for row in _rows(FuturesFill, cursor):
+            yield row.record
 
-    def symbols(self, kind: Kind) -> list[str]:
+    def symbols(self, kind: type[Record]) -> list[str]:
         """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
         symbols: list[str] = []
         while True:
             row = self._connection.execute(
                 "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
-                (str(kind), symbols[-1] if symbols else ""),
+                (KINDS[kind], symbols[-1] if symbols else ""),
             ).fetchone()
             if row is None:
                 return symbols
             symbols.append(row[0])
 
-    def count(self, selection: Selection) -> int:
+    def count(self, selection: Selection[RecordT]) -> int:
         """How many rows there are."""
         where, values = selection.where()
         row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
         return row_count
 
     def page(
-        self, selection: Selection, after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
-    ) -> list[tuple[Place, ProductRow]]:
+        self, selection: Selection[RecordT], after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
+    ) -> list[tuple[Place, ProductRow[RecordT]]]:
         """Rows that follow a place (or from the very end where none is given), by time, in either direction.
 
         `skip` leaves out so many more first; only the index is walked for them.
@@ -208,13 +204,12 @@ class Archive:
             f" ORDER BY time {order}, ordinal {order}, product_type {order}",
             [*values, limit, skip],
         )
-        model = MODELS[selection.kind]
         return [
-            ((time, ordinal, product_type), ProductRow(ProductType(product_type), model.from_row(load(body))))
+            ((time, ordinal, product_type), ProductRow(ProductType(product_type), selection.kind.from_row(load(body))))
             for time, ordinal, product_type, body in cursor
         ]
 
-    def rank(self, selection: Selection, key: str, *, newest: bool = True) -> int | None:
+    def rank(self, selection: Selection[RecordT], key: str, *, newest: bool = True) -> int | None:
         """How many rows stand before the row of a key; None where it is not kept or not selected."""
         product_type, _, id_ = key.partition("|")
         where, values = selection.where()
@@ -235,18 +230,17 @@ class Archive:
         """Close the file."""
         self._connection.close()
 
-    def _trim(self, kind: Kind) -> None:
+    def _trim(self, kind: type[Record]) -> None:
         self._connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)",
-            (str(kind), str(kind), KEPT_IN_MEMORY),
+            (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
         )
 
 
-def _rows(kind: Kind, cursor: sqlite3.Cursor) -> Iterator[ProductRow]:
-    model = MODELS[kind]
+def _rows(kind: type[RecordT], cursor: sqlite3.Cursor) -> Iterator[ProductRow[RecordT]]:
     for product_type, body in cursor:
         try:
-            yield ProductRow(ProductType(product_type), model.from_row(load(body)))
+            yield ProductRow(ProductType(product_type), kind.from_row(load(body)))
         except (UndecodableRowError, ValueError):
             continue  # written by a version that read what this one does not; it stays in the file

@@ -6,10 +6,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, Generic
 
 from tradetui.desk.archive.database import Archive, Place, Selection
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.product_row import ProductRow, RecordT
 from tradetui.desk.tables.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
 
@@ -18,7 +18,7 @@ PAGES_KEPT: Final = 8
 ANCHORS_KEPT: Final = 512
 
 
-class ArchiveRows:
+class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
     `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
@@ -30,7 +30,7 @@ class ArchiveRows:
         self,
         archive: Archive,
         disk: Disk,
-        selection: Selection,
+        selection: Selection[RecordT],
         *,
         newest: bool = True,
         changed: Callable[[], None] | None = None,
@@ -42,13 +42,13 @@ class ArchiveRows:
         self._archive = archive
         self._disk = disk
         self._changed = changed or (lambda: None)
-        self._pages: OrderedDict[int, list[ProductRow]] = OrderedDict()
+        self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
         self._places: dict[str, int] = {}
         self._ends: OrderedDict[int, Place] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
         self._narrowing: asyncio.Task[None] | None = None
 
-    def view(self, selection: Selection, *, newest: bool = True) -> ArchiveRows:
+    def view(self, selection: Selection[RecordT], *, newest: bool = True) -> ArchiveRows[RecordT]:
         """The same archive, other rows or the other direction; to be refreshed before it shows anything."""
         return ArchiveRows(self._archive, self._disk, selection, newest=newest, changed=self._changed)
 
@@ -62,7 +62,7 @@ class ArchiveRows:
         self.generation += 1
         self._changed()
 
-    def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows:
+    def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows[RecordT]:
         """The rows whose symbol the pattern matches, by time in the direction asked for, which is all the index knows.
 
         Their count is read in the background; `changed` is called when it is there.
@@ -72,7 +72,7 @@ class ArchiveRows:
         view._narrowing = asyncio.get_running_loop().create_task(view._narrow(pattern))
         return view
 
-    def whole(self) -> WholeArchive:
+    def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
         return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
 
@@ -82,7 +82,7 @@ class ArchiveRows:
             self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
         await self.refresh()
 
-    def row(self, index: int) -> ProductRow | None:
+    def row(self, index: int) -> ProductRow[RecordT] | None:
         """The row at a place, or None while its page is being read."""
         number, within = divmod(index, PAGE)
         page = self._pages.get(number)
@@ -142,7 +142,7 @@ class ArchiveRows:
         self.generation += 1
         self._changed()
 
-    def _read(self, number: int, count: int, ends: dict[int, Place]) -> list[tuple[Place, Any]]:
+    def _read(self, number: int, count: int, ends: dict[int, Place]) -> list[tuple[Place, ProductRow[RecordT]]]:
         """Read one page by the shortest way; runs on the disk's thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
         before = max((known_page for known_page in ends if known_page < number), default=None)
@@ -155,10 +155,12 @@ class ArchiveRows:
         return self._archive.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
 
 
-class WholeArchive:
+class WholeArchive(Generic[RecordT]):
     """Rows from the first to the last for a thread that may wait, a page of them in memory."""
 
-    def __init__(self, archive: Archive, disk: Disk, selection: Selection, count: int, *, newest: bool) -> None:
+    def __init__(
+        self, archive: Archive, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
+    ) -> None:
         self.generation = 0
         self.count = count
         self._archive = archive
@@ -166,9 +168,9 @@ class WholeArchive:
         self._selection = selection
         self._newest = newest
         self._first = 0
-        self._page: list[tuple[Place, ProductRow]] = []
+        self._page: list[tuple[Place, ProductRow[RecordT]]] = []
 
-    def row(self, index: int) -> ProductRow | None:
+    def row(self, index: int) -> ProductRow[RecordT] | None:
         """The row at a place, each asked for after the one before it; None behind the last there is."""
         while index >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None

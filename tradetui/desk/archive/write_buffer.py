@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Generic
 
-from tradetui.desk.archive.database import Archive, Hole, Kind
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.archive.database import Archive, Hole
+from tradetui.desk.tables.product_row import ProductRow, RecordT
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.product_types import ProductType
 
@@ -15,15 +15,15 @@ WAITING_AT_MOST: Final = 20_000
 """Rows that wait in memory; beyond that the first ones that came are given up."""
 
 
-class WriteBuffer:
+class WriteBuffer(Generic[RecordT]):
     """Takes rows of one kind; `trouble` says why they cannot be written now, and they are tried again with the next."""
 
-    def __init__(self, kind: Kind, disk: Disk) -> None:
+    def __init__(self, kind: type[RecordT], disk: Disk) -> None:
         self.archive: Archive | None = None
         self.trouble: str | None = None
         self._kind = kind
         self._disk = disk
-        self._waiting: dict[str, ProductRow] = {}
+        self._waiting: dict[str, ProductRow[RecordT]] = {}
         self._holes: dict[ProductType, Sequence[Hole]] | None = None
 
     async def open(self, archive: Archive, holes: dict[ProductType, Sequence[Hole]] | None = None) -> None:
@@ -31,7 +31,9 @@ class WriteBuffer:
         self.archive = archive
         await self.put((), holes)
 
-    async def put(self, rows: Iterable[ProductRow], holes: dict[ProductType, Sequence[Hole]] | None = None) -> None:
+    async def put(
+        self, rows: Iterable[ProductRow[RecordT]], holes: dict[ProductType, Sequence[Hole]] | None = None
+    ) -> None:
         """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
         self._waiting.update((row.key, row) for row in rows)
         self._holes = holes if holes is not None else self._holes

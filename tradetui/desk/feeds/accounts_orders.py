@@ -10,6 +10,7 @@ from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.enums import OrderStatus
+from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
 from tradetui.wire.product_types import ProductType
 
@@ -22,16 +23,13 @@ class AccountsReader:
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
         self._client = client
-        self._parts = ProductReads(product_types)
+        self._parts = ProductReads[ProductRow[FuturesAccount]](product_types)
 
-    def key(self, row: ProductRow) -> str:
-        return row.key
-
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
         return self._parts.reading(self._parts.rows, error)
 
-    async def _read(self, product_type: ProductType) -> ProductRead:
+    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
         reply = await self._client.read(AccountListRequest(product_type=product_type))
         part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
         part.count(reply)
@@ -46,18 +44,15 @@ class OrdersReader:
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
         self._client = client
-        self._parts = ProductReads(product_types)
+        self._parts = ProductReads[ProductRow[PendingOrder]](product_types)
 
-    def key(self, row: ProductRow) -> str:
-        return row.key
-
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[ProductRow[PendingOrder]]:
         error = await self._parts.read(self._read)
         return self._parts.reading(newest_first(self._parts.rows), error)
 
-    async def _read(self, product_type: ProductType) -> ProductRead:
-        part = ProductRead()
-        rows_by_key: dict[str, ProductRow] = {}
+    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[PendingOrder]]:
+        part = ProductRead[ProductRow[PendingOrder]]()
+        rows_by_key: dict[str, ProductRow[PendingOrder]] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(request):
@@ -66,6 +61,3 @@ class OrdersReader:
                 rows_by_key.update((row.key, row) for row in (ProductRow(product_type, order) for order in reply.rows))
         part.rows = list(rows_by_key.values())
         return part
-
-
-__all__ = ["AccountsReader", "OrdersReader", "ProductRow"]

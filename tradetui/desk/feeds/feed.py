@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Final, Generic, Protocol
 
 from tradetui.desk.feeds.snapshot import FeedError, Freshness, Snapshot, indexed
+from tradetui.desk.tables.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import RateLimited
 
@@ -35,48 +36,44 @@ MOST_INTERVALS_A_READ: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Generic[FeedRowT_co]):
     """What one poll brought: every row that is to be shown, in order, and how many could not be read.
 
     `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.
     `server_ms` is the exchange's time of the oldest reply in it.
     """
 
-    rows: Sequence[Any]
+    rows: Sequence[FeedRowT_co]
     undecodable_rows: int = 0
     note: str = ""
     error: Exception | None = None
     server_ms: int | None = None
 
 
-class Reader(Protocol):
+class Reader(Protocol[FeedRowT_co]):
     """Knows how to read one kind of record; keeps what it needs between polls."""
 
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[FeedRowT_co]:
         """Read once; raises `ExchangeError`. What was known stays known when it raises."""
         ...
 
-    def key(self, row: Any) -> str:
-        """What identifies a row."""
-        ...
 
-
-class Feed:
+class Feed(Generic[FeedRowT_co]):
     """Polls a reader and publishes snapshots. It never retries: the next tick is the retry."""
 
-    def __init__(self, name: str, reader: Reader, interval: float, clock: Clock) -> None:
+    def __init__(self, name: str, reader: Reader[FeedRowT_co], interval: float, clock: Clock) -> None:
         self.name = name
         self.reader = reader
         self.interval = interval
         self.pace = Pace.SHOWN
-        self.snapshot = Snapshot()
+        self.snapshot: Snapshot[FeedRowT_co] = Snapshot()
         self.failures = 0
         self.polls = 0
         self.polling = False
         self._clock = clock
         self._took = 0.0
         self._rate_limited_reads = 0
-        self._listeners: list[Callable[[Feed], None]] = []
+        self._listeners: list[Callable[[Feed[FeedRow]], None]] = []
 
     @property
     def wait(self) -> float:
@@ -111,7 +108,7 @@ class Feed:
             return random.uniform(BACKOFF_FROM_S, ceiling)
         return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
 
-    def subscribe(self, listener: Callable[[Feed], None]) -> Callable[[], None]:
+    def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener whenever the snapshot changed; returns what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -140,7 +137,7 @@ class Feed:
     def _count_rate_limited(self, problem: Exception | None) -> None:
         self._rate_limited_reads = self._rate_limited_reads + 1 if isinstance(problem, RateLimited) else 0
 
-    def publish(self, snapshot: Snapshot) -> None:
+    def publish(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         """Make a snapshot the current one and tell the listeners."""
         self.snapshot = snapshot
         for listener in tuple(self._listeners):
@@ -150,14 +147,14 @@ class Feed:
                 # What shows it must not end what reads it: the panel would stand still for the rest of the session.
                 _log.exception("a listener to the feed %s failed", self.name)
 
-    def _taken(self, reading: Reading) -> Snapshot:
+    def _taken(self, reading: Reading[FeedRowT_co]) -> Snapshot[FeedRowT_co]:
         before = self.snapshot
         rows = tuple(reading.rows)
         if rows == before.rows:
             keys, generation, index = before.keys, before.generation, before.index
             rows = before.rows
         else:
-            keys = tuple(map(self.reader.key, rows))
+            keys = tuple(row.key for row in rows)
             generation, index = before.generation + 1, indexed(keys)
         partly = reading.error is not None
         return Snapshot(

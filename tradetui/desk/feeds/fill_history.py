@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tradetui.desk.archive.database import Archive, Hole, Kind
+from tradetui.desk.archive.database import Archive, Hole
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.multi_product import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
@@ -53,16 +53,16 @@ class FillHistory:
         self._client = client
         self._page_size = page
         self._disk = disk
-        self._shelf = WriteBuffer(Kind.FILL, disk)
-        self._rows: dict[str, ProductRow] = {}
-        self._newest: ProductRow | None = None
+        self._shelf = WriteBuffer(FuturesFill, disk)
+        self._rows: dict[str, ProductRow[FuturesFill]] = {}
+        self._newest: ProductRow[FuturesFill] | None = None
         self._holes_kept: list[Hole] = []
         self._bounded = True
         self._dropped = False
         self._turn = asyncio.Lock()
 
     @property
-    def rows(self) -> Iterable[ProductRow]:
+    def rows(self) -> Iterable[ProductRow[FuturesFill]]:
         """The newest fills, in no order."""
         return self._rows.values()
 
@@ -84,7 +84,7 @@ class FillHistory:
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         async with self._turn:
-            kept = await self._disk.run(archive.newest, Kind.FILL, self.product_type, KEPT)
+            kept = await self._disk.run(archive.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.holes, self.product_type)
             if kept:
                 # What this session has not read of the past ends where the archive begins.
@@ -124,7 +124,7 @@ class FillHistory:
     def follow(self) -> deque[FuturesFill]:
         """From now on `added` gets every fill that comes, beginning with all that are known."""
         if self.added is None:
-            self.added = deque(row.record for row in self._rows.values() if isinstance(row.record, FuturesFill))
+            self.added = deque(row.record for row in self._rows.values())
             if self._dropped and (self.archive is None or self.archive.trimmed):
                 self.forget()  # older ones have left memory and are nowhere else
         return self.added
@@ -155,7 +155,7 @@ class FillHistory:
         known_at = time_of(known.record) if known is not None else None
         until = None if known_at is None else _ms(known_at - OVERLAP)
         request = self._request(until)
-        came: list[ProductRow] = []
+        came: list[ProductRow[FuturesFill]] = []
         cursor: str | None = None
         server_ms: int | None = None
         for _ in range(PAGES_AT_ONCE if known is not None else 1):
@@ -197,16 +197,16 @@ class FillHistory:
         # Only what is new has to be sent and read; where nothing is new that is next to nothing.
         return FuturesFillsRequest(product_type=self.product_type, start_time=until)
 
-    def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow]:
+    def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, fill) for fill in reply.rows)]
 
-    async def _keep(self, rows: Sequence[ProductRow], hole: Hole | None = None) -> None:
+    async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], hole: Hole | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
         if hole is not None:
             self.holes.insert(0, hole)
         fresh = [row for row in rows if row.key not in self._rows]
         if self.added is not None:
-            self.added.extend(row.record for row in fresh if isinstance(row.record, FuturesFill))
+            self.added.extend(row.record for row in fresh)
         if self.holes != self._holes_kept:
             self._holes_kept = list(self.holes)
             await self._shelf.put(fresh, {self.product_type: self._holes_kept})
@@ -214,7 +214,7 @@ class FillHistory:
             await self._shelf.put(fresh)
         self._remember(rows)
 
-    def _remember(self, rows: Iterable[ProductRow]) -> None:
+    def _remember(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
         self._rows.update((row.key, row) for row in rows)
         if not self._rows:
             return
@@ -224,7 +224,7 @@ class FillHistory:
         self._newest = max(self._rows.values(), key=lambda row: row.time_order)
 
 
-def _reaches(rows: Sequence[ProductRow], until: int | None) -> bool:
+def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
     return until is not None and any(_ms(time_of(row.record)) < until for row in rows)
 
 

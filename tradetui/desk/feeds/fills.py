@@ -10,6 +10,7 @@ from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
 
@@ -19,12 +20,9 @@ class FillsReader:
     def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
         self._histories = histories
         self._clock = clock
-        self._parts = ProductReads(tuple(histories))
+        self._parts = ProductReads[ProductRow[FuturesFill]](tuple(histories))
 
-    def key(self, row: ProductRow) -> str:
-        return row.key
-
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[ProductRow[FuturesFill]]:
         error = await self._parts.read(self._read)
         # Every product type's older fills come in turn, one page a poll, so that what is new is never late.
         note = ""
@@ -46,6 +44,6 @@ class FillsReader:
         troubles = [history.trouble for history in self._histories.values() if history.trouble]
         return self._parts.reading(rows, error, troubles[0] if troubles else note)
 
-    async def _read(self, product_type: ProductType) -> ProductRead:
+    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesFill]]:
         await self._histories[product_type].read_newest(self._clock.monotonic())
         return ProductRead()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.connection_status import ConnectionStatus
 
 
@@ -39,7 +40,7 @@ SILENT_S: Final = 3.0
 """One lost reply is no lost link; none at all for so long is."""
 
 
-def health_of(link: ConnectionStatus, feeds: Collection[Feed], now: float) -> Health:
+def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: float) -> Health:
     """Down when nothing gets through, refused when the exchange itself says no to everything, degraded when some of it
     does not get through, or the clock or the budget is off.
 

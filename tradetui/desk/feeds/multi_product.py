@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.tables.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply, UndecodableRow
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class ProductRead:
+class ProductRead(Generic[FeedRowT_co]):
     """What one product type last brought; `server_ms` is the exchange's time of the oldest reply in it."""
 
-    rows: Sequence[Any] = ()
+    rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
     server_ms: int | None = None
 
-    def count(self, reply: Reply[Any]) -> None:
+    def count(self, reply: Reply[Record]) -> None:
         """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
@@ -31,7 +33,7 @@ class ProductRead:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
 
-def refuse_unreadable(reply: Reply[Any]) -> None:
+def refuse_unreadable(reply: Reply[Record]) -> None:
     """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
@@ -39,14 +41,14 @@ def refuse_unreadable(reply: Reply[Any]) -> None:
         )
 
 
-class ProductReads:
+class ProductReads(Generic[FeedRowT]):
     """The last good part of every product type."""
 
     def __init__(self, product_types: Sequence[ProductType]) -> None:
         self.product_types = tuple(product_types)
-        self.last: dict[ProductType, ProductRead] = {}
+        self.last: dict[ProductType, ProductRead[FeedRowT]] = {}
 
-    async def read(self, read_one: Callable[[ProductType], Coroutine[Any, Any, ProductRead]]) -> ExchangeError | None:
+    async def read(self, read_one: Callable[[ProductType], Awaitable[ProductRead[FeedRowT]]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
         errors: list[ExchangeError] = []
@@ -61,14 +63,14 @@ class ProductReads:
             raise errors[0]
         return errors[0] if errors else None
 
-    def reading(self, rows: Sequence[Any], error: ExchangeError | None, note: str = "") -> Reading:
+    def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
         undecodable_rows = sum(part.undecodable_rows for part in self.last.values())
         return Reading(rows, undecodable_rows, note, error, min(times, default=None))
 
     @property
-    def rows(self) -> list[Any]:
+    def rows(self) -> list[FeedRowT]:
         """The rows of all parts, in the order of the product types."""
         return [
             row
@@ -78,7 +80,7 @@ class ProductReads:
         ]
 
 
-async def gather_reads(reads: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]:
     """Run reads at the same time; gives the result or the exception of each, in order.
 
     Once one is told that there were too many calls, those still waiting for a permit are given up: going on would

@@ -55,14 +55,11 @@ class PositionsReader:
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
         }
-        self._parts = ProductReads(product_types)
+        self._parts = ProductReads[Position](product_types)
         self._sums: dict[ProductType, _Sums] = {}
         self.source: Literal["reported", "fills"] | None = None
 
-    def key(self, row: Position) -> str:
-        return row.key
-
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[Position]:
         if self.source != "fills":
             try:
                 error = await self._parts.read(self._reported)
@@ -80,7 +77,7 @@ class PositionsReader:
             _ordered(self._parts.rows), error, "summed from fills; marks are the last fill's price"
         )
 
-    async def _reported(self, product_type: ProductType) -> ProductRead:
+    async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
@@ -92,7 +89,7 @@ class PositionsReader:
         part.count(reply)
         return part
 
-    async def _from_fills(self, product_type: ProductType) -> ProductRead:
+    async def _from_fills(self, product_type: ProductType) -> ProductRead[Position]:
         history = self._histories[product_type]
         history.follow()
         now = self._clock.monotonic()

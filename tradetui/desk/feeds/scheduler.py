@@ -9,6 +9,7 @@ from random import Random
 from typing import Final
 
 from tradetui.desk.feeds.feed import Feed, Pace
+from tradetui.desk.tables.row_source import FeedRow
 
 HEAD_START_S: Final = 0.3
 SHOWING_S: Final = 0.05
@@ -24,7 +25,7 @@ class Scheduler:
     either each feed has at most the one poll that was due.
     """
 
-    def __init__(self, feeds: Iterable[Feed], random: Random, first: str | None = None) -> None:
+    def __init__(self, feeds: Iterable[Feed[FeedRow]], random: Random, first: str | None = None) -> None:
         self._feeds = tuple(feeds)
         self._random = random
         self._wake = {feed.name: asyncio.Event() for feed in self._feeds}
@@ -59,7 +60,7 @@ class Scheduler:
                 if pace is Pace.SHOWN:
                     self._wake[name].set()
 
-    async def _run(self, feed: Feed) -> None:
+    async def _run(self, feed: Feed[FeedRow]) -> None:
         loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
         if feed.name != self._first and not self._first_is_read.is_set():
             with suppress(TimeoutError):

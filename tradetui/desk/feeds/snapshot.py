@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Generic
 
+from tradetui.desk.tables.row_source import FeedRowT_co
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.error_codes import UNIFIED_ACCOUNT
 
@@ -53,14 +54,14 @@ class FeedError:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Generic[FeedRowT_co]):
     """Rows of one feed. `generation` rises when a row changes.
 
     `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
     `undecodable_rows` counts rows that could not be read, `note` says what else is to be known about the rows.
     """
 
-    rows: tuple[Any, ...] = ()
+    rows: tuple[FeedRowT_co, ...] = ()
     keys: tuple[str, ...] = ()
     generation: int = 0
     read_at: float | None = None
@@ -75,7 +76,7 @@ class Snapshot:
         """Rows there are."""
         return len(self.rows)
 
-    def row(self, index: int) -> Any:
+    def row(self, index: int) -> FeedRowT_co:
         """The row at a place."""
         return self.rows[index]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.archive.database import Archive, Kind
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import UndecodableRows, gather_reads
@@ -59,24 +59,21 @@ class TriggersReader:
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
         self._disk = disk
-        self._shelf = WriteBuffer(Kind.TRIGGER, disk)
+        self._shelf = WriteBuffer(TriggerOrder, disk)
         self._product_types = tuple(product_types)
         self._strands = [
             _Strand(product_type, plan_type) for product_type in product_types for plan_type in PANEL_PLANS
         ]
-        self._rows: dict[str, ProductRow] = {}
-        self._waiting: dict[tuple[ProductType, str], tuple[ProductRow, ...]] = {}
+        self._rows: dict[str, ProductRow[TriggerOrder]] = {}
+        self._waiting: dict[tuple[ProductType, str], tuple[ProductRow[TriggerOrder], ...]] = {}
         self._ended: deque[_Ended] = deque(maxlen=200)
         self._undecodable_rows = UndecodableRows()
         self._server_ms: int | None = None
         self._turn = 0
         self.live_known = False
 
-    def key(self, row: ProductRow) -> str:
-        return row.key
-
     @property
-    def live(self) -> tuple[ProductRow, ...] | None:
+    def live(self) -> tuple[ProductRow[TriggerOrder], ...] | None:
         """The trigger orders that still wait, or None where the exchange does not tell them."""
         if not self.live_known:
             return None
@@ -85,12 +82,12 @@ class TriggersReader:
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
-            for row in await self._disk.run(archive.newest, Kind.TRIGGER, product_type, KEPT):
+            for row in await self._disk.run(archive.newest, TriggerOrder, product_type, KEPT):
                 self._rows.setdefault(row.key, row)
         await self._shelf.open(archive)
         self._trim()
 
-    async def read(self) -> Reading:
+    async def read(self) -> Reading[ProductRow[TriggerOrder]]:
         self._turn += 1
         self._server_ms = None
         strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]
@@ -135,7 +132,7 @@ class TriggersReader:
 
     async def _read_waiting(self, strand: _Strand) -> None:
         request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
-        waiting_rows: list[ProductRow] = []
+        waiting_rows: list[ProductRow[TriggerOrder]] = []
         async for reply in self._client.pages(request):
             waiting_rows += (ProductRow(strand.product_type, row) for row in reply.rows)
         strand_key = (strand.product_type, str(strand.plan_type))

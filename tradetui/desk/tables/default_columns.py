@@ -11,7 +11,7 @@ from tradetui.desk.tables.columns.convert import CONVERTS
 from tradetui.desk.tables.columns.futures import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, UNION_ACCOUNTS
 from tradetui.desk.tables.columns.spot import SPOT_BILLS, SPOT_FILLS
 
-COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
+COLUMNS: Final[Mapping[str, Sequence[Column[Any]]]] = {
     "accounts": ACCOUNTS,
     "positions": POSITIONS,
     "orders": ORDERS,
@@ -25,8 +25,8 @@ COLUMNS: Final[Mapping[str, Sequence[Column]]] = {
 }
 
 
-def default_columns(table: str, rows: Iterable[Any]) -> Sequence[Column]:
+def default_columns(table: str, rows: Iterable[Any]) -> Sequence[Column[Any]]:
     """The columns of a table that holds these rows, where nobody chose any."""
-    if table == "accounts" and any(row.is_union for row in rows):
+    if table == "accounts" and any(row.record.is_union for row in rows):
         return UNION_ACCOUNTS
     return COLUMNS[table]

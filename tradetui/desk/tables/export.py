@@ -14,11 +14,12 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Final, Generic, TextIO
 
-from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.columns.column import Column, unreadable_fields
 from tradetui.desk.tables.number_format import instant
-from tradetui.desk.tables.row_source import RowSource
+from tradetui.desk.tables.product_row import record_of
+from tradetui.desk.tables.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer
 from tradetui.wire.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits
@@ -42,7 +43,7 @@ class RowsMissing(Exception):
     """A row that is shown is not in memory yet; nothing was written."""
 
 
-def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form: Format) -> int:
+def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[RowT]], form: Format) -> int:
     """Write the rows in their order, one at a time; gives how many.
 
     Raises:
@@ -52,7 +53,7 @@ def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form:
         return _write_csv(stream, rows, columns)
     fields = _fields(columns)
     written = 0
-    for row in _each(rows):
+    for row in _rows_of(rows):
         # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
         members = ",".join(f"{dump(name)}:{escaped(dump(_in_json(value(row))))}" for name, value in fields)
         stream.write(f"{',' if written else '['}\n{{{members}}}")
@@ -61,7 +62,9 @@ def write_rows(stream: TextIO, rows: RowSource, columns: Sequence[Column], form:
     return written
 
 
-def save_rows(path: Path, rows: RowSource, columns: Sequence[Column], form: Format, *, replace: bool = False) -> int:
+def save_rows(
+    path: Path, rows: RowSource[RowT], columns: Sequence[Column[RowT]], form: Format, *, replace: bool = False
+) -> int:
     """Write a file that is whole or not there; blocks.
 
     Raises:
@@ -79,32 +82,32 @@ def default_name(table: str, account: str, now: datetime, form: Format) -> str:
     return f"{stem.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
 
 
-class CsvTable:
+class CsvTable(Generic[RowT_contra]):
     """A table's CSV: the names and, for any row, the cells; the same wherever rows of that table are written."""
 
-    def __init__(self, columns: Iterable[Column]) -> None:
+    def __init__(self, columns: Iterable[Column[RowT_contra]]) -> None:
         self._fields = _fields(columns)
 
     def heading(self) -> list[str]:
         """The name of each cell."""
         return [csv_cell(name) for name, _ in self._fields]
 
-    def cells(self, row: Any) -> list[str]:
+    def cells(self, row: RowT_contra) -> list[str]:
         """The cells of a row of the desk: a record, one with its product type, or a position."""
         return [csv_cell(value(row)) for _, value in self._fields]
 
 
-def _write_csv(stream: TextIO, rows: RowSource, columns: Sequence[Column]) -> int:
+def _write_csv(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[RowT]]) -> int:
     table = CsvTable(columns)
     stream.write(csv_row(table.heading()))
     written = 0
-    for row in _each(rows):
+    for row in _rows_of(rows):
         stream.write(csv_row(table.cells(row)))
         written += 1
     return written
 
 
-def _each(rows: RowSource) -> Iterator[Any]:
+def _rows_of(rows: RowSource[RowT]) -> Iterator[RowT]:
     for index in range(rows.count):
         row = rows.row(index)
         if row is None:
@@ -112,9 +115,9 @@ def _each(rows: RowSource) -> Iterator[Any]:
         yield row
 
 
-def _fields(columns: Iterable[Column]) -> list[tuple[str, Callable[[Any], Any]]]:
+def _fields(columns: Iterable[Column[RowT]]) -> list[tuple[str, Callable[[RowT], object]]]:
     """What is written of each column: its name and value; of a received time, what was received and the moment."""
-    fields: list[tuple[str, Callable[[Any], Any]]] = []
+    fields: list[tuple[str, Callable[[RowT], object]]] = []
     for column in columns:
         if column.is_received_time:
             fields.append((column.id, partial(_received_time, column)))
@@ -124,24 +127,24 @@ def _fields(columns: Iterable[Column]) -> list[tuple[str, Callable[[Any], Any]]]
     return fields
 
 
-def _received_time(column: Column, row: Any) -> Any:
+def _received_time(column: Column[RowT], row: RowT) -> object:
     """A time as it was received, or in Unix milliseconds where that is not at hand."""
-    record = getattr(row, "record", row)
-    received = (getattr(record, "received", None) or {}).get(column.id)
+    record = record_of(row)
+    received = None if record is None else record.received.get(column.id)
     if received not in (None, ""):
         return received
     moment = column.value(row)
-    return None if moment is None else str(round(moment.timestamp() * 1000))
+    return str(round(moment.timestamp() * 1000)) if isinstance(moment, datetime) else None
 
 
-def _moment(column: Column, row: Any) -> Any:
+def _moment(column: Column[RowT], row: RowT) -> str | None:
     moment = column.value(row)
-    return None if moment is None else instant(moment, UTC)
+    return instant(moment, UTC) if isinstance(moment, datetime) else None
 
 
-def _value(column: Column, row: Any) -> Any:
+def _value(column: Column[RowT], row: RowT) -> object:
     """What a cell holds: None, a number, text, or a nested value."""
-    unreadable = getattr(row, "unreadable", None)
+    unreadable = unreadable_fields(row)
     if unreadable and column.id in unreadable:
         return unreadable[column.id]
     value = column.value(row)
@@ -154,12 +157,12 @@ def _value(column: Column, row: Any) -> Any:
     return str(value)
 
 
-def _in_json(value: Any) -> Any:
+def _in_json(value: object) -> object:
     # Text keeps a number's zeros at its end through every reader of JSON.
     return trimmed_digits(value) if isinstance(value, Decimal) else value
 
 
-def csv_cell(value: Any) -> str:
+def csv_cell(value: object) -> str:
     """One cell: nothing for None, JSON for what is nested; numbers keep their sign and digits.
 
     Text that a spreadsheet would run, or change because it looks like a number, gets an apostrophe before it: an id of

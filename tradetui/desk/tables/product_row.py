@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final, Generic, TypeVar
 
+from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+
+RecordT = TypeVar("RecordT", bound=Record)
+RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
 _time_order = attrgetter("time_order")
 BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 
 
-class ProductRow:
+class ProductRow(Generic[RecordT_co]):
     """A record with the product type it was read under, which the interface's rows do not carry."""
 
     __slots__ = ("_time_order", "key", "product_type", "record")
 
-    def __init__(self, product_type: ProductType, record: Record) -> None:
+    def __init__(self, product_type: ProductType, record: RecordT_co) -> None:
         self.product_type = product_type
         self.record = record
         self.key = f"{product_type}|{record.key}"
@@ -33,14 +37,24 @@ class ProductRow:
             self._time_order = (time_of(self.record), id_order(self.record.key))
         return self._time_order
 
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """The texts of the record's fields that could not be read, by the interface's names."""
+        return self.record.unreadable
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProductRow) and self.key == other.key and self.record == other.record
 
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.record, name)
+
+def record_of(row: object) -> Record | None:
+    """The record that a row is or holds; None behind what is derived, as a position summed from fills."""
+    if isinstance(row, ProductRow | Position):
+        record: Record | None = row.record
+        return record
+    return row if isinstance(row, Record) else None
 
 
 def time_of(record: Record) -> datetime:
@@ -57,6 +71,6 @@ def id_order(id_: str) -> str:
     return f"{len(id_):04d}{id_}"
 
 
-def newest_first(rows: Iterable[ProductRow]) -> list[ProductRow]:
+def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
     """The rows, newest first."""
     return sorted(rows, key=_time_order, reverse=True)

@@ -13,7 +13,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Protocol, runtime_checkable
+from typing import Final, Generic, Never, Protocol, TypeVar, runtime_checkable
+
+from tradetui.wire.product_types import ProductType
+
+RowT = TypeVar("RowT")
+RowT_co = TypeVar("RowT_co", covariant=True)
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
+
+
+class FeedRow(Protocol):
+    """A row of a feed: it says what identifies it, and under which product type it was read."""
+
+    @property
+    def key(self) -> str:
+        """The row's identity among those of its feed."""
+        ...
+
+    @property
+    def product_type(self) -> ProductType:
+        """The product type."""
+        ...
+
+
+FeedRowT = TypeVar("FeedRowT", bound=FeedRow)
+FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +48,7 @@ class Sort:
     reverse: bool = False
 
 
-class RowSource(Protocol):
+class RowSource(Protocol[RowT_co]):
     """Rows by place, each with a key that stays its own while rows come and go around it."""
 
     @property
@@ -37,7 +61,7 @@ class RowSource(Protocol):
         """Rows there are."""
         ...
 
-    def row(self, index: int) -> Any:
+    def row(self, index: int) -> RowT_co | None:
         """The row at a place, or None while it is not there yet."""
         ...
 
@@ -51,22 +75,22 @@ class RowSource(Protocol):
 
 
 @runtime_checkable
-class SelfOrdering(RowSource, Protocol):
+class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
     """A source that orders and filters by itself, since its rows are not all in memory."""
 
-    def ordered(self, sort: Sort | None, pattern: str) -> RowSource:
+    def ordered(self, sort: Sort | None, pattern: str) -> RowSource[RowT_co]:
         """The same rows in an order and through a filter; an order it cannot give is its own."""
         ...
 
-    def whole(self) -> RowSource:
+    def whole(self) -> RowSource[RowT_co]:
         """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
         ...
 
 
-class MemoryRows:
+class MemoryRows(Generic[RowT_co]):
     """Rows held in memory, as a view of a snapshot may be."""
 
-    def __init__(self, rows: Sequence[Any], keys: Sequence[str], generation: int) -> None:
+    def __init__(self, rows: Sequence[RowT_co], keys: Sequence[str], generation: int) -> None:
         self._rows = rows
         self._keys = keys
         self.generation = generation
@@ -77,7 +101,7 @@ class MemoryRows:
         """Rows there are."""
         return len(self._rows)
 
-    def row(self, index: int) -> Any:
+    def row(self, index: int) -> RowT_co:
         """The row at a place."""
         return self._rows[index]
 
@@ -92,16 +116,16 @@ class MemoryRows:
         return self._places.get(key)
 
 
-NO_ROWS = MemoryRows((), (), 0)
+NO_ROWS: Final[MemoryRows[Never]] = MemoryRows((), (), 0)
 
 
 def view(
-    source: RowSource,
+    source: RowSource[RowT],
     *,
-    sort_key: Callable[[Any], Any] | None = None,
+    sort_key: Callable[[RowT], object] | None = None,
     reverse: bool = False,
-    keep: Callable[[Any], bool] | None = None,
-) -> RowSource:
+    keep: Callable[[RowT], bool] | None = None,
+) -> RowSource[RowT]:
     """The rows that are kept, in order; the source itself where nothing is asked.
 
     Equal rows keep their order either way round, rows without a value come last either way, and a row that is not
@@ -126,13 +150,16 @@ def _not_collecting() -> Iterator[None]:
 
 
 def _viewed(
-    source: RowSource, sort_key: Callable[[Any], Any] | None, reverse: bool, keep: Callable[[Any], bool] | None
-) -> RowSource:
+    source: RowSource[RowT],
+    sort_key: Callable[[RowT], object] | None,
+    reverse: bool,
+    keep: Callable[[RowT], bool] | None,
+) -> RowSource[RowT]:
     held = [(index, source.row(index)) for index in range(source.count)]
     kept = [(index, row) for index, row in held if row is not None and (keep is None or keep(row))]
     if sort_key is not None:
-        known: list[tuple[tuple[int, Any], tuple[int, Any]]] = []
-        unknown: list[tuple[int, Any]] = []
+        known: list[tuple[tuple[int, object], tuple[int, RowT]]] = []
+        unknown: list[tuple[int, RowT]] = []
         for indexed_row in kept:
             value = sort_key(indexed_row[1])
             if value is None:
@@ -144,7 +171,7 @@ def _viewed(
     return MemoryRows([row for _, row in kept], [source.key(index) or "" for index, _ in kept], source.generation)
 
 
-def comparable(value: Any) -> tuple[int, Any]:
+def comparable(value: object) -> tuple[int, object]:
     """A sort key that can be compared with that of any other value: numbers, then moments, then words without case."""
     if isinstance(value, int | Decimal):
         return 0, value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
-from typing import Any, ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -24,15 +24,11 @@ def _mark_tone(field: Field) -> Tone:
     return Tone.WARN if field.mark in (UNREADABLE, EXTRA) else Tone.MUTED
 
 
-def _text(name: str, title: str, width: int, *, tone: Any = None) -> Column:
-    return Column(name, title, lambda row: getattr(row, name), lambda row, _: str(getattr(row, name)), width, tone=tone)
-
-
-COLUMNS = (
-    _text("name", "Field", 22),
-    _text("value", "Read as", 29),
-    _text("mark", "Note", 20, tone=_mark_tone),
-    _text("received", "As received", 40),
+COLUMNS: Final[tuple[Column[Field], ...]] = (
+    Column("name", "Field", lambda field: field.name, lambda field, _: field.name, 22),
+    Column("value", "Read as", lambda field: field.value, lambda field, _: field.value, 29),
+    Column("mark", "Note", lambda field: field.mark, lambda field, _: field.mark, 20, tone=_mark_tone),
+    Column("received", "As received", lambda field: field.received, lambda field, _: field.received, 40),
 )
 
 
@@ -41,7 +37,7 @@ class DetailScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 
-    def __init__(self, title: str, key: str, record: Any, zone: tzinfo, feed_name: str = "") -> None:
+    def __init__(self, title: str, key: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
         super().__init__(classes="dialog -tall")
         self.feed_name = feed_name
         self._gone = False
@@ -70,7 +66,7 @@ class DetailScreen(ModalScreen[None]):
         """What is shown."""
         return fields_of(self._record, self._zone)
 
-    def follow(self, feed_name: str, snapshot: RowSource) -> None:
+    def follow(self, feed_name: str, snapshot: RowSource[object]) -> None:
         """Show the row as it is now, or say that its panel no longer has it."""
         if feed_name != self.feed_name or not self.is_mounted:
             return

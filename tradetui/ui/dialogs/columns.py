@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Never
 
 from textual import on
 from textual.app import ComposeResult
@@ -37,7 +37,9 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         ("k", "cursor(-1)", "Up"),
     ]
 
-    def __init__(self, title: str, every: Sequence[Column], default: Sequence[Column], choice: TableChoice) -> None:
+    def __init__(
+        self, title: str, every: Sequence[Column[Never]], default: Sequence[Column[Never]], choice: TableChoice
+    ) -> None:
         super().__init__(classes="dialog")
         self._heading = title
         self._columns = {column.id: column for column in every}

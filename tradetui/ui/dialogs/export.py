@@ -17,7 +17,7 @@ from textual.widgets import Button, Input, Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
-from tradetui.desk.tables.row_source import RowSource, SelfOrdering
+from tradetui.desk.tables.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.sanitize import notify, sanitized
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ExportDialog(ModalScreen[str | None]):
 
 
 def open_export(
-    app: App[Any], desk: Desk | None, rows: RowSource, columns: Sequence[Column], file_stem: str, title: str
+    app: App[Any], desk: Desk | None, rows: RowSource[RowT], columns: Sequence[Column[RowT]], file_stem: str, title: str
 ) -> None:
     """Ask where to, and write these rows as they are now, whatever comes in later."""
     if isinstance(rows, SelfOrdering):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -9,7 +10,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from tradetui.desk.archive.database import Kind
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.columns import COLUMNS
 from tradetui.desk.tables.columns.every_field import every_column
@@ -21,11 +21,13 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
     from tradetui.ui.settings import UiSettings
 
-KINDS: Final = {"fills": Kind.FILL, "triggers": Kind.TRIGGER}
+KINDS: Final[Mapping[str, type[Record]]] = {"fills": FuturesFill, "triggers": TriggerOrder}
 TITLES: Final = {"fills": "Every fill seen", "triggers": "Every trigger seen"}
 ORDER: Final = "by time; s turns it round; the filter looks at symbols"
 
@@ -42,7 +44,7 @@ class HistoryScreen(TableScreen):
         self._name_of_table = table
         self._table = RecordTable(COLUMNS[table], id=f"table-{table}")
         self._words = Static(sanitized("reading …"), classes="words", markup=False)
-        self._rows: ArchiveRows | None = None
+        self._rows: ArchiveRows[Record] | None = None
         self._painting = False
 
     def compose(self) -> ComposeResult:
@@ -87,7 +89,7 @@ class HistoryScreen(TableScreen):
         self.refresh_states()
 
     @property
-    def table(self) -> RecordTable:
+    def table(self) -> RecordTable[object]:
         """The rows."""
         return self._table
 

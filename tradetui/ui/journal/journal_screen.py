@@ -10,8 +10,8 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
+from tradetui.desk.intents.journal_columns import JOURNAL, ended
 from tradetui.desk.intents.states import RELEASABLE
-from tradetui.desk.tables.columns.journal import JOURNAL, ended
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.journal.intent_dialog import IntentDialog
 from tradetui.ui.journal.release_dialog import CAUTION, ReleaseDialog
@@ -79,7 +79,7 @@ class JournalScreen(TableScreen):
         self.refresh_states()
 
     @property
-    def table(self) -> RecordTable:
+    def table(self) -> RecordTable[object]:
         """The intents."""
         return self._table
 
@@ -122,7 +122,7 @@ class JournalScreen(TableScreen):
 
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
-        intent: Intent | None = self._table.cursor_record
+        intent = self._table.cursor_record
         able = {
             "detail": intent is not None,
             "copy_cell": intent is not None,
@@ -141,7 +141,9 @@ class JournalScreen(TableScreen):
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
         event.prevent_default()
-        self.app.push_screen(IntentDialog(event.record, self.zone))
+        intent = next((intent for intent in self._intents if intent.id == event.key), None)
+        if intent is not None:
+            self.app.push_screen(IntentDialog(intent, self.zone))
 
     async def action_back(self) -> None:
         """Clear the filter, then leave."""
@@ -155,7 +157,7 @@ class JournalScreen(TableScreen):
     def action_release(self) -> None:
         """Give free what an intent locks, though its outcome is not known."""
         desk, intent = self.desk, self._table.cursor_record
-        if not self.able("release") or desk is None or desk.execution is None:
+        if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
         if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):
             # Before a reason is typed for nothing.

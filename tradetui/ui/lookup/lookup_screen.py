@@ -124,7 +124,7 @@ class LookupScreen(TableScreen):
     # What the keys act on
 
     @property
-    def table(self) -> RecordTable:
+    def table(self) -> RecordTable[object]:
         """The rows, or the totals where those have the focus."""
         return self._focused
 
@@ -139,7 +139,7 @@ class LookupScreen(TableScreen):
         return self.kind.table
 
     @property
-    def default_columns(self) -> Sequence[Column]:
+    def default_columns(self) -> Sequence[Column[Any]]:
         """The kind's; the totals have what they have."""
         return super().default_columns if self._focused is self.rows_table else ()
 

@@ -13,6 +13,7 @@ from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.tables.columns import COLUMNS
 from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.columns.futures import POSITIONS
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.health import Health
     from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.trading.positions import Position
     from tradetui.ui.settings import UiSettings
 
 TICK_S = 1.0
@@ -49,7 +52,11 @@ class FivePanels(TableScreen):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self.panels = {name: Panel(name, COLUMNS[name], number) for number, name in enumerate(PANELS, start=1)}
+        self.positions_panel: Panel[Position] = Panel("positions", POSITIONS, PANELS.index("positions") + 1)
+        self.panels: dict[str, Panel[FeedRow]] = {
+            name: self.positions_panel if name == "positions" else Panel(name, COLUMNS[name], number)
+            for number, name in enumerate(PANELS, start=1)
+        }
         self.focused_panel = "positions"
         self.paused = False
         self.product: str | None = None
@@ -95,12 +102,12 @@ class FivePanels(TableScreen):
         self._arrange()
 
     @property
-    def panel(self) -> Panel:
+    def panel(self) -> Panel[FeedRow]:
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         return self.panels[self.focused_panel]
 
     @property
-    def table(self) -> RecordTable:
+    def table(self) -> RecordTable[object]:
         """Its table."""
         return self.panel.table
 
@@ -148,7 +155,7 @@ class FivePanels(TableScreen):
             panel.say_failure(why)
         notify(self.app, why, severity="error", seconds=30)
 
-    def published(self, feed: Feed | None) -> None:
+    def published(self, feed: Feed[FeedRow] | None) -> None:
         """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick."""
         desk = self.desk
         if desk is None:
@@ -179,7 +186,7 @@ class FivePanels(TableScreen):
             self.refresh_states()
         self._show_header(desk)
 
-    def rows_of(self, name: str) -> Snapshot:
+    def rows_of(self, name: str) -> Snapshot[FeedRow]:
         """What a panel shows: its feed's rows, or the triggers that still wait."""
         assert self.desk is not None
         if name == "triggers" and self.live_stops and (live := self.desk.live_stops) is not None:

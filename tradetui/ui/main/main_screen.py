@@ -30,7 +30,7 @@ class MainScreen(RowActions):
 
     def before_key(self, event: TypedInput) -> bool:
         """Note which position has gone from under the cursor since the key before; keys of one burst are one key."""
-        table = self.panels["positions"].table
+        table = self.positions_panel.table
         if table.vanished is not None or not self.trade_app.key_order.in_burst:
             self._vanished, table.vanished = table.vanished, None
         return True
@@ -47,7 +47,7 @@ class MainScreen(RowActions):
             notify(self.app, sentence, severity="warning", seconds=10)
             return
         execution = self.desk.execution
-        record = self.table.cursor_record if self.focused_panel == "positions" else None
+        record = self.positions_panel.table.cursor_record if self.focused_panel == "positions" else None
         if record is not None:
             self.post_message(OpenReversal(execution.target_of(record)))
             return
@@ -63,7 +63,7 @@ class MainScreen(RowActions):
         if self.desk is None or self.desk.execution is None:
             return ""
         target = self.desk.execution.target_named(name)
-        legs = {row.is_long for row in self.desk.feeds["positions"].snapshot.rows if row.symbol == target.symbol}
+        legs = {row.is_long for row in self.desk.positions.snapshot.rows if row.symbol == target.symbol}
         if target.side is not None or not legs >= {True, False}:
             return ""
         return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."

@@ -17,13 +17,15 @@ from tradetui.ui.main.panels import Panel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tradetui.desk.tables.row_source import FeedRow
+
 
 class PanelArea(Widget):
     """The panels that are shown, laid out by how many there are; they cover it, so that it draws nothing of its own."""
 
     BLANK = True
 
-    def __init__(self, panels: Iterable[Panel]) -> None:
+    def __init__(self, panels: Iterable[Panel[FeedRow]]) -> None:
         super().__init__(*panels, id="panels")
         self._placing = _Placing()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.default_columns import default_columns
-from tradetui.desk.tables.row_source import NO_ROWS
+from tradetui.desk.tables.row_source import NO_ROWS, FeedRowT_co
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
@@ -43,10 +43,10 @@ NOT_READ: Final = "not read"
 UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
 
 
-class Panel(Container):
+class Panel(Container, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
-    def __init__(self, name: str, columns: Sequence[Column], number: int) -> None:
+    def __init__(self, name: str, columns: Sequence[Column[FeedRowT_co]], number: int) -> None:
         super().__init__(id=f"panel-{name}", classes="panel -empty")
         self.feed_name = name
         self.caption = ""
@@ -59,7 +59,7 @@ class Panel(Container):
         self._shown_words = ""
         self._shown_trouble = READING
         self.border_subtitle = READING
-        self.table = RecordTable(columns, id=f"table-{name}")
+        self.table: RecordTable[FeedRowT_co] = RecordTable(columns, id=f"table-{name}")
         self._entitle("", "")
 
     @property
@@ -71,7 +71,7 @@ class Panel(Container):
         """The table; words where there is no row come when there is something to say."""
         yield self.table
 
-    def show(self, feed: Feed, now: float, rows: Snapshot) -> None:
+    def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
         shown = (self.live, rows.generation)
         if shown != self._shown_generation:
@@ -80,7 +80,7 @@ class Panel(Container):
             self.table.set_source(rows)
         self.show_state(feed, now, rows)
 
-    def _use_default_columns(self, rows: Snapshot) -> None:
+    def _use_default_columns(self, rows: Snapshot[FeedRowT_co]) -> None:
         """Follow what the rows are, unless somebody chose the columns."""
         columns = tuple(default_columns(self.feed_name, rows.rows))
         if columns != self._default_columns:
@@ -88,7 +88,7 @@ class Panel(Container):
                 self.table.set_columns(columns)
             self._default_columns = columns
 
-    def show_state(self, feed: Feed, now: float, rows: Snapshot) -> None:
+    def show_state(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Bring title, age and the words of an empty panel up to date."""
         snapshot, state = feed.snapshot, str(feed.freshness)
         aged = state in ("stale", "dead")
@@ -123,7 +123,7 @@ class Panel(Container):
         self.add_class("-empty")
         self._say(why)
 
-    def _count(self, snapshot: Snapshot) -> str:
+    def _count(self, snapshot: Snapshot[FeedRowT_co]) -> str:
         if snapshot.read_at is None:
             return ""
         shown, count = self.table.shown, snapshot.count
@@ -142,7 +142,7 @@ class Panel(Container):
         head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
         self.border_title = Content.assemble(head, (tail, "bold $warn"))
 
-    def _show_words(self, snapshot: Snapshot) -> None:
+    def _show_words(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         empty = self.table.shown == 0
         self.set_class(empty, "-empty")
         if not empty:

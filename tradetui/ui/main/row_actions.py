@@ -16,6 +16,7 @@ from tradetui.ui.sanitize import notify, sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
+    from tradetui.desk.tables.row_source import FeedRow
 
 LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
@@ -34,7 +35,7 @@ class RowActions(FivePanels):
         """Triggers that still wait are not in the history, so neither are they in its file."""
         return LIVE_FILE if self.panel.live else super().export_name
 
-    def published(self, feed: Feed | None) -> None:
+    def published(self, feed: Feed[FeedRow] | None) -> None:
         """As the panels do; an open detail view follows its row."""
         super().published(feed)
         if feed is not None and not self.paused and isinstance(self.app.screen, FollowsRow):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import tzinfo
-from typing import Any, Final, NamedTuple
+from typing import Final, Generic, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
 from tradetui.desk.tables.columns import UNREADABLE_MARK, Column, Tone
+from tradetui.desk.tables.row_source import RowT
 from tradetui.wire.text.sanitize import scrub
 
 GAP: Final = 1
@@ -21,18 +22,18 @@ ROWS_KEPT: Final = 512
 class Drawn(NamedTuple):
     """A row's cells. Where texts and tones of two of these are equal, they look the same."""
 
-    record: Any
+    record: object
     texts: tuple[str, ...]
     tones: tuple[Tone, ...]
 
 
-class Cells:
+class Cells(Generic[RowT]):
     """The cells of a table's rows, and the widths of its columns.
 
     A column is as wide as it says until a number does not fit in it; then it gets wider and stays so.
     """
 
-    def __init__(self, columns: Sequence[Column], zone: tzinfo) -> None:
+    def __init__(self, columns: Sequence[Column[RowT]], zone: tzinfo) -> None:
         self.columns = tuple(columns)
         self.zone = zone
         self.widths = [column.width for column in self.columns]
@@ -67,7 +68,7 @@ class Cells:
             start = end + GAP
         return first, last
 
-    def of(self, key: str, record: Any) -> Drawn:
+    def of(self, key: str, record: RowT) -> Drawn:
         """The cells of a row, made anew only where the row is another than under this key before."""
         known = self._rows.get(key)
         if known is not None and (known.record is record or known.record == record):
@@ -95,7 +96,7 @@ class Cells:
         self._rows.clear()
         return True
 
-    def _made(self, record: Any) -> Drawn:
+    def _made(self, record: RowT) -> Drawn:
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, column in enumerate(self.columns):

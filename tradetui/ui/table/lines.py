@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tradetui.desk.tables.columns import Tone
-from tradetui.desk.tables.row_source import Sort
+from tradetui.desk.tables.row_source import RowT, Sort
 from tradetui.ui.table.cells import GAP, Cells, fitted
 
 PLACEHOLDER: Final = "·" * 8
@@ -34,7 +34,7 @@ class TableLines:
         """Colours may have changed."""
         self._styles.clear()
 
-    def header(self, cells: Cells, sort: Sort | None, chosen: int) -> Strip:
+    def header(self, cells: Cells[RowT], sort: Sort | None, chosen: int) -> Strip:
         """The titles, the chosen column's underlined, the sorted one's with an arrow."""
         style = self.style(HEADER)
         segments: list[Segment] = []

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, Never
 
 from rich.style import Style
 from textual import events
@@ -25,8 +25,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.columns import UTC_ZONE, Column
-from tradetui.desk.tables.row_source import NO_ROWS, RowSource, Sort
+from tradetui.desk.tables.columns import UTC_ZONE, Column, Tone
+from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
@@ -42,8 +42,24 @@ class _Standing(NamedTuple):
     in_sight: bool
 
 
-class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
-    """A table of records; see the module."""
+class _Line(NamedTuple):
+    """Everything a line of rows depends on: where two of these are equal, the line looks the same.
+
+    `texts` is None where there is no row, or where the row is not there yet.
+    """
+
+    is_row: bool
+    has_cursor: bool = False
+    texts: tuple[str, ...] | None = None
+    tones: tuple[Tone, ...] = ()
+
+
+class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
+    """A table of records; see the module.
+
+    Who holds a `RecordTable[object]` holds a table of any rows: it sorts, filters and exports what is there. Rows and
+    columns are set by who made the table, and are of one kind.
+    """
 
     DEFAULT_CSS = """
     RecordTable { background: $surface; color: $foreground; overflow-x: auto; overflow-y: auto;
@@ -52,25 +68,25 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     COMPONENT_CLASSES: ClassVar[set[str]] = set(CLASSES)
 
     class _TableMessage(Message):
-        def __init__(self, table: RecordTable) -> None:
+        def __init__(self, table: RecordTable[object]) -> None:
             super().__init__()
             self.table = table
 
         @property
-        def control(self) -> RecordTable:
+        def control(self) -> RecordTable[object]:
             return self.table
 
     class RowHighlighted(_TableMessage):
         """The cursor is on another row; `key` is None where there is none."""
 
-        def __init__(self, table: RecordTable, key: str | None) -> None:
+        def __init__(self, table: RecordTable[object], key: str | None) -> None:
             super().__init__(table)
             self.key = key
 
     class RowSelected(_TableMessage):
         """Enter, or a double click on a row."""
 
-        def __init__(self, table: RecordTable, key: str, record: Any) -> None:
+        def __init__(self, table: RecordTable[object], key: str, record: object) -> None:
             super().__init__(table)
             self.key = key
             self.record = record
@@ -78,24 +94,24 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     class HeaderSelected(_TableMessage):
         """A click on a column's title, which has sorted by it."""
 
-        def __init__(self, table: RecordTable, column: Column) -> None:
+        def __init__(self, table: RecordTable[object], column: Column[Never]) -> None:
             super().__init__(table)
             self.column = column
 
-    def __init__(self, columns: Sequence[Column], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
+    def __init__(self, columns: Sequence[Column[RowT_co]], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
         super().__init__(id=id)
         self._cells = Cells(columns, zone)
-        self._narrowing = SortFilter(columns, zone)
-        self._source: RowSource = NO_ROWS
-        self._view: RowSource = NO_ROWS
+        self._narrowing: SortFilter[RowT_co] = SortFilter(columns, zone)
+        self._source: RowSource[RowT_co] = NO_ROWS
+        self._view: RowSource[RowT_co] = NO_ROWS
         self._cursor = 0
         self._cursor_key: str | None = None
         self._column = 0
         self._visited = False
-        self.vanished: Any = None
+        self.vanished: RowT_co | None = None
         """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
         # What each line of the screen showed when it was last drawn.
-        self._drawn: dict[int, tuple[Any, ...]] = {}
+        self._drawn: dict[int, _Line] = {}
         self._lines = TableLines(self)
         self._header: Strip | None = None
         self._widening = False
@@ -103,12 +119,12 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
     # What is shown
 
     @property
-    def source(self) -> RowSource:
+    def source(self) -> RowSource[RowT_co]:
         """Everything there is, before filter and sort."""
         return self._source
 
     @property
-    def rows(self) -> RowSource:
+    def rows(self) -> RowSource[RowT_co]:
         """What is shown: filtered and in order."""
         return self._view
 
@@ -128,16 +144,16 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         return self._narrowing.pattern
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column[RowT_co], ...]:
         """The columns in order."""
         return self._cells.columns
 
-    def set_source(self, source: RowSource) -> None:
+    def set_source(self, source: RowSource[RowT_co]) -> None:
         """Show other rows; lines that look the same are not repainted."""
         self._source = source
         self._show_anew()
 
-    def set_columns(self, columns: Sequence[Column]) -> None:
+    def set_columns(self, columns: Sequence[Column[RowT_co]]) -> None:
         """Show other columns; the cursor stays on its column where that is still there."""
         at = self.cursor_column.id
         self._cells = Cells(columns, self._cells.zone)
@@ -166,7 +182,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
         return self._narrowing.make_ready(self._source, count)
 
-    def keep_only(self, keep: Callable[[Any], bool] | None) -> None:
+    def keep_only(self, keep: Callable[[RowT_co], bool] | None) -> None:
         """Keep rows that pass a test beside the filter's text."""
         self._narrowing.keep = keep
         self._show_anew(into_sight=True)
@@ -184,12 +200,12 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         return self._cursor
 
     @property
-    def cursor_record(self) -> Any:
+    def cursor_record(self) -> RowT_co | None:
         """The row under the cursor, None where there is none."""
         return self._view.row(self._cursor) if self._cursor < self._view.count else None
 
     @property
-    def cursor_column(self) -> Column:
+    def cursor_column(self) -> Column[RowT_co]:
         """The column under the cursor."""
         return self.columns[self._column]
 
@@ -317,7 +333,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
         if again and event.chain > 1:
             self.action_select()
 
-    def _click_header(self, column: Column) -> None:
+    def _click_header(self, column: Column[RowT_co]) -> None:
         sort = self.sort
         self.sort_by(column.id, reverse=sort is not None and sort.column == column.id and not sort.reverse)
         self.post_message(self.HeaderSelected(self, column))
@@ -338,17 +354,17 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
                 self._header = self._lines.header(self._cells, self.sort, self._column)
             return self._in_window(self._header, left, width, self._lines.style(HEADER))
         row_index = y - 1 + int(self.scroll_offset.y)
-        self._drawn[y] = state = self._state_of(row_index)
+        self._drawn[y] = line = self._line_of(row_index)
         if self._cells.too_narrow and not self._widening:
             self._widening = True
             self.call_later(self._widen)
-        if row_index >= self._view.count:
+        if not line.is_row:
             return Strip.blank(width, self._lines.style(""))
         marked = row_index == self._cursor and self.has_focus
-        if len(state) == 1:
+        if line.texts is None:
             strip = self._lines.placeholder(marked)
         else:
-            strip = self._lines.row(state[1], state[2], self._column if marked else None, self._cells.width)
+            strip = self._lines.row(line.texts, line.tones, self._column if marked else None, self._cells.width)
         return self._in_window(strip, left, width, self._lines.style(CURSOR if marked else ""))
 
     def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
@@ -359,13 +375,12 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             part = Strip.join([Strip.blank(first - left, style), part])
         return part.extend_cell_length(width, style)
 
-    def _state_of(self, row_index: int) -> tuple[Any, ...]:
-        """Everything a row's line depends on: where two of these are equal, the line looks the same."""
+    def _line_of(self, row_index: int) -> _Line:
         record = self._view.row(row_index) if row_index < self._view.count else None
         if record is None:
-            return (row_index < self._view.count,)
+            return _Line(is_row=row_index < self._view.count)
         drawn = self._cells.of(self._view.key(row_index) or "", record)
-        return (row_index == self._cursor, drawn.texts, drawn.tones)
+        return _Line(True, row_index == self._cursor, drawn.texts, drawn.tones)
 
     # Change
 
@@ -436,7 +451,7 @@ class RecordTable(ScrollView, can_focus=True, inherit_bindings=False):
             return False
         top = int(self.scroll_offset.y)
         lines = range(1, self.size.height)
-        changed = [line for line in lines if self._drawn.get(line) != self._state_of(top + line - 1)]
+        changed = [line for line in lines if self._drawn.get(line) != self._line_of(top + line - 1)]
         if self._cells.widen():
             self._resize_virtual()
             return True

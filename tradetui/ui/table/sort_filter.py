@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
-from typing import Any, Final
+from typing import Final, Generic
 
 from tradetui.desk.tables.columns import Column
-from tradetui.desk.tables.row_source import RowSource, SelfOrdering, Sort, matcher, view
+from tradetui.desk.tables.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
 TEXTS_OF_ROWS_GONE: Final = 500
 
 
-class SortFilter:
+class SortFilter(Generic[RowT]):
     """What was chosen, applied to one source after another.
 
     The text of a row that a filter looks at is kept for as long as the row stays the same, so that a filter costs
     little on rows that stand still.
     """
 
-    def __init__(self, columns: Sequence[Column], zone: tzinfo) -> None:
+    def __init__(self, columns: Sequence[Column[RowT]], zone: tzinfo) -> None:
         self.sort: Sort | None = None
         self.pattern = ""
-        self.keep: Callable[[Any], bool] | None = None
+        self.keep: Callable[[RowT], bool] | None = None
         self._columns = tuple(columns)
         self._zone = zone
-        self._texts: dict[str, tuple[Any, str]] = {}
-        self._ready: tuple[RowSource, int] | None = None
-        self._ordered: tuple[RowSource, Sort | None, str, RowSource] | None = None
+        self._texts: dict[str, tuple[RowT, str]] = {}
+        self._ready: tuple[RowSource[RowT], int] | None = None
+        self._ordered: tuple[RowSource[RowT], Sort | None, str, RowSource[RowT]] | None = None
 
-    def use_columns(self, columns: Sequence[Column]) -> None:
+    def use_columns(self, columns: Sequence[Column[RowT]]) -> None:
         """Look at other columns; a sort by one that is gone goes with it."""
         self._columns = tuple(columns)
         self._forget_texts()
@@ -42,7 +42,7 @@ class SortFilter:
         self._zone = zone
         self._forget_texts()
 
-    def make_ready(self, source: RowSource, count: int) -> bool:
+    def make_ready(self, source: RowSource[RowT], count: int) -> bool:
         """Make the texts of so many more rows of a source that only grows; whether there are more to make.
 
         From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs
@@ -52,10 +52,11 @@ class SortFilter:
         end = min(source.count, begin + count, TEXTS_KEPT)
         self._ready = (source, end)
         for index in range(begin, end):
-            self._text(source.row(index))
+            if (row := source.row(index)) is not None:
+                self._text(row)
         return end < min(source.count, TEXTS_KEPT)
 
-    def view_of(self, source: RowSource) -> RowSource:
+    def view_of(self, source: RowSource[RowT]) -> RowSource[RowT]:
         """The rows to be shown."""
         if isinstance(source, SelfOrdering):
             return self._ordered_by_itself(source)
@@ -69,18 +70,18 @@ class SortFilter:
             keep=self._test(),
         )
 
-    def _column_of(self, sort: Sort | None) -> Column | None:
+    def _column_of(self, sort: Sort | None) -> Column[RowT] | None:
         return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
 
-    def _ordered_by_itself(self, source: SelfOrdering) -> RowSource:
+    def _ordered_by_itself(self, source: SelfOrdering[RowT]) -> RowSource[RowT]:
         known = self._ordered
         if known is None or known[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            shown: RowSource = source.ordered(self.sort, self.pattern) if is_narrowed else source
+            shown: RowSource[RowT] = source.ordered(self.sort, self.pattern) if is_narrowed else source
             self._ordered = known = (source, self.sort, self.pattern, shown)
         return known[3]
 
-    def _test(self) -> Callable[[Any], bool] | None:
+    def _test(self) -> Callable[[RowT], bool] | None:
         matches, keep = matcher(self.pattern), self.keep
         if matches is None:
             if self._ready is None:
@@ -90,9 +91,9 @@ class SortFilter:
             return lambda row: matches(self._text(row))
         return lambda row: keep(row) and matches(self._text(row))
 
-    def _text(self, row: Any) -> str:
+    def _text(self, row: RowT) -> str:
         """A row's cells as they read, with tabs between."""
-        key = getattr(row, "key", None)
+        key: str | None = getattr(row, "key", None)
         known = self._texts.get(key) if key is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]

@@ -14,15 +14,16 @@ from tradetui.ui.preferences import TableChoice, chosen_columns
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from tradetui.desk.tables.row_source import RowT
     from tradetui.ui.table.record_table import RecordTable
 
 
 def choose_columns(
     screen: Screen[None],
-    table: RecordTable,
+    table: RecordTable[RowT],
     name: str,
     title: str,
-    default: Sequence[Column],
+    default: Sequence[Column[RowT]],
     done: Callable[[], None] = lambda: None,
 ) -> None:
     """Ask which columns are shown, show them, and remember them."""
@@ -39,7 +40,9 @@ def choose_columns(
     screen.app.push_screen(ColumnsDialog(title, every, default, app.preferences.table(name)), chosen)
 
 
-def show_choice(table: RecordTable, choice: TableChoice, every: Sequence[Column], default: Sequence[Column]) -> None:
+def show_choice(
+    table: RecordTable[RowT], choice: TableChoice, every: Sequence[Column[RowT]], default: Sequence[Column[RowT]]
+) -> None:
     """Show a table as it was chosen."""
     columns = chosen_columns(every, choice) or tuple(default)
     if columns != table.columns:

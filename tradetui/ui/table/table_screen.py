@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.screen import Screen
@@ -49,7 +49,7 @@ class TableScreen(Screen[None]):
 
     @property
     @abstractmethod
-    def table(self) -> RecordTable:
+    def table(self) -> RecordTable[object]:
         """The table that has the focus, or had it before a dialog or the filter's box took it."""
 
     @property
@@ -148,7 +148,7 @@ class TableScreen(Screen[None]):
             self.trade_app.remember_table(self.screen_name, choice)
 
     @property
-    def default_columns(self) -> Sequence[Column]:
+    def default_columns(self) -> Sequence[Column[Any]]:
         """The columns of the table before any choice; none where there is nothing to choose."""
         return COLUMNS.get(self.screen_name, ())
 

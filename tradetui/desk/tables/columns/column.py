@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from enum import StrEnum
-from operator import attrgetter
-from typing import Any, Final
+from typing import Final, Generic
 
-from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, text_as_given
+from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, percent, text_as_given
+from tradetui.desk.tables.row_source import RowT, RowT_contra
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UTC_ZONE: Final[tzinfo] = UTC
@@ -31,13 +31,9 @@ class Tone(StrEnum):
     WARN = "warn"
 
 
-Text = Callable[[Any, tzinfo], str]
-Value = Callable[[Any], Any]
-
-
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a kind of record.
+class Column(Generic[RowT_contra]):
+    """One column of a kind of row.
 
     `id` is the interface's name of the field where it is one; `value` is what is exported and sorted by (or by
     `order`, where the value itself sorts badly), `text` what is shown; `width` is in cells, and a column of numbers
@@ -47,25 +43,25 @@ class Column:
 
     id: str
     title: str
-    value: Value
-    text: Text
+    value: Callable[[RowT_contra], object]
+    text: Callable[[RowT_contra, tzinfo], str]
     width: int
     right: bool = False
-    tone: Callable[[Any], Tone] | None = None
+    tone: Callable[[RowT_contra], Tone] | None = None
     unit: str = ""
-    order: Value | None = None
+    order: Callable[[RowT_contra], object] | None = None
     is_received_time: bool = False
 
-    def cell(self, row: Any, zone: tzinfo) -> tuple[str, Tone]:
+    def cell(self, row: RowT_contra, zone: tzinfo) -> tuple[str, Tone]:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
-        unreadable = getattr(row, "unreadable", None)
+        unreadable = unreadable_fields(row)
         if unreadable and self.id in unreadable:
             return f"{unreadable[self.id]}{UNREADABLE_MARK}", Tone.WARN
         return self.text(row, zone), Tone.PLAIN if self.tone is None else self.tone(row)
 
-    def exact(self, row: Any, zone: tzinfo) -> str:
+    def exact(self, row: RowT_contra, zone: tzinfo) -> str:
         """The value without loss, as it is copied: all digits and no thousands marks, moments in ISO 8601."""
-        unreadable = getattr(row, "unreadable", None)
+        unreadable = unreadable_fields(row)
         if unreadable and self.id in unreadable:
             return str(unreadable[self.id])
         value = self.value(row)
@@ -79,20 +75,21 @@ class Column:
             return str(value)
         return self.text(row, zone)
 
-    def sort_key(self, row: Any) -> Any:
+    def sort_key(self, row: RowT_contra) -> object:
         """What rows are ordered by; None sorts last."""
         return (self.order or self.value)(row)
 
 
-def get(name: str) -> Value:
-    """The value of an attribute."""
-    return attrgetter(name)
+def unreadable_fields(row: object) -> Mapping[str, str] | None:
+    """Texts of a row's fields that came and could not be read, by the interface's names; None of a derived row."""
+    unreadable: Mapping[str, str] | None = getattr(row, "unreadable", None)
+    return unreadable
 
 
-def by_sign(value: Value) -> Callable[[Any], Tone]:
+def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], Tone]:
     """Gain above zero, loss below."""
 
-    def tone(row: Any) -> Tone:
+    def tone(row: RowT) -> Tone:
         amount = value(row)
         if amount is None or amount == 0:
             return Tone.PLAIN
@@ -101,20 +98,15 @@ def by_sign(value: Value) -> Callable[[Any], Tone]:
     return tone
 
 
-def text_column(id_: str, title: str, width: int, name: str | None = None, *, upper: bool = False) -> Column:
-    """Words as received."""
-    value = get(name or id_)
-    shown: Text = (
-        (lambda row, _: text_as_given(value(row)).upper()) if upper else (lambda row, _: text_as_given(value(row)))
-    )
-    return Column(id_, title, value, shown, width)
+def text_column(id_: str, title: str, width: int, value: Callable[[RowT], object]) -> Column[RowT]:
+    """Text as received."""
+    return Column(id_, title, value, lambda row, _: text_as_given(value(row)), width)
 
 
-def id_column(id_: str, title: str, width: int, name: str) -> Column:
+def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | None]) -> Column[RowT]:
     """An id: text that is ordered like the number it mostly is."""
-    value = get(name)
 
-    def order(row: Any) -> tuple[int, str] | None:
+    def order(row: RowT) -> tuple[int, str] | None:
         text = value(row)
         return None if text is None else (len(text), text)
 
@@ -125,14 +117,13 @@ def number_column(
     id_: str,
     title: str,
     width: int,
-    name: str | None = None,
+    value: Callable[[RowT], Decimal | int | None],
     *,
     profit: bool = False,
     derived: bool = False,
     unit: str = "",
-) -> Column:
+) -> Column[RowT]:
     """A figure with all its digits, or, where some rows' were worked out, with eight places at most."""
-    value = get(name or id_)
     at_most = LONGEST_DERIVED if derived else None
     return Column(
         id_,
@@ -146,7 +137,24 @@ def number_column(
     )
 
 
-def time_column(id_: str, title: str, name: str | None = None) -> Column:
+def percent_column(
+    id_: str,
+    title: str,
+    width: int,
+    value: Callable[[RowT], Decimal | None],
+    *,
+    warns: Callable[[Decimal], bool],
+    unit: str,
+) -> Column[RowT]:
+    """A part as per cent; `warns` says of a known part whether it is drawn as a warning."""
+
+    def tone(row: RowT) -> Tone:
+        part = value(row)
+        return Tone.WARN if part is not None and warns(part) else Tone.PLAIN
+
+    return Column(id_, title, value, lambda row, _: percent(value(row)), width, right=True, tone=tone, unit=unit)
+
+
+def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) -> Column[RowT]:
     """A moment to the second; copied and exported with its milliseconds."""
-    value = get(name or id_)
     return Column(id_, title, value, lambda row, zone: moment(value(row), zone), 14, is_received_time=True)

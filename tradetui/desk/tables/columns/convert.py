@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.column import (
     LONGEST_DERIVED,
@@ -15,15 +15,16 @@ from tradetui.desk.tables.columns.column import (
 )
 from tradetui.desk.tables.number_format import number
 
+if TYPE_CHECKING:
+    from tradetui.wire.models.convert import ConvertRecord
 
-def _effective_price(row: Any) -> Decimal | None:
+
+def _effective_price(convert: ConvertRecord) -> Decimal | None:
     """What was given for one got, or got for one given: whichever the quoted price is told as; None where unknown.
 
     The interface does not say which way round its price is, so the one nearer to it is taken.
     """
-    gave: Decimal | None = row.from_coin_size
-    got: Decimal | None = row.to_coin_size
-    quoted: Decimal | None = row.cnvt_price
+    gave, got, quoted = convert.from_coin_size, convert.to_coin_size, convert.cnvt_price
     if not gave or not got:
         return None
     given, taken = gave / got, got / gave
@@ -32,12 +33,12 @@ def _effective_price(row: Any) -> Decimal | None:
     return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
 
 
-CONVERTS: Final = (
-    time_column("ts", "Time"),
-    number_column("fromCoinSize", "Gave", 12, "from_coin_size", unit="coin given"),
-    text_column("fromCoin", "of", 5, "from_coin"),
-    number_column("toCoinSize", "Got", 12, "to_coin_size", unit="coin got"),
-    text_column("toCoin", "of", 5, "to_coin"),
+CONVERTS: Final[tuple[Column[ConvertRecord], ...]] = (
+    time_column("ts", "Time", lambda row: row.ts),
+    number_column("fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, unit="coin given"),
+    text_column("fromCoin", "of", 5, lambda row: row.from_coin),
+    number_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, unit="coin got"),
+    text_column("toCoin", "of", 5, lambda row: row.to_coin),
     Column(
         "effectivePrice",
         "Effective",
@@ -47,7 +48,7 @@ CONVERTS: Final = (
         right=True,
         unit="of the one coin for one of the other, as quoted",
     ),
-    number_column("fee", "Fee", 8),
-    number_column("cnvtPrice", "Quoted", 14, "cnvt_price"),
-    id_column("id", "Id", 19, "id"),
+    number_column("fee", "Fee", 8, lambda row: row.fee),
+    number_column("cnvtPrice", "Quoted", 14, lambda row: row.cnvt_price),
+    id_column("id", "Id", 19, lambda row: row.id),
 )

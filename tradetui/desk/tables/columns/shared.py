@@ -2,54 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, Tone, get
+from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.number_format import number, text_as_given
+from tradetui.desk.tables.row_source import FeedRow, RowT
+
+if TYPE_CHECKING:
+    from tradetui.wire.models.fee_detail import FeeDetail
+
+_SIDE_TONE: Final = {"buy": Tone.LONG, "sell": Tone.SHORT}
 
 
-def side_tone(row: Any) -> Tone:
-    """Long for what buys, short for what sells, nothing for a side nobody knows."""
-    return {"buy": Tone.LONG, "sell": Tone.SHORT}.get(str(row.side).lower(), Tone.PLAIN)
-
-
-def side_column() -> Column:
-    """BUY or SELL."""
-    return Column("side", "Side", get("side"), lambda row, _: text_as_given(row.side).upper(), 4, tone=side_tone)
-
-
-def _product(row: Any) -> str | None:
-    # A row that was read on its own has no product type; only desk rows carry the one they were asked under.
-    product_type = getattr(row, "product_type", None)
-    return None if product_type is None else str(product_type)
-
-
-PRODUCT: Final = Column(
-    "productType", "Type", _product, lambda row, _: text_as_given(_product(row)).removesuffix("-FUTURES"), 5
+PRODUCT: Final[Column[FeedRow]] = Column(
+    "productType",
+    "Type",
+    lambda row: str(row.product_type),
+    lambda row, _: str(row.product_type).removesuffix("-FUTURES"),
+    5,
 )
 
 
-def _fees(row: Any) -> list[tuple[Decimal, str]]:
-    return [(fee.total_fee, fee.fee_coin or "") for fee in row.fee_detail if fee.total_fee is not None]
+def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
+    """BUY or SELL: what buys in the tone of a long, what sells in that of a short, an unknown side in neither."""
+    return Column(
+        "side",
+        "Side",
+        side,
+        lambda row, _: text_as_given(side(row)).upper(),
+        4,
+        tone=lambda row: _SIDE_TONE.get(str(side(row)).lower(), Tone.PLAIN),
+    )
 
 
-def _fee(row: Any) -> Decimal | None:
-    """The sum of a fill's fees; None where there is none, or where they are in different coins."""
-    fees = _fees(row)
-    return sum((amount for amount, _ in fees), Decimal(0)) if fees and len({coin for _, coin in fees}) == 1 else None
+def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
+    """The sum of a fill's fees; unknown where there is none, one after the other where they are in different coins."""
+
+    def fees(row: RowT) -> list[tuple[Decimal, str]]:
+        return [(fee.total_fee, fee.fee_coin or "") for fee in fee_detail(row) if fee.total_fee is not None]
+
+    def total(row: RowT) -> Decimal | None:
+        amounts = fees(row)
+        return sum((amount for amount, _ in amounts), Decimal(0)) if len({coin for _, coin in amounts}) == 1 else None
+
+    def shown(row: RowT) -> str:
+        amounts = fees(row)
+        if len({coin for _, coin in amounts}) > 1:
+            return ", ".join(f"{number(amount, signed=True)} {coin}".strip() for amount, coin in amounts)
+        return number(total(row), signed=True)
+
+    return Column("fee", "Fee", total, lambda row, _: shown(row), 11, right=True, unit="fee coin")
 
 
-def _fee_text(row: Any) -> str:
-    fees = _fees(row)
-    if len({coin for _, coin in fees}) > 1:
-        return ", ".join(f"{number(amount, signed=True)} {coin}".strip() for amount, coin in fees)
-    return number(_fee(row), signed=True)
+def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
+    """The coins of a fill's fees, each once."""
 
+    def coins(row: RowT) -> str | None:
+        return ", ".join(dict.fromkeys(fee.fee_coin for fee in fee_detail(row) if fee.fee_coin)) or None
 
-def _fee_coin(row: Any) -> str | None:
-    return ", ".join(dict.fromkeys(fee.fee_coin for fee in row.fee_detail if fee.fee_coin)) or None
-
-
-FEE: Final = Column("fee", "Fee", _fee, lambda row, _: _fee_text(row), 11, right=True, unit="fee coin")
-FEE_COIN: Final = Column("feeCoin", "Coin", _fee_coin, lambda row, _: text_as_given(_fee_coin(row)), 5)
+    return Column("feeCoin", "Coin", coins, lambda row, _: text_as_given(coins(row)), 5)

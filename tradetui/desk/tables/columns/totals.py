@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from tradetui.desk.tables.columns.column import Column, by_sign, number_column, text_column
 from tradetui.desk.tables.number_format import number
+from tradetui.trading.coin_totals import CoinTotal
 from tradetui.wire.text.sanitize import scrub
 
 MOST_KINDS: Final = 40
 """Business types with a column of their own; the exchange knows about thirty."""
 _WIDEST_TITLE: Final = 28
-COIN: Final = text_column("coin", "Coin", 10)
-ROWS: Final = Column("rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True)
-BOUGHT: Final = number_column("bought", "Bought", 14, unit="coin")
-SOLD: Final = number_column("sold", "Sold", 14, unit="coin")
-FEES: Final = number_column("fees", "Fees", 12, profit=True, unit="coin")
+COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: total.coin)
+ROWS: Final[Column[CoinTotal]] = Column(
+    "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
+)
+BOUGHT: Final[Column[CoinTotal]] = number_column("bought", "Bought", 14, lambda total: total.bought, unit="coin")
+SOLD: Final[Column[CoinTotal]] = number_column("sold", "Sold", 14, lambda total: total.sold, unit="coin")
+FEES: Final[Column[CoinTotal]] = number_column("fees", "Fees", 12, lambda total: total.fees, profit=True, unit="coin")
 
 
-def totals_columns(totals: Sequence[Any]) -> tuple[Column, ...]:
+def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
     """The columns that these totals need: none that would be nothing in every row."""
     figures = [column for column in (BOUGHT, SOLD, FEES) if any(column.value(total) for total in totals)]
     kinds = list(dict.fromkeys(kind for total in totals for kind in total.movements))
@@ -30,10 +33,9 @@ def totals_columns(totals: Sequence[Any]) -> tuple[Column, ...]:
     return (COIN, ROWS, *figures, *movements)
 
 
-def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column:
-    def moved(total: Any) -> Decimal | None:
-        movements: Mapping[str, Decimal] = total.movements
-        amounts = [movements[kind] for kind in kinds if kind in movements]
+def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]:
+    def moved(total: CoinTotal) -> Decimal | None:
+        amounts = [total.movements[kind] for kind in kinds if kind in total.movements]
         return sum(amounts[1:], amounts[0]) if amounts else None
 
     shown = scrub(title)[:_WIDEST_TITLE]

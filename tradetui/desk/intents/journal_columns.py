@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.number_format import UNKNOWN
 
 _TONES: Final = {
-    "settled": Tone.PLAIN,
-    "withdrawn": Tone.MUTED,
-    "rejected": Tone.MUTED,
-    "released": Tone.MUTED,
+    State.SETTLED: Tone.PLAIN,
+    State.WITHDRAWN: Tone.MUTED,
+    State.REJECTED: Tone.MUTED,
+    State.RELEASED: Tone.MUTED,
 }
 _LAST_STEP_ONLY: Final = frozenset({"corrected", "released"})
 
 
-def at(intent: Any) -> datetime:
+def at(intent: Intent) -> datetime:
     """When an intent was written."""
     return datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC)
 
 
-def ended(intent: Any) -> str:
+def ended(intent: Intent) -> str:
     """How it ended, or why it has not, in words."""
     # An end that was corrected is none any more.
     details = intent.events[-1].details if str(intent.state) in _LAST_STEP_ONLY else intent.details
     return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
 
 
-def _state_tone(intent: Any) -> Tone:
-    return _TONES.get(str(intent.state), Tone.WARN)
+def _state_tone(intent: Intent) -> Tone:
+    return _TONES.get(intent.state, Tone.WARN)
 
 
-JOURNAL: Final = (
+JOURNAL: Final[tuple[Column[Intent], ...]] = (
     Column("at", "Written", at, lambda row, zone: at(row).astimezone(zone).strftime("%m-%d %H:%M:%S"), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
     Column("title", "What", lambda row: _title(row), lambda row, _: _title(row), 56),
@@ -43,5 +44,5 @@ JOURNAL: Final = (
 )
 
 
-def _title(intent: Any) -> str:
+def _title(intent: Intent) -> str:
     return str(intent.details.get("title") or f"{intent.kind} {intent.lock_key}")
