@@ -77,8 +77,8 @@ def test_created_over_a_connection_then_listed_and_used(
             creation, done = await created(desk, CreateBatchRequest(accounts=ONE))
             assert done.rows[0].good, done
             assert (await creation.create(CreateSubaccountRequest(subaccount_name="a@b.example"))).state == "rejected"
-            (entry,) = await creation.entries()
-            return await creation.make_profile("fromtest", entry)
+            (entry,) = await creation.keys.entries()
+            return await creation.keys.make_profile("fromtest", entry)
         finally:
             await desk.stop()
 

@@ -58,7 +58,7 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
             assert (kept["api_key"], kept["secret"], kept["passphrase"]) == (key.api_key, key.secret, PASSPHRASE)
             assert kept["uid"] == key.uid
         assert stat.S_IMODE((tmp_path / "vault").stat().st_mode) == 0o700
-        secrets = await on.creation.secrets("betatwos")
+        secrets = await on.creation.keys.secrets("betatwos")
         assert secrets.secret == SecretStr(on.sandbox.exchange_state.keys[-1].secret)
 
 
@@ -75,7 +75,7 @@ async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account:
 async def test_what_was_kept_signs_requests(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
         await on.creation.create(batch("alphaone"))
-        kept = await on.creation.secrets("alphaone")
+        kept = await on.creation.keys.secrets("alphaone")
         assert kept.api_key and kept.secret and kept.passphrase
         credentials = Credentials(kept.api_key.get_secret_value(), kept.secret, kept.passphrase)
         reader = ExchangeReader(credentials, app=on.sandbox, clock=on.client.clock, budget=NoBudget())
@@ -231,12 +231,14 @@ async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, m
         assert "NOT KEPT YET" in done.sentence and "No space left" in done.sentence
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED]
         assert on.intents.unsettled()
-        assert (await on.creation.secrets("alphaone")).secret is None, "what is not on disk is not shown"
+        assert (await on.creation.keys.secrets("alphaone")).secret is None, "what is not on disk is not shown"
         assert (await on.creation.keep(done.intent)).kept is False
         monkeypatch.undo()
         kept = await on.creation.keep(done.intent)
         assert (kept.state, kept.kept) == (S.SETTLED, True)
-        assert (await on.creation.secrets("alphaone")).secret == SecretStr(on.sandbox.exchange_state.keys[-1].secret)
+        assert (await on.creation.keys.secrets("alphaone")).secret == SecretStr(
+            on.sandbox.exchange_state.keys[-1].secret
+        )
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
         assert on.posts == 1
 
@@ -320,7 +322,7 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
         async with session(tmp_path, on.client, on.client.clock, "again") as (creation, intents):  # type: ignore[arg-type]
             await asyncio.sleep(40)
             assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
-            assert (await creation.secrets("alphaone")).secret is not None
+            assert (await creation.keys.secrets("alphaone")).secret is not None
             await intents.look()
             assert creation.blocking_reasons(CreationKind.SUBACCOUNTS) == ()
         assert on.posts == 1
@@ -389,8 +391,8 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 if end is S.UNKNOWN:
                     assert "may" in journalled[0].details["next"]
                 if which != "broker":
-                    told = [entry for entry in await creation.entries() if entry.issued]
-                    secrets = [(await creation.secrets(entry.name)).secret for entry in told]
+                    told = [entry for entry in await creation.keys.entries() if entry.issued]
+                    secrets = [(await creation.keys.secrets(entry.name)).secret for entry in told]
                     given = [SecretStr(key.secret) for key in on.sandbox.exchange_state.keys[known:]]
                     assert secrets == (given if end is S.SETTLED else []), at
                 for text in (PASSPHRASE, *(key.secret for key in on.sandbox.exchange_state.keys[known:])):
@@ -476,7 +478,7 @@ async def test_some_may_fail_while_others_succeed(tmp_path: Path) -> None:
         assert done.state is S.UNKNOWN
         assert "does not speak of alphaone" in done.sentence
         assert "alphaone" in done.next and "betatwos" not in done.next
-        assert (await on.creation.secrets("betatwos")).secret == SecretStr("secret of betatwos")
+        assert (await on.creation.keys.secrets("betatwos")).secret == SecretStr("secret of betatwos")
         assert on.intents.unsettled()
 
 
@@ -485,7 +487,7 @@ async def test_a_row_that_cannot_be_read_still_gives_its_secret(tmp_path: Path) 
     async with scene(tmp_path, script=says([broken])) as on:
         done = await on.creation.create(batch("alphaone"))
         assert done.state is S.SETTLED
-        assert (await on.creation.secrets("alphaone")).secret == SecretStr("secret of alphaone")
+        assert (await on.creation.keys.secrets("alphaone")).secret == SecretStr("secret of alphaone")
 
 
 @pytest.mark.parametrize(
@@ -502,7 +504,7 @@ async def test_whatever_else_is_in_the_row_its_secret_is_kept(tmp_path: Path, ch
     async with scene(tmp_path, script=says([{**row("alphaone"), **changed}])) as on:
         done = await on.creation.create(batch("alphaone"))
         assert done.state is S.SETTLED
-        assert (await on.creation.secrets("alphaone")).secret == SecretStr("secret of alphaone")
+        assert (await on.creation.keys.secrets("alphaone")).secret == SecretStr("secret of alphaone")
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
         assert on.intents.trouble is None
 
@@ -510,11 +512,11 @@ async def test_whatever_else_is_in_the_row_its_secret_is_kept(tmp_path: Path, ch
 async def test_a_secret_that_is_a_number_is_kept_and_none_is_not_invented(tmp_path: Path) -> None:
     async with scene(tmp_path, script=says([{**row("alphaone"), "secretKey": 12345}])) as on:
         assert (await on.creation.create(batch("alphaone"))).rows[0].good is True
-        assert (await on.creation.secrets("alphaone")).secret == SecretStr("12345")
+        assert (await on.creation.keys.secrets("alphaone")).secret == SecretStr("12345")
     for nothing in (None, ""):
         async with scene(tmp_path / repr(nothing), script=says([{**row("alphaone"), "secretKey": nothing}])) as on:
             assert (await on.creation.create(batch("alphaone"))).rows[0].good is False
-            assert (await on.creation.secrets("alphaone")).secret is None
+            assert (await on.creation.keys.secrets("alphaone")).secret is None
 
 
 async def test_a_key_nobody_asked_for_is_kept_too(tmp_path: Path) -> None:
@@ -523,7 +525,7 @@ async def test_a_key_nobody_asked_for_is_kept_too(tmp_path: Path) -> None:
         done = await on.creation.create(batch("alphaone"))
         assert [(each.title, each.good) for each in done.rows] == [("alphaone", True), ("?", None), ("?", None)]
         for name in ("not-asked-for", "not-asked-for-2"):
-            assert (await on.creation.secrets(name)).secret == SecretStr("secret of whatever")
+            assert (await on.creation.keys.secrets(name)).secret == SecretStr("secret of whatever")
 
 
 async def test_an_exchange_that_repeats_the_passphrase_does_not_get_it_journalled(tmp_path: Path) -> None:
@@ -554,9 +556,9 @@ def says(data: object) -> Any:
 async def test_entries_of_a_key_store_that_was_never_opened_are_refused(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     async with scene(tmp_path) as on:
-        on.creation._key_store = None
+        on.creation.keys._key_store = None
         with pytest.raises(KeyStoreUnusable):
-            await on.creation.entries()
+            await on.creation.keys.entries()
         with pytest.raises(Withheld, match="cannot be kept"):
             await on.creation.create(batch("alphaone"))
 

@@ -11,6 +11,7 @@ import pytest
 from tests.desk import test_key_store as key_store_proofs
 from tests.whole import test_creation as proofs
 from tradetui.desk.creation import creation, key_store
+from tradetui.desk.creation.account_keys import AccountKeys
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
@@ -29,8 +30,8 @@ def sent_before_it_is_written(patch: Patch) -> None:
 
     right = Creation._send
 
-    async def send(self: Creation, request: Any, before_send: Any) -> Any:
-        reply = await right(self, request, before_send)
+    async def send(self: Creation, attempt: Any) -> Any:
+        reply = await right(self, attempt)
         (open_intent,) = await self._intents.not_settled()
         await self._intents.step(open_intent.id, State.SENT, {"stamp_ms": 1, "vault": []})
         return reply
@@ -55,9 +56,9 @@ def post_retried(patch: Patch) -> None:
 def lost_reply_read_as_refusal(patch: Patch) -> None:
     right = Creation._send
 
-    async def wrong(self: Creation, request: Any, before_send: Any) -> Any:
+    async def wrong(self: Creation, attempt: Any) -> Any:
         try:
-            return await right(self, request, before_send)
+            return await right(self, attempt)
         except OutcomeUnknown as problem:
             raise Rejected(problem.message) from None
 
@@ -69,7 +70,7 @@ def acknowledged_before_it_is_kept(patch: Patch) -> None:
 
     async def wrong(self: Creation, intent: str) -> Any:
         unsaved = self._unsaved[intent]
-        await self._acknowledge(intent, unsaved, {"kept": self.where})
+        await self._acknowledge(intent, unsaved, {"kept": self.keys.where})
         await self._intents.note(intent, State.SETTLED, {"outcome": "too early"})
         return await right(self, intent)
 
@@ -77,7 +78,7 @@ def acknowledged_before_it_is_kept(patch: Patch) -> None:
 
 
 def not_kept_at_all(patch: Patch) -> None:
-    patch.setattr(UnsavedKeys, "keep", lambda self, key_store, intent, at_ms: None)
+    patch.setattr(UnsavedKeys, "save", lambda self, key_store, intent, at_ms: None)
 
 
 def what_is_not_kept_forgotten(patch: Patch) -> None:
@@ -121,10 +122,10 @@ def passphrase_kept_after_sending(patch: Patch) -> None:
 
 
 def key_store_not_looked_at_before_sending(patch: Patch) -> None:
-    async def wrong(self: Creation, intent: str, kind: Any, asked: Any) -> list[str]:
-        return [each.title for each in asked]
+    async def wrong(self: AccountKeys, intent: str, kind: Any, requested_keys: Any) -> list[str]:
+        return [key.title for key in requested_keys]
 
-    patch.setattr(Creation, "_reserve", wrong)
+    patch.setattr(AccountKeys, "reserve", wrong)
 
 
 def released_at_the_next_start(patch: Patch) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tradetui.desk.creation.kinds import CreationKind, CreationRequest
+from tradetui.desk.creation.kinds import RULES, CreationKind, CreationRequest
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
 from tradetui.wire.requests.parameter import Listed, Parameter
 from tradetui.wire.requests.request import Request
 
@@ -23,11 +23,6 @@ _TITLES: Final[Mapping[str, str]] = {
     "label": "Note",
     "permList": "Permissions",
     "ipList": "IP addresses",
-}
-_ROW: Final[Mapping[CreationKind, type[Request[Any]]]] = {
-    CreationKind.SUBACCOUNTS: VirtualSubaccountRequest,
-    CreationKind.BROKER_SUBACCOUNT: CreateSubaccountRequest,
-    CreationKind.COPY_KEY: CreateCopyKeyRequest,
 }
 _ORDER: Final = ("subAccountName", "subaccountName", "passphrase", "label", "permList", "ipList")
 
@@ -55,12 +50,12 @@ class CheckedForm:
 
 def rows_of(kind: CreationKind) -> int:
     """How many rows the form has: as many as one request may create."""
-    return MOST_PER_REQUEST if kind is CreationKind.SUBACCOUNTS else 1
+    return RULES[kind].most
 
 
 def fields_of(kind: CreationKind) -> tuple[FormField, ...]:
     """The fields of a row, as the request has them."""
-    parameters = sorted(_ROW[kind].parameters(), key=lambda parameter: _ORDER.index(parameter.name))
+    parameters = sorted(RULES[kind].row.parameters(), key=lambda parameter: _ORDER.index(parameter.name))
     return tuple(_field(parameter) for parameter in parameters)
 
 
@@ -83,7 +78,7 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
         lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
         missing.append(lacking if given or kind is not CreationKind.SUBACCOUNTS else ())
         if given:
-            values.append(_read(_ROW[kind], given, problems[row_index]))
+            values.append(_read(RULES[kind].row, given, problems[row_index]))
             places.append(row_index)
     request = None
     if values and not any(problems) and not any(missing):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import SecretStr
 
 from tradetui.desk.creation.key_store import IssuedKey
+from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount, VirtualSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
 from tradetui.wire.reply import UndecodableRow
 
 COPY_TITLE = "copy-trading"
@@ -27,15 +28,17 @@ class RequestedKey:
     label: str = ""
 
 
-def requested_keys_of(request: CreateBatchRequest | CreateCopyKeyRequest) -> tuple[RequestedKey, ...]:
-    """The keys that a request asks for."""
+def requested_keys_of(
+    request: CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest,
+) -> tuple[RequestedKey, ...]:
+    """The keys that a request asks for; a broker's sub-account has none."""
     if isinstance(request, CreateCopyKeyRequest):
         return (RequestedKey(COPY_TITLE, request.passphrase),)
-    return tuple(_asked(account) for account in request.accounts)
-
-
-def _asked(account: VirtualSubaccountRequest) -> RequestedKey:
-    return RequestedKey(account.sub_account_name, account.passphrase, account.label)
+    if isinstance(request, CreateSubaccountRequest):
+        return ()
+    return tuple(
+        RequestedKey(account.sub_account_name, account.passphrase, account.label) for account in request.accounts
+    )
 
 
 def match_issued_keys(
@@ -65,7 +68,7 @@ def match_issued_keys(
             of[request_index] = at
         free.clear()
     ours = [
-        None if at is None else _with(issued_keys[at], requested_keys[request_index].passphrase)
+        None if at is None else replace(issued_keys[at], passphrase=requested_keys[request_index].passphrase)
         for request_index, at in enumerate(of)
     ]
     return ours, [issued_keys[at] for at in sorted(free)]
@@ -76,18 +79,6 @@ def _only(candidates: list[int], free: set[int]) -> int | None:
         return None
     free.discard(candidates[0])
     return candidates[0]
-
-
-def _with(issued_key: IssuedKey, passphrase: SecretStr) -> IssuedKey:
-    return IssuedKey(
-        issued_key.api_key,
-        issued_key.secret,
-        passphrase,
-        issued_key.uid,
-        issued_key.label,
-        issued_key.permissions,
-        issued_key.addresses,
-    )
 
 
 def _told(row: object) -> IssuedKey:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tradetui.desk.creation.issued_keys import requested_keys_of
-from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.desk.intents.journal import State
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest
+from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.requests.request import Request
 
 CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
 
@@ -25,17 +25,33 @@ class CreationKind(StrEnum):
     COPY_KEY = "create-copy-key"
 
 
-KINDS: Final[Mapping[type, CreationKind]] = {
-    CreateBatchRequest: CreationKind.SUBACCOUNTS,
-    CreateSubaccountRequest: CreationKind.BROKER_SUBACCOUNT,
-    CreateCopyKeyRequest: CreationKind.COPY_KEY,
+@dataclass(frozen=True, slots=True)
+class CreationRules:
+    """What one kind is: its request, the request of one row of its form, and who may have it.
+
+    `authority` is the exchange's name of the permission, where it tells a key's (GET /api/v2/spot/account/info);
+    `account_kind` the kind of account it is for, None where any may have it; `most` how many one request creates.
+    """
+
+    request: type[CreationRequest]
+    row: type[Request[Any]]
+    authority: str
+    account_kind: str | None = None
+    most: int = 1
+
+
+RULES: Final[Mapping[CreationKind, CreationRules]] = {
+    CreationKind.SUBACCOUNTS: CreationRules(
+        CreateBatchRequest, VirtualSubaccountRequest, "chow", most=MOST_PER_REQUEST
+    ),
+    CreationKind.BROKER_SUBACCOUNT: CreationRules(CreateSubaccountRequest, CreateSubaccountRequest, "chow", "broker"),
+    CreationKind.COPY_KEY: CreationRules(CreateCopyKeyRequest, CreateCopyKeyRequest, "ttow", "copy_trader"),
 }
-ENDPOINTS: Final[Mapping[CreationKind, str]] = {
-    CreationKind.SUBACCOUNTS: "subaccounts.create_batch",
-    CreationKind.BROKER_SUBACCOUNT: "broker.create_subaccount",
-    CreationKind.COPY_KEY: "copytrading.create_api_key",
-}
-"""By the catalogue's names."""
+
+
+def kind_of(request: CreationRequest) -> CreationKind:
+    """The kind a request is of."""
+    return next(kind for kind, rules in RULES.items() if isinstance(request, rules.request))
 
 
 class NotWritten(Exception):
@@ -66,11 +82,6 @@ class CreationStatus:
     next: str = ""
     rows: tuple[CreatedItem, ...] = ()
     kept: bool = True
-
-
-def lock_key(kind: CreationKind) -> str:
-    """What one open intent locks: one creation of a kind at a time."""
-    return str(kind)
 
 
 def title_of(request: CreationRequest) -> str:
@@ -106,16 +117,3 @@ def what_to_do(kind: CreationKind, title: str) -> str:
         f"Keys may exist that were never seen, and their secrets cannot be read again. Look for {names} under "
         "sub-accounts on the exchange's site, delete the API keys there (the sub-accounts stay), then release this."
     )
-
-
-def made_row(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
-    """What became of a key asked for, of which this was told and kept under this name."""
-    if issued_key is None:
-        return CreatedItem(title, "not in the reply: it may have been created", None)
-    uid = f": uid {issued_key.uid}" if issued_key.uid else ""
-    if not issued_key.api_key or issued_key.secret is None:
-        missing = "API key" if not issued_key.api_key else "secret"
-        return CreatedItem(
-            title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
-        )
-    return CreatedItem(title, f"created{uid}, key kept as {name}", True, name)

@@ -10,12 +10,12 @@ from pydantic import SecretStr
 
 from tradetui.desk.creation.issued_keys import RequestedKey
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore
-from tradetui.desk.creation.kinds import CreatedItem, CreationKind, made_row
+from tradetui.desk.creation.kinds import CreatedItem, CreationKind
 
 
 @dataclass(slots=True)
 class UnsavedKeys:
-    """The keys of one reply: `told` in the order they were `asked` for, under reserved `names`, and `others`.
+    """The keys of one reply: `issued` in the order of `requested`, under reserved `names`, and `others`.
 
     `reply` is what came, with its secrets covered; `acknowledged` whether the journal has it.
     """
@@ -29,7 +29,7 @@ class UnsavedKeys:
     acknowledged: bool = False
     other_names: list[str] = field(default_factory=list)
 
-    def keep(self, key_store: KeyStore, intent: str, at_ms: int) -> None:
+    def save(self, key_store: KeyStore, intent: str, at_ms: int) -> None:
         """Put all of it on disk, or try so again; raises KeyStoreUnusable."""
         for name, issued_key in zip(self.names, self.issued, strict=True):
             if issued_key is not None:
@@ -51,8 +51,21 @@ class UnsavedKeys:
     def rows(self) -> tuple[CreatedItem, ...]:
         """What became of each, once it is kept."""
         made = [
-            made_row(requested_key.title, issued_key, name)
+            _item(requested_key.title, issued_key, name)
             for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
         ]
         unclear = "created, but it cannot be told which of those asked for it is"
         return (*made, *(CreatedItem("?", unclear, None, name) for name in self.other_names))
+
+
+def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
+    """What became of a key asked for, of which this was told and kept under this name."""
+    if issued_key is None:
+        return CreatedItem(title, "not in the reply: it may have been created", None)
+    uid = f": uid {issued_key.uid}" if issued_key.uid else ""
+    if not issued_key.api_key or issued_key.secret is None:
+        missing = "API key" if not issued_key.api_key else "secret"
+        return CreatedItem(
+            title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
+        )
+    return CreatedItem(title, f"created{uid}, key kept as {name}", True, name)

@@ -132,7 +132,7 @@ class CreationForm(ModalScreen[None]):
         self._told_locked = self._creation.locked
         if self._told_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
-        return [*lines, f"What the exchange tells once is kept in {self._creation.where}."]
+        return [*lines, f"What the exchange tells once is kept in {self._creation.keys.where}."]
 
     def action_move(self, by: int) -> None:
         """To the same field of another row."""

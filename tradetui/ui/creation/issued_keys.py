@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.account_keys import AccountKeys
 from tradetui.desk.creation.key_store import KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.tables.columns import UNKNOWN
@@ -53,18 +53,16 @@ class IssuedKeysDialog(ModalScreen[None]):
 class IssuedKeys(Vertical):
     """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
 
-    def __init__(self, creation: Creation, entries: Sequence[StoredKey]) -> None:
+    def __init__(self, keys: AccountKeys, entries: Sequence[StoredKey]) -> None:
         super().__init__(classes="given")
-        self._creation = creation
+        self._keys = keys
         self._entries = entries
         self._shown: Secrets | None = None
 
     def compose(self) -> ComposeResult:
         yield OptionList(*(sanitized(self._words(entry)) for entry in self._entries), markup=False)
         yield Static("", id="card", markup=False)
-        yield Static(
-            sanitized(KEYS if self._creation.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False
-        )
+        yield Static(sanitized(KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self._list.highlighted = 0 if self._entries else None
@@ -130,7 +128,7 @@ class IssuedKeys(Vertical):
         if entry is None:
             return None
         try:
-            return await self._creation.secrets(entry.name)
+            return await self._keys.secrets(entry.name)
         except KeyStoreUnusable as problem:
             notify(self.app, str(problem), severity="error", seconds=10)
             return None
@@ -156,11 +154,11 @@ class IssuedKeys(Vertical):
     def action_make_profile(self) -> None:
         """Ask for a name and write a profile of the key under the cursor."""
         entry = self.entry
-        if entry is None or not self._creation.makes_profiles:
+        if entry is None or not self._keys.makes_profiles:
             return
 
         async def write(name: str) -> str:
-            file = await self._creation.make_profile(name, entry)
+            file = await self._keys.make_profile(name, entry)
             return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
 
         self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))
@@ -172,9 +170,9 @@ class IssuedKeysScreen(IssuedKeysDialog):
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
 
-    def __init__(self, creation: Creation) -> None:
+    def __init__(self, keys: AccountKeys) -> None:
         super().__init__(classes="dialog -creating")
-        self._creation = creation
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -186,10 +184,10 @@ class IssuedKeysScreen(IssuedKeysDialog):
         """Read the key store."""
         message_line = self.query_one("#said", Static)
         try:
-            entries = await self._creation.entries()
+            entries = await self._keys.entries()
         except KeyStoreUnusable as problem:
             message_line.update(sanitized(problem))
             return
         message_line.display = False
-        await self.query_one(Vertical).mount(IssuedKeys(self._creation, entries))
+        await self.query_one(Vertical).mount(IssuedKeys(self._keys, entries))
         self.query_one(OptionList).focus()

@@ -34,7 +34,7 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
 def _open_named(app: App[Any], creation: Creation, name: str) -> None:
     """Open one of the choices."""
     if name == ISSUED_KEYS:
-        app.push_screen(IssuedKeysScreen(creation))
+        app.push_screen(IssuedKeysScreen(creation.keys))
         return
     kind = next(kind for kind in CreationKind if TITLES[kind] == name)
     app.run_worker(_open(app, creation, kind), group="creating", exit_on_error=False)

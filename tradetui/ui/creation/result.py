@@ -86,7 +86,7 @@ class ResultDialog(IssuedKeysDialog):
         await holder.remove_children()
         entries = await self._entries()
         if entries:
-            await holder.mount(IssuedKeys(self._creation, entries))
+            await holder.mount(IssuedKeys(self._creation.keys, entries))
         self._focus()
 
     def _focus(self) -> None:
@@ -101,7 +101,7 @@ class ResultDialog(IssuedKeysDialog):
         if not names or not self._created.kept:
             return []
         with suppress(KeyStoreUnusable):
-            entries_by_name = {entry.name: entry for entry in await self._creation.entries()}
+            entries_by_name = {entry.name: entry for entry in await self._creation.keys.entries()}
             return [entries_by_name[name] for row in self._created.rows if (name := row.entry or "") in entries_by_name]
         return []
 

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.kinds import ENDPOINTS, KINDS, CreationRequest, CreationStatus, titles_of
+from tradetui.desk.creation.kinds import CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.reversal.preview import ARMS_S
 from tradetui.ui.app_protocol import trading_app
@@ -24,7 +24,7 @@ from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.sanitize import sanitized
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.catalogue import endpoint_of
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -49,7 +49,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._request = request
-        self._kind = KINDS[type(request)]
+        self._kind = kind_of(request)
         self._armed = False
         self._sending = False
         self._words = ""
@@ -57,7 +57,8 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
         style = "live" if str(settings.environment) == "LIVE" else "calm"
-        account = f"{settings.environment} · {settings.name} · {self._creation.uid or settings.uid or 'uid not known'}"
+        uid = self._creation.keys.uid or settings.uid or "uid not known"
+        account = f"{settings.environment} · {settings.name} · {uid}"
         with Vertical() as box:
             box.border_title = sanitized(TITLES[self._kind])
             box.border_subtitle = sanitized("Tab, Enter sends · Esc back to the form")
@@ -74,7 +75,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         return f"Create {len(names)}" if len(names) > 1 else "Create it"
 
     def _lines(self) -> Iterable[Content]:
-        what = endpoint(ENDPOINTS[self._kind])
+        what = endpoint_of(type(self._request))
         yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
         yield Content("")
         yield Content.styled(f"{what.method} {what.path}", "bold")
@@ -82,7 +83,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         yield Content("")
         yield Content.styled(
             "It cannot be taken back from here, and is never sent a second time. What the exchange tells once is kept "
-            f"in {scrub(self._creation.where)} before it is shown.",
+            f"in {scrub(self._creation.keys.where)} before it is shown.",
             "$quiet",
         )
 

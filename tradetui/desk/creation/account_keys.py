@@ -1,0 +1,109 @@
+"""The keys issued to the session's account, reached through the disk's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from tradetui.desk.creation.issued_keys import RequestedKey
+from tradetui.desk.creation.key_store import KeyStore, KeyStoreUnusable, SecretBackend, Secrets, StoredKey
+from tradetui.desk.creation.kinds import NotWritten
+from tradetui.desk.creation.unsaved_keys import UnsavedKeys
+from tradetui.exchange.clock import Clock
+from tradetui.storage.disk_thread import Disk
+
+MakeProfile: TypeAlias = Callable[[str, StoredKey, Secrets, str], str]
+"""Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
+
+
+class AccountKeys:
+    """What is known of the keys, and their secrets for who asks to see them.
+
+    Every coroutine raises KeyStoreUnusable while the account is not known, and where the disk fails.
+    """
+
+    def __init__(
+        self, disk: Disk, clock: Clock, secret_backend: SecretBackend | None, make_profile: MakeProfile | None
+    ) -> None:
+        """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
+        self.trouble = "whose account this is is not known yet"
+        """Why no key can be kept, as long as `ready` is False."""
+        self.uid = ""
+        """The account's UID; empty while nobody has told it."""
+        self._disk = disk
+        self._clock = clock
+        self._secret_backend = secret_backend
+        self._make_profile = make_profile
+        self._key_store: KeyStore | None = None
+
+    async def open(self, folder: Path | None) -> None:
+        """Open the key store; where it cannot be used, `trouble` says why."""
+        try:
+            self._key_store = await self._disk.run(KeyStore, folder, self._secret_backend)
+        except KeyStoreUnusable as problem:
+            self.trouble = str(problem)
+
+    @property
+    def ready(self) -> bool:
+        """Whether keys can be kept."""
+        return self._key_store is not None
+
+    @property
+    def where(self) -> str:
+        """Where keys are kept, in words."""
+        return self._key_store.where if self._key_store is not None else "nowhere yet"
+
+    async def entries(self) -> list[StoredKey]:
+        """Every key, newest first."""
+        return await self._disk.run(self._opened().entries)
+
+    async def secrets(self, name: str) -> Secrets:
+        """The secrets of one, for who asks to see them."""
+        return await self._disk.run(self._opened().secrets, name)
+
+    async def reserve(self, intent: str, kind: str, requested_keys: Sequence[RequestedKey]) -> list[str]:
+        """Take a name for each key that is about to be asked for, and keep its passphrase; the names."""
+        names: list[str] = []
+        try:
+            for key in requested_keys:
+                now_ms = self._clock.wall_ms()
+                reserve = self._opened().reserve
+                names.append(await self._disk.run(reserve, intent, kind, key.title, key.passphrase, now_ms))
+        except KeyStoreUnusable:
+            await self.discard(names)
+            raise
+        return names
+
+    async def discard(self, names: Sequence[str]) -> None:
+        """Give reserved names free again, as far as the disk takes it."""
+        if self._key_store is None:
+            return
+        for name in names:
+            # A passphrase without a key does no harm where it cannot be removed.
+            with suppress(KeyStoreUnusable):
+                await self._disk.run(self._key_store.discard, name)
+
+    async def save(self, unsaved: UnsavedKeys, intent: str) -> None:
+        """Put on disk what the exchange told once; synced when this returns."""
+        await self._disk.run(unsaved.save, self._opened(), intent, self._clock.wall_ms())
+
+    @property
+    def makes_profiles(self) -> bool:
+        """Whether a key can be made a profile of this program."""
+        return self._make_profile is not None
+
+    async def make_profile(self, name: str, key: StoredKey) -> str:
+        """Make a profile of a key and return its file; raises NotWritten too."""
+        if self._make_profile is None:
+            raise NotWritten("There is no place for profiles here.")
+        if not key.complete:
+            raise NotWritten("Key, secret and passphrase are needed, and one of them is not there.")
+        secrets = await self.secrets(key.name)
+        return await self._disk.run(self._make_profile, name, key, secrets, self.uid)
+
+    def _opened(self) -> KeyStore:
+        if self._key_store is None:
+            raise KeyStoreUnusable(self.trouble)
+        return self._key_store
