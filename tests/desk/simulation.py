@@ -20,7 +20,7 @@ from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import LocalBudget
+from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import Transport
 from tradetui.sandbox.app import Sandbox
@@ -75,6 +75,8 @@ class Simulation:
     product_types: Sequence[ProductType] = PRODUCT_TYPES
     options: dict[str, Any] = field(default_factory=dict)
     checked: bool = True
+    budget: Budget | None = None
+    """Who gives leave to call, in the place of a budget of the session's own."""
     wrap_transport: Callable[[Transport], Transport] = field(default=lambda transport: transport)
 
     def __post_init__(self) -> None:
@@ -96,7 +98,9 @@ class Simulation:
         key = next(key for key in self.exchange_state.keys if key.name == self.name)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         app: Any = Jitter(self.sandbox, Random(f"{self.seed}/network")) if self.jitter else self.sandbox
-        budget = LocalBudget(share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget"))
+        budget = self.budget or LocalBudget(
+            share=1.0, account_kind=None, clock=self.clock, random=Random(f"{self.seed}/budget")
+        )
         self.transport = self.wrap_transport(InProcessTransport(app, read_only=True))
         client = ExchangeReader(
             credentials,

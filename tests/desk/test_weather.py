@@ -11,6 +11,7 @@ import pytest
 from tests.desk.simulation import Simulation
 from tradetui.desk.feeds.health import LinkState
 from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
+from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
     HttpRequest,
@@ -127,8 +128,10 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     await desk.stop()
 
 
-async def test_where_every_call_is_refused_as_one_too_many_it_calls_less_than_in_peace() -> None:
-    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
+async def test_where_every_call_is_refused_as_one_too_many_the_feeds_themselves_call_less_than_in_peace() -> None:
+    # The budget slows down after a refusal as well: without one only the feeds' own rests are left.
+    unlimited = {"limits": False}
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, budget=NoBudget(), options=unlimited)
     sky = simulation.transport
     assert isinstance(sky, Sky)
     simulation.desk.start()
