@@ -28,6 +28,8 @@ async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(siz
         await pilot.pause()
         rows = screen_text(stage.app).splitlines()
         assert any("The newest message." in row for row in rows)
+        if size == (200, 60):  # in a lower window the dialog itself begins there
+            assert " SANDBOX   TRADE " in rows[0], rows[0]
         for name in ("#account", "#size", "#reason", "#cancel", "#confirm"):
             region = dialog.query_one(name).region
             assert region.height >= 1
@@ -36,9 +38,10 @@ async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(siz
                 assert widget is dialog.query_one(name), f"{name} is covered by {widget}"
 
 
-async def test_a_message_covers_nothing_of_a_question() -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tuple[int, int]) -> None:
     stage = Stage()
-    async with stage.running((80, 24)) as pilot:
+    async with stage.running(size) as pilot:
         notify(stage.app, OLDER, severity="error", seconds=600)
         await pilot.press("L")
         await asyncio.sleep(0.5)
@@ -47,6 +50,9 @@ async def test_a_message_covers_nothing_of_a_question() -> None:
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ConfirmDialog)
+        rows = screen_text(stage.app).splitlines()
+        assert " SANDBOX   LOCKED " in rows[0], rows[0]
+        assert any("Trading is locked." in row for row in rows[1:]), rows
         for button in dialog.query(Button):
             widget, _ = dialog.get_widget_at(button.region.right - 1, button.region.y)
             assert widget is button
