@@ -75,10 +75,14 @@ def settings_in(data_dir: Path) -> DeskSettings:
     )
 
 
+async def no_journal(account: AccountIdentity) -> None:
+    """Nothing is sent here."""
+
+
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
     settings = settings_in(data_dir)
     found: list[AccountIdentity] = []
-    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print)  # type: ignore[arg-type]
+    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print, no_journal)  # type: ignore[arg-type]
     storage.start()
     assert storage._task is not None
     await asyncio.wait_for(storage._task, 5)
@@ -103,7 +107,7 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
         told: asyncio.Queue[str] = asyncio.Queue()
-        storage = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait)  # type: ignore[arg-type]
+        storage = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait, no_journal)  # type: ignore[arg-type]
         storage.start()
         said = await asyncio.wait_for(told.get(), 5)
         assert words in said and str(data_dir) in said and "data_dir" in said
@@ -123,12 +127,15 @@ async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_as
 
     attached: asyncio.Queue[Archive] = asyncio.Queue()
     attach = [fails, attached.put]
-    storage = AccountStorage(client, settings, InlineDisk(), Random(7), attach, known.put_nowait, reasons.put_nowait)  # type: ignore[arg-type]
+    opened: asyncio.Queue[AccountIdentity] = asyncio.Queue()
+    hears = (known.put_nowait, reasons.put_nowait, opened.put)
+    storage = AccountStorage(client, settings, InlineDisk(), Random(7), attach, *hears)  # type: ignore[arg-type]
     storage.start()
     async with asyncio.timeout(5):
         assert "nobody expects this" in await reasons.get()
         del client.failing[INFO]
         assert (await known.get()).uid == "42"
         await attached.get()
+        assert (await opened.get()).uid == "42"
     assert storage.trouble is not None and "nor that" in storage.trouble
     await storage.stop()

@@ -89,9 +89,9 @@ class Desk:
         self._live_stops: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
         self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
         self.alerts = AlertWatch()
-        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self._journal_for]
+        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
         self.storage = AccountStorage(
-            polling, settings, disk, random, attach, self._account_known, self._account_not_kept
+            polling, settings, disk, random, attach, self._account_known, self._account_not_kept, self._open_journal
         )
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if execution is not None:
@@ -211,10 +211,10 @@ class Desk:
         if self.execution is not None:
             self.execution.intents.trouble = why
 
-    async def _journal_for(self, archive: Archive) -> None:
-        """Give the execution the journal of the account, which is known by now."""
-        account, execution = self.storage.identity, self.execution
-        if account is None or execution is None:
+    async def _open_journal(self, account: AccountIdentity) -> None:
+        """Open the journal of the account, and the keys issued to it, where anything may be sent."""
+        execution = self.execution
+        if execution is None:
             return
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)

@@ -49,7 +49,9 @@ class AccountStorage:
         attach: Sequence[Callable[[Archive], Awaitable[None]]],
         known: Callable[[AccountIdentity], None],
         troubled: Callable[[str], None],
+        open_journal: Callable[[AccountIdentity], Awaitable[None]],
     ) -> None:
+        """`open_journal` is called last: what is read before is kept, whatever becomes of the journal."""
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
         self.trouble: str | None = None
@@ -60,6 +62,7 @@ class AccountStorage:
         self._attach = attach
         self._known = known
         self._troubled = troubled
+        self._open_journal = open_journal
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
@@ -88,13 +91,18 @@ class AccountStorage:
             self.trouble = str(problem)
             self.archive = await self._disk.run(Archive, None)
         for attach in self._attach:
-            try:
-                await attach(self.archive)
-            except (sqlite3.Error, OSError) as problem:
-                self.trouble = str(problem)
-            except Exception as problem:  # what comes after it is attached all the same
-                _log.exception("the archive could not be handed over")
-                self.trouble = f"{type(problem).__name__}: {problem}"
+            await self._keeps(attach(self.archive))
+        await self._keeps(self._open_journal(self.identity))
+
+    async def _keeps(self, step: Awaitable[None]) -> None:
+        """Take one step; why it fails is told, and those after it are taken all the same."""
+        try:
+            await step
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = str(problem)
+        except Exception as problem:
+            _log.exception("the account's files cannot be used")
+            self.trouble = f"{type(problem).__name__}: {problem}"
 
     async def _identify(self) -> AccountIdentity:
         """Ask until it is known; what the exchange told once counts on a day when it does not tell."""

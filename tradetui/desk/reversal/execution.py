@@ -280,7 +280,7 @@ class Execution:
             self._clock,
             intent,
             key,
-            lambda: self._asleep_ms(),
+            self._asleep_ms,
             self._beside,
             departure,
         )

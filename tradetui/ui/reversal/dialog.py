@@ -362,8 +362,11 @@ class ReversalDialog(ModalScreen[None]):
             return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
         if problem := self._size_problem():
             return (problem,)
-        typed = self.query_one("#typed", Input).value
-        return (*self._execution.blocking_reasons(self._preview, typed), *self._not_seen())
+        return (*self._execution.blocking_reasons(self._preview, self._typed_word), *self._not_seen())
+
+    @property
+    def _typed_word(self) -> str:
+        return self.query_one("#typed", Input).value
 
     def _update(self, name: str, content: Content) -> None:
         line = self.query_one(name, Static)
@@ -469,7 +472,8 @@ class ReversalDialog(ModalScreen[None]):
             self.action_cancel()
 
     def _confirm(self) -> None:
-        if self._phase is not Phase.ARMED or self._preview is None or self._reasons():
+        # The pre-trade checks are asked by what sends it; here only what it cannot know.
+        if self._phase is not Phase.ARMED or self._preview is None or self._size_problem() or self._not_seen():
             return
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
