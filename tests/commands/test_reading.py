@@ -7,6 +7,7 @@ import io
 import json
 import os
 import time
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -282,6 +283,38 @@ def test_transfers_of_longer_than_a_week_are_read_in_pieces(point: Point, capsys
 def test_the_catalogue(capsys: Capture) -> None:
     rows = shown(capsys, "endpoints")
     assert [row["number"] for row in rows if row["core"]] == list(range(1, 14))
+
+
+def test_the_catalogue_says_the_rule_of_every_parameter(capsys: Capture) -> None:
+    rows = {row["name"]: row for row in shown(capsys, "endpoints")}
+    for name, endpoint in CATALOGUE.items():
+        by_name = {parameter["name"]: parameter for parameter in rows[name]["parameters"]}
+        for parameter in endpoint.request.parameters():
+            row = by_name.pop(parameter.name)
+            assert (row["required"], row["rule"]) == (parameter.required, parameter.rule)
+            assert row["rule"] != "text", "a rule says which text"
+            assert row["values"] == (list(parameter.choices) or None)
+        assert not by_name
+        assert (rows[name]["paging"] is None) is (endpoint.page is None)
+        assert (rows[name]["time"] is None) is (endpoint.time is None)
+    limit = {parameter["name"]: parameter for parameter in rows["spot.bills"]["parameters"]}["limit"]
+    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 500, 100)
+    assert rows["broker.transfers"]["time"]["longestDays"] == 7
+    (accounts,) = rows["subaccounts.create_batch"]["parameters"]
+    assert [element["name"] for element in accounts["elements"]][:2] == ["subAccountName", "passphrase"]
+    assert accounts["most"] == 5
+
+
+@pytest.mark.parametrize("what", WHATS)
+def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", what, "--help"])
+    text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
+    for parameter in CATALOGUE[WHATS[what]].request.parameters():
+        if parameter.name not in ("startTime", "endTime", "limit"):
+            words = ", ".join(parameter.choices)
+            rule = words if parameter.name == "productType" else replace(parameter, required=False).explanation
+            assert rule.replace("- ", "-") in text, parameter.name
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({**P, "symbol": " "}, "symbol: text; given: nothing. Leave it out, or give it a value."),
+        ({**P, "symbol": " "}, "symbol: a symbol, such as BTCUSDT; given: nothing. Leave it out, or give it a value."),
         ({"product_type": ""}, "productType: one of the product types; given: nothing. Give it."),
         ({**P, "limit": ""}, "given: nothing. Give a whole number in digits."),
     ],

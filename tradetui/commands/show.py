@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from tradetui.commands import endpoints_table
@@ -29,9 +30,10 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
+from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds
-from tradetui.wire.time_windows import split_span
+from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule, split_span
 
 WHATS: Mapping[str, str] = {
     "accounts": "futures.accounts",
@@ -363,22 +365,41 @@ def show_parser() -> argparse.ArgumentParser:
 
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
-    global_flags_into(parser)
+    global_flags_into(parser, f"product type, or several with commas: {', '.join(ProductType)}")
     _add_format(parser)
-    parameters = _parameters(endpoint)
-    for name in parameters:
-        if name not in _OWN:
-            parser.add_argument(f"--{_kebab(name)}", dest=name, metavar="VALUE", help=f"{name} of the interface")
-    if "startTime" in parameters:
+    for parameter in endpoint.request.parameters():
+        if parameter.name not in _OWN:
+            rule = _rule_of_flag(what, parameter)
+            parser.add_argument(f"--{_kebab(parameter.name)}", dest=parameter.name, metavar="VALUE", help=rule)
+    if endpoint.time is not None:
         times = "ISO 8601, a span such as 7d, or milliseconds"
         parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=times)
-        parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=times)
+        until = f"{times}; {_rule_of_times(endpoint.time)}"
+        parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)
     if endpoint.page is not None:
-        parser.add_argument("--id-less-than", dest="idLessThan", metavar="ID", help="only what is older than this")
-        parser.add_argument("--limit", type=_count, help="rows in all (default: one page)")
-        parser.add_argument("--all", action="store_true", help="every page")
+        older = endpoint.request.parameter("idLessThan").explanation
+        parser.add_argument("--id-less-than", dest="idLessThan", metavar="ID", help=older)
+        rows = f"rows in all (default: one page, {endpoint.page.default} rows; a page holds {endpoint.page.maximum})"
+        parser.add_argument("--limit", type=_count, metavar="ROWS", help=rows)
+        parser.add_argument("--all", action="store_true", help="every page; a longer span is read in pieces")
     else:
         parser.set_defaults(limit=None, all=False)
+
+
+def _rule_of_flag(what: str, parameter: Parameter) -> str:
+    merged, words = MERGED.get(what, ("", ()))
+    if parameter.name != merged:
+        return parameter.explanation
+    return f"{replace(parameter, required=False).explanation} (default: {', '.join(words)}, merged)"
+
+
+def _rule_of_times(rule: TimeRule) -> str:
+    both = {
+        Ends.BOTH_OR_NEITHER: ", both or neither",
+        Ends.REQUIRED: f", the last {CONVERT_DEFAULT_DAYS} days if left out",
+    }
+    window = f", within the last {rule.window_ms // DAY_MS} days" if rule.window_ms else ""
+    return f"at most {rule.span_words.rstrip(',')} from --since to --until{window}{both.get(rule.both, '')}"
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:

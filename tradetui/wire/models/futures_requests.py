@@ -10,12 +10,16 @@ from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrd
 from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
 from tradetui.wire.requests.parameter import (
     Amount,
+    ClientOid,
+    Coin,
     OlderThan,
-    OptionalText,
+    OrderId,
     ProductTypeText,
-    RequiredText,
+    RequiredCoin,
+    RequiredSymbol,
     RowLimit,
     Shaped,
+    Symbol,
     Time,
     Word,
 )
@@ -40,8 +44,8 @@ _PlanType = Annotated[
 class ReversalRequest(Request[ReversalResult]):
     """Endpoint 5: reverse a position. Call `check` with the account's mode before sending."""
 
-    symbol: RequiredText
-    margin_coin: RequiredText
+    symbol: RequiredSymbol
+    margin_coin: RequiredCoin
     product_type: ProductTypeText
     size: Annotated[Decimal | None, Amount()] = None
     side: Annotated[str | None, Word(rule="buy or sell", choices=(Side.BUY, Side.SELL))] = None
@@ -84,8 +88,8 @@ class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
-    order_id: OptionalText = None
-    client_oid: OptionalText = None
+    order_id: OrderId = None
+    client_oid: ClientOid = None
     plan_type: _PlanType
     plan_status: Annotated[
         str | None,
@@ -94,7 +98,7 @@ class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
             choices=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
         ),
     ] = None
-    symbol: OptionalText = None
+    symbol: Symbol = None
     product_type: ProductTypeText
     id_less_than: OlderThan = None
     start_time: Time = None
@@ -113,9 +117,9 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
 
-    order_id: OptionalText = None
-    client_oid: OptionalText = None
-    symbol: OptionalText = None
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+    symbol: Symbol = None
     product_type: ProductTypeText
     status: Annotated[
         str | None,
@@ -132,8 +136,8 @@ class FuturesFillsRequest(TimedRequest[FuturesFill]):
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
-    order_id: OptionalText = None
-    symbol: OptionalText = None
+    order_id: OrderId = None
+    symbol: Symbol = None
     product_type: ProductTypeText
     id_less_than: OlderThan = None
     start_time: Time = None
@@ -145,16 +149,16 @@ class PositionsRequest(Request[ReportedPosition]):
     """Beyond the interface: every open position of a product type."""
 
     product_type: ProductTypeText
-    margin_coin: OptionalText = None
+    margin_coin: Coin = None
 
 
 class OrderDetailRequest(Request[OrderDetail]):
     """Beyond the interface: one order by id, whatever its state; orderId prevails over clientOid."""
 
-    symbol: RequiredText
+    symbol: RequiredSymbol
     product_type: ProductTypeText
-    order_id: OptionalText = None
-    client_oid: OptionalText = None
+    order_id: OrderId = None
+    client_oid: ClientOid = None
 
     def check_together(self) -> None:
         """One of the two ids must be given."""
@@ -167,9 +171,9 @@ class LiveTriggersRequest(TimedRequest[TriggerOrder]):
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
 
-    order_id: OptionalText = None
-    client_oid: OptionalText = None
-    symbol: OptionalText = None
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+    symbol: Symbol = None
     plan_type: _PlanType
     product_type: ProductTypeText
     id_less_than: OlderThan = None
@@ -181,20 +185,20 @@ class LiveTriggersRequest(TimedRequest[TriggerOrder]):
 class AccountSettingsRequest(Request[AccountSettings]):
     """Beyond the interface: one account with its position mode and leverage."""
 
-    symbol: RequiredText
+    symbol: RequiredSymbol
     product_type: ProductTypeText
-    margin_coin: RequiredText
+    margin_coin: RequiredCoin
 
 
 class ContractsRequest(Request[Contract]):
     """Beyond the interface: rules of the contracts of a product type."""
 
     product_type: ProductTypeText
-    symbol: OptionalText = None
+    symbol: Symbol = None
 
 
 class TickerRequest(Request[Ticker]):
     """Beyond the interface: the last prices of a symbol."""
 
     product_type: ProductTypeText
-    symbol: RequiredText
+    symbol: RequiredSymbol

@@ -8,7 +8,7 @@ from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, OlderThan, OptionalText, RowLimit, Time, Word
+from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
 
@@ -97,8 +97,8 @@ class SpotFillsRequest(TimedRequest[SpotFill]):
 
     time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
 
-    symbol: OptionalText = None
-    order_id: OptionalText = None
+    symbol: Symbol = None
+    order_id: OrderId = None
     start_time: Time = None
     end_time: Time = None
     limit: RowLimit = None
@@ -110,7 +110,7 @@ class SpotBillsRequest(TimedRequest[SpotBill]):
 
     time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
 
-    coin: OptionalText = None
+    coin: Coin = None
     group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
     business_type: Annotated[
         str | None,

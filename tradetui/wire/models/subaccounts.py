@@ -1,6 +1,6 @@
 """Virtual sub-accounts with API keys, created in batch (endpoint 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Never
 
 from pydantic import SecretStr
@@ -56,6 +56,13 @@ class VirtualSubaccountRequest(Request[Never]):
 
 class _Batch(Parameter):
     """The elements of the batch."""
+
+    value_type: ClassVar[str] = "list"
+    element: ClassVar[type[VirtualSubaccountRequest] | None] = VirtualSubaccountRequest
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {"most": MOST_PER_REQUEST}
 
     def read(self, value: object) -> tuple[VirtualSubaccountRequest, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):

@@ -34,7 +34,16 @@ class Parameter:
     name: str = ""
     attribute: str = ""
 
+    #: What kind of value it takes, in a word for a script.
+    value_type: ClassVar[str] = "text"
+    #: The request that each element of a list is; None where elements are plain.
+    element: ClassVar[type[Any] | None] = None
     secret: ClassVar[bool] = False
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        """The figures and patterns of the rule, by name."""
+        return {}
 
     @property
     def explanation(self) -> str:
@@ -70,6 +79,12 @@ class Word(Parameter):
     #: Whether the caller's own capitals are kept.
     as_given: bool = False
 
+    value_type: ClassVar[str] = "word"
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {} if self.open_ended is None else {"furtherValues": self.open_ended}
+
     def read(self, value: object) -> str:
         text = str(super().read(value))
         for word in self.choices:
@@ -88,6 +103,8 @@ class ProductTypeParameter(Parameter):
     rule: str = "one of the product types"
     choices: tuple[str, ...] = tuple(ProductType)
 
+    value_type: ClassVar[str] = "word"
+
     def read(self, value: object) -> ProductType:
         try:
             return ProductType.parse(str(super().read(value)))
@@ -100,6 +117,8 @@ class Milliseconds(Parameter):
     """A moment: Unix milliseconds as number or text, or an aware datetime."""
 
     rule: str = "Unix milliseconds, or an aware datetime"
+
+    value_type: ClassVar[str] = "time"
 
     def read(self, value: object) -> int:
         if isinstance(value, datetime):
@@ -119,6 +138,12 @@ class Count(Parameter):
     #: Over the maximum the exchange gives the maximum instead of an error.
     capped: bool = False
 
+    value_type: ClassVar[str] = "count"
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {"minimum": 1, "maximum": self.maximum, "default": self.default}
+
     def __post_init__(self) -> None:
         over = f"over {self.maximum} gives {self.maximum}" if self.capped else f"at most {self.maximum}"
         object.__setattr__(self, "rule", f"a whole number of at least 1, {over} (default {self.default})")
@@ -135,6 +160,8 @@ class Amount(Parameter):
     """A size above zero: Decimal, text or whole number, never a float, whose digits are not the caller's."""
 
     rule: str = "a decimal number above zero"
+
+    value_type: ClassVar[str] = "decimal"
 
     def read(self, value: object) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
@@ -157,6 +184,10 @@ class Shaped(Parameter):
 
     pattern: str
     remedy: str
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {"pattern": self.pattern}
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
@@ -189,6 +220,10 @@ class Label(Parameter):
 
     longest: int
 
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {"longest": self.longest}
+
     def read(self, value: object) -> str:
         text = str(super().read(value))
         if len(text) > self.longest:
@@ -201,6 +236,12 @@ class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
     most: int | None = None
+
+    value_type: ClassVar[str] = "list"
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        return {} if self.most is None else {"most": self.most}
 
     def read(self, value: object) -> tuple[str, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
@@ -264,9 +305,13 @@ def _whole(parameter: Parameter, value: object) -> int:
     return number
 
 
-OptionalText: TypeAlias = Annotated[str | None, Parameter()]
+OrderId: TypeAlias = Annotated[str | None, Parameter(rule="an order's id")]
+ClientOid: TypeAlias = Annotated[str | None, Parameter(rule="the clientOid that an order was given")]
+Symbol: TypeAlias = Annotated[str | None, Parameter(rule="a symbol, such as BTCUSDT")]
+RequiredSymbol: TypeAlias = Annotated[str, Parameter(required=True, rule="a symbol, such as BTCUSDT")]
+Coin: TypeAlias = Annotated[str | None, Parameter(rule="a coin, such as USDT")]
+RequiredCoin: TypeAlias = Annotated[str, Parameter(required=True, rule="a coin, such as USDT")]
 OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
-RequiredText: TypeAlias = Annotated[str, Parameter(required=True)]
 ProductTypeText: TypeAlias = Annotated[ProductType | str, ProductTypeParameter()]
 Time: TypeAlias = Annotated[int | datetime | None, Milliseconds()]
 """Unix milliseconds or an aware datetime, kept as milliseconds; None leaves it out."""
