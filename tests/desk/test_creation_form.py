@@ -21,7 +21,7 @@ def test_the_fields_are_the_requests_own() -> None:
     assert [each.name for each in fields_of(CreationKind.SUBACCOUNTS)] == list(GOOD)
     assert [each.name for each in fields_of(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
     assert [each.name for each in fields_of(CreationKind.COPY_KEY)] == ["passphrase"]
-    assert [each.name for each in fields_of(CreationKind.SUBACCOUNTS) if each.secret] == ["passphrase"]
+    assert [each.name for each in fields_of(CreationKind.SUBACCOUNTS) if each.is_secret] == ["passphrase"]
     assert [rows_of(kind) for kind in CreationKind] == [5, 1, 1]
 
 

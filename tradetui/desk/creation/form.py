@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tradetui.desk.creation.kinds import RULES, CreationKind, CreationRequest
+from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.broker import CreateSubaccountRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
 from tradetui.wire.requests.parameter import Listed, Parameter
-from tradetui.wire.requests.request import Request
 
 _SEPARATORS: Final = re.compile(r"[\s,;]+")
-_TITLES: Final[Mapping[str, str]] = {
+FIELD_TITLES: Final[Mapping[str, str]] = {
     "subAccountName": "Name",
     "subaccountName": "E-mail address",
     "passphrase": "Passphrase",
@@ -24,19 +22,7 @@ _TITLES: Final[Mapping[str, str]] = {
     "permList": "Permissions",
     "ipList": "IP addresses",
 }
-_ORDER: Final = ("subAccountName", "subaccountName", "passphrase", "label", "permList", "ipList")
-
-
-@dataclass(frozen=True, slots=True)
-class FormField:
-    """One field: the interface's name, a title, its rule, and the words there are to choose from."""
-
-    name: str
-    title: str
-    rule: str
-    required: bool
-    secret: bool = False
-    choices: tuple[str, ...] = ()
+"""What a person calls each field, in the order of the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +41,7 @@ def rows_of(kind: CreationKind) -> int:
 
 def fields_of(kind: CreationKind) -> tuple[FormField, ...]:
     """The fields of a row, as the request has them."""
-    parameters = sorted(RULES[kind].row.parameters(), key=lambda parameter: _ORDER.index(parameter.name))
-    return tuple(_field(parameter) for parameter in parameters)
-
-
-def _field(parameter: Parameter) -> FormField:
-    choices = parameter.choices if isinstance(parameter, Listed) else ()
-    return FormField(
-        parameter.name, _TITLES[parameter.name], parameter.rule, parameter.required, parameter.secret, choices
-    )
+    return tuple(sorted(form_fields(RULES[kind].row), key=lambda field: list(FIELD_TITLES).index(field.name)))
 
 
 def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
@@ -76,9 +54,11 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
         problems.append({})
         given = {name: text for name, text in row.items() if text.strip()}
         lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
-        missing.append(lacking if given or kind is not CreationKind.SUBACCOUNTS else ())
+        missing.append(lacking if given or rows_of(kind) == 1 else ())
         if given:
-            values.append(_read(RULES[kind].row, given, problems[row_index]))
+            row_values, refused = read_fields(RULES[kind].row, given, _read)
+            problems[row_index] = {name: _sentence(problem) for name, problem in refused.items()}
+            values.append(row_values)
             places.append(row_index)
     request = None
     if values and not any(problems) and not any(missing):
@@ -86,32 +66,28 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
     return CheckedForm(request, tuple(problems), tuple(missing))
 
 
-def _read(row: type[Request[Any]], given: Mapping[str, str], problems: dict[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, text in given.items():
-        parameter = row.parameter(name)
-        try:
-            value = _SEPARATORS.split(text.strip(" ,;\t")) if isinstance(parameter, Listed) else text
-            values[name] = parameter.read(value)
-        except InvalidRequest as problem:
-            problems[name] = f"{problem.rule}. {problem.remedy}"
-    return values
+def _read(parameter: Parameter, text: str) -> Any:
+    return parameter.read(_SEPARATORS.split(text.strip(" ,;\t")) if isinstance(parameter, Listed) else text)
+
+
+def _sentence(problem: InvalidRequest) -> str:
+    """Without what was typed, which may be a passphrase."""
+    return f"{problem.rule}. {problem.remedy}"
 
 
 def _together(
     kind: CreationKind, values: Sequence[Mapping[str, Any]], places: Sequence[int], problems: Sequence[dict[str, str]]
 ) -> CreationRequest | None:
+    rules = RULES[kind]
     try:
-        if kind is CreationKind.SUBACCOUNTS:
+        if rules.request is CreateBatchRequest:
             return CreateBatchRequest(accounts=[VirtualSubaccountRequest(**row) for row in values])
-        if kind is CreationKind.BROKER_SUBACCOUNT:
-            return CreateSubaccountRequest(**values[0])
-        return CreateCopyKeyRequest(**values[0])
+        return rules.request(**values[0])
     except InvalidRequest as problem:
         typed = [str(row.get(problem.parameter)) for row in values]
         at = max(
             (row_index for row_index, text in zip(places, typed, strict=True) if text == problem.value),
             default=places[-1],
         )
-        problems[at][problem.parameter] = f"{problem.rule}. {problem.remedy}"
+        problems[at][problem.parameter] = _sentence(problem)
         return None

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
+from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.requests.parameter import Milliseconds, Parameter, Word
+from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
 from tradetui.wire.time_points import is_ago, milliseconds
 from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule
 
 START, END = "startTime", "endTime"
 _PAGING: Final = frozenset({"limit", "idLessThan"})
-
-
-@dataclass(frozen=True, slots=True)
-class FilterField:
-    """One field of a filter form, by the interface's name; `words` are the documented ones where it is one of some."""
-
-    name: str
-    rule: str
-    required: bool
-    is_time: bool
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +54,23 @@ class Checked:
     problems: Mapping[str, str]
 
 
-def filter_fields(endpoint: Endpoint) -> tuple[FilterField, ...]:
-    """The fields of an endpoint's filter form: its parameters but those of paging."""
-    return tuple(
-        FilterField(
-            parameter.name,
-            parameter.rule,
-            parameter.required and not _stands_in(endpoint, parameter.name),
-            isinstance(parameter, Milliseconds),
-            parameter.choices if isinstance(parameter, Word) else (),
-        )
-        for parameter in endpoint.request.parameters()
-        if parameter.name not in _PAGING
-    )
+def filter_fields(endpoint: Endpoint) -> tuple[FormField, ...]:
+    """The fields of an endpoint's filter form: its parameters but those of paging; times stand in where they may."""
+    fields = form_fields(endpoint.request, without=_PAGING)
+    return tuple(replace(field, required=False) if _stands_in(endpoint, field.name) else field for field in fields)
 
 
 def checked(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
     """The query that these texts mean at a moment of the exchange; times without a zone are in the one given."""
+
+    def read(parameter: Parameter, text: str) -> Any:
+        if isinstance(parameter, Milliseconds):
+            return parameter.read(milliseconds(text, now_ms, parameter.name, zone))
+        return parameter.read(text)
+
     given = {name: text.strip() for name, text in texts.items() if text.strip()}
-    values: dict[str, Any] = {}
-    problems: dict[str, str] = {}
-    for name, text in given.items():
-        parameter = endpoint.request.parameter(name)
-        try:
-            values[name] = _read(parameter, text, now_ms, zone)
-        except InvalidRequest as problem:
-            problems[name] = str(problem)
+    values, refused = read_fields(endpoint.request, given, read)
+    problems = {name: str(problem) for name, problem in refused.items()}
     query = None
     try:
         query = _query(endpoint, _lasting(endpoint, given, values, zone), values, now_ms)
@@ -112,12 +93,6 @@ def _stands_in(endpoint: Endpoint, name: str) -> bool:
     """Whether a required time is filled in where it is left empty."""
     rule = endpoint.time
     return rule is not None and rule.missing is Missing.NEVER and name in (START, END)
-
-
-def _read(parameter: Parameter, text: str, now_ms: int, zone: tzinfo) -> Any:
-    if isinstance(parameter, Milliseconds):
-        return parameter.read(milliseconds(text, now_ms, parameter.name, zone))
-    return parameter.read(text)
 
 
 def _lasting(

@@ -1,0 +1,102 @@
+"""What every form over a request's parameters does: it holds each box to its rule as one types, and sends nothing."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
+from textual.widgets import Button, Input, Static
+
+from tradetui.desk.parameter_form import FormField
+from tradetui.ui.sanitize import sanitized
+
+Result = TypeVar("Result")
+
+
+class ParameterForm(ModalScreen[Result]):
+    """Boxes, a line for what is wrong with each, what the focused one takes, and two buttons.
+
+    A form lays out its boxes, and says in `check` what is wrong. Enter accepts once nothing is.
+    """
+
+    AUTO_FOCUS = "Input"
+
+    def check(self) -> None:
+        """Show what is wrong or missing, by `show_problem` and `show_result`."""
+        raise NotImplementedError
+
+    def accept(self) -> None:
+        """Go on with what is typed, if it may be."""
+        raise NotImplementedError
+
+    def action_cancel(self) -> None:
+        """Leave everything as it was."""
+        self.dismiss(None)
+
+    def box(
+        self, field: FormField, box_id: str, *, longest: int, text: str = "", placeholder: str = "", classes: str = ""
+    ) -> Input:
+        """The box of a field, with its choices suggested and secrets covered."""
+        box = Input(
+            text,
+            id=box_id,
+            classes=classes,
+            placeholder=placeholder,
+            password=field.is_secret,
+            max_length=longest,
+            suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
+        )
+        box.cursor_blink = False
+        return box
+
+    def foot(self, accept: str) -> ComposeResult:
+        """The lines about the focused box, and the buttons; the second one has the id `accept`."""
+        yield Static("", id="about", markup=False)
+        with Horizontal(classes="buttons"):
+            yield Button("Cancel", id="cancel")
+            yield Button(accept, id="accept", variant="primary")
+
+    def show_problem(self, line_id: str, problem: Content) -> Static:
+        """Write what is wrong under a box, or close its line up."""
+        line = self.query_one(f"#{line_id}", Static)
+        line.update(problem)
+        line.display = bool(problem.plain)
+        return line
+
+    def show_result(self, *, acceptable: bool, about: list[str]) -> None:
+        """Say what the focused box takes, and whether the form may be accepted."""
+        self.query_one("#accept", Button).disabled = not acceptable
+        self.query_one("#about", Static).update(sanitized("\n".join(filter(None, about))))
+
+    def focused_id(self, prefix: str) -> str:
+        """The rest of the focused box's id after a prefix; empty where another widget has the focus."""
+        focused = (self.focused.id if self.focused is not None else None) or ""
+        return focused.removeprefix(prefix) if focused.startswith(prefix) else ""
+
+    def on_mount(self) -> None:
+        """Say what is needed from the start."""
+        self.check()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The rule of a field stands below as soon as it has the focus."""
+        self.check()
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.check()
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.accept()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "accept":
+            self.accept()
+        else:
+            self.action_cancel()
