@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypeVar
 
+from tradetui.desk.tables.product_row import ProductRow, record_of
 from tradetui.wire.replies.record import Record
 
+RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
+"""A record, or one with the product type that it was read under."""
 _OLDEST = datetime.fromtimestamp(0, UTC)
 
 
 async def merged(
-    streams: Sequence[AsyncIterator[Record]], *, id_field: str | None, time_field: str | None
-) -> AsyncIterator[Record]:
+    streams: Sequence[AsyncIterator[RecordRow]], *, id_field: str | None, time_field: str | None
+) -> AsyncIterator[RecordRow]:
     """Yield the records of all streams, newest first, each id once; without an id every record.
 
     Holds one record of each stream, so that what is merged may be of any length; ids are remembered only while
@@ -23,13 +26,13 @@ async def merged(
         async for record in streams[0]:
             yield record
         return
-    heads: list[tuple[Record, AsyncIterator[Record]]] = []
+    heads: list[tuple[RecordRow, AsyncIterator[RecordRow]]] = []
     for stream in streams:
         first = await anext(stream, None)
         if first is not None:
             heads.append((first, stream))
     seen: set[object] = set()
-    moment: Any = None
+    moment: datetime | None = None
     while heads:
         index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
         record, stream = heads[index]
@@ -44,12 +47,12 @@ async def merged(
         if id_field is None:
             yield record
             continue
-        key = getattr(record, id_field)
+        key = getattr(record_of(record), id_field)
         if key not in seen:
             seen.add(key)
             yield record
 
 
-def _age(record: Record, time_field: str | None) -> datetime:
-    value = getattr(record, time_field) if time_field else None
+def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
+    value = getattr(record_of(row), time_field) if time_field else None
     return value if isinstance(value, datetime) else _OLDEST

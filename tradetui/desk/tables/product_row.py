@@ -38,6 +38,11 @@ class ProductRow(Generic[RecordT_co]):
         return self._time_order
 
     @property
+    def received(self) -> Mapping[str, object]:
+        """The record as it was received."""
+        return self.record.received
+
+    @property
     def unreadable(self) -> Mapping[str, str]:
         """The texts of the record's fields that could not be read, by the interface's names."""
         return self.record.unreadable
