@@ -14,7 +14,7 @@ from textual.binding import BindingType
 
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.rows import ArchiveRows
-from tradetui.desk.tables.columns import COLUMNS
+from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesFill
@@ -40,7 +40,7 @@ class Program(App[None]):
         self._disk = ThreadDisk()
 
     def compose(self) -> ComposeResult:
-        yield RecordTable(COLUMNS["fills"])
+        yield RecordTable(TABLES["fills"].columns)
 
     async def on_mount(self) -> None:
         archive = await self._disk.run(Archive, self._file)

@@ -18,12 +18,11 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
-from tradetui.commands.show import WHATS
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.desk.tables.table import TABLES
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
@@ -34,12 +33,12 @@ def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("what", [what for what in WHATS if what not in ("transfers", "email")])
+@pytest.mark.parametrize("what", [what for what in TABLES if what not in ("transfers", "email")])
 def test_every_reading_endpoint_of_an_ordinary_account(point: Point, capsys: Capture, what: str) -> None:
     point()
     rows = shown(capsys, what)
     assert rows
-    known = set(CATALOGUE[WHATS[what]].row.names()) | {"source", "since", "provenFlat", "unionTotalMagin"}
+    known = set(TABLES[what].endpoint.row.names()) | {"source", "since", "provenFlat", "unionTotalMagin"}
     assert set(rows[0]) <= known
 
 
@@ -75,12 +74,12 @@ def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: 
     received = shown(capsys, *arguments)
     assert main(["show", *arguments, "--csv"]) == DONE
     printed = capsys.readouterr().out
-    endpoint = CATALOGUE[WHATS[what]]
+    endpoint = TABLES[what].endpoint
     records = [endpoint.row.from_row(row) for row in received]
     has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
     rows = [ProductRow(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
     exported = io.StringIO()
-    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), every_column(what), Format.CSV)
+    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), every_column(TABLES[what]), Format.CSV)
     assert rows and printed == exported.getvalue()
 
 
@@ -107,7 +106,7 @@ def test_csv_of_what_changes_has_the_screens_columns_and_rows(point: Point, caps
     rows = shown(capsys, what)
     assert main(["show", what, "--csv"]) == DONE
     table = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert table.fieldnames == CsvTable(every_column(what)).heading()
+    assert table.fieldnames == CsvTable(every_column(TABLES[what])).heading()
     name = "symbol" if what != "accounts" else "marginCoin"
     cells = list(table)
     assert rows and {row[name] for row in cells} == {row[name] for row in rows}

@@ -23,8 +23,8 @@ from tests.ui.hostile import HOSTILE
 from tradetui.cli import build_parser
 from tradetui.commands.console import Output
 from tradetui.commands.output import CsvWriter, JsonWriter
-from tradetui.commands.show import WHATS
 from tradetui.desk.tables.export import csv_cell
+from tradetui.desk.tables.table import TABLES
 from tradetui.wire.text.sanitize import scrub
 
 ROOT = Path(tradetui.__file__).parent
@@ -32,7 +32,9 @@ TEXT = "".join(HOSTILE)
 """Every hostile text in one, as an argument."""
 FORMS: tuple[list[str], ...] = ([], ["--json"], ["--csv"])
 SHOWS = [
-    ["show", what, *form, *(["--sub-uid", "4200000001"] if what == "email" else [])] for what in WHATS for form in FORMS
+    ["show", what, *form, *(["--sub-uid", "4200000001"] if what == "email" else [])]
+    for what in TABLES
+    for form in FORMS
 ]
 COMMANDS = [
     *SHOWS,
@@ -147,7 +149,7 @@ def test_a_terminal_gets_nothing_that_it_obeys(on_terminal: list[str]) -> None:
 def test_the_hostile_texts_were_there(on_terminal: list[str]) -> None:
     shown = dict(zip(map(tuple, COMMANDS), on_terminal, strict=True))
     visible = ("aGFja2Vk", "evil.example", "wipe", "markup", "31m", "bidi", "app.quit", "bell", "width", "[/]")
-    for what in WHATS:
+    for what in TABLES:
         for form in FORMS:
             text = next(
                 text for command, text in shown.items() if command[:2] == ("show", what) and {*form} < {*command}
@@ -256,4 +258,4 @@ def test_nothing_else_writes_to_standard_output_or_standard_error() -> None:
 
 
 def test_the_broker_reads_are_known() -> None:
-    assert set(BROKER) <= set(WHATS)
+    assert set(BROKER) <= set(TABLES)

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.desk.account.identity import AccountIdentity, identify
-from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import checked
 from tradetui.desk.lookup.session_lookups import Lookups
+from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials

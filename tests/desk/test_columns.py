@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
-from tradetui.desk.tables.columns import COLUMNS, UNKNOWN, Column, Tone, moment, number, percent
-from tradetui.desk.tables.columns.every_field import ENDPOINTS, every_column
+from tradetui.desk.tables.columns import UNKNOWN, Column, Tone, moment, number, percent
+from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
+from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.catalogue import endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
 
-TABLES = tuple(ENDPOINTS)
 POSITION = {
     "symbol": "BTCUSDT",
     "holdSide": "long",
@@ -42,25 +43,25 @@ UNDER_OTHER_NAMES = {
 
 def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
     """A row as its table gets it."""
-    record = one(ENDPOINTS[table], RECEIVED[ENDPOINTS[table]] | (values or {}))
+    record = one(TABLES[table].endpoint_name, RECEIVED[TABLES[table].endpoint_name] | (values or {}))
     if table == "positions":
         return reported(ProductType.USDT_FUTURES, record)
-    return ProductRow(ProductType.USDT_FUTURES, record) if ENDPOINTS[table].startswith("futures") else record
+    return ProductRow(ProductType.USDT_FUTURES, record) if TABLES[table].endpoint_name.startswith("futures") else record
 
 
 def column(table: str, id_: str) -> Column[Any]:
-    return next(each for each in every_column(table) if each.id == id_)
+    return next(each for each in every_column(TABLES[table]) if each.id == id_)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_field_of_the_interface_can_be_a_column(table: str) -> None:
-    named = {each.id for each in every_column(table)} | UNDER_OTHER_NAMES.get(table, set())
-    assert set(endpoint(ENDPOINTS[table]).row.names()) <= named
+    named = {each.id for each in every_column(TABLES[table])} | UNDER_OTHER_NAMES.get(table, set())
+    assert set(endpoint(TABLES[table].endpoint_name).row.names()) <= named
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_columns_are_told_apart_and_titled(table: str) -> None:
-    columns = every_column(table)
+    columns = every_column(TABLES[table])
     assert len({each.id for each in columns}) == len(columns)
     for each in columns:
         assert each.title
@@ -69,11 +70,11 @@ def test_columns_are_told_apart_and_titled(table: str) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_by(table: str) -> None:
-    record = endpoint(ENDPOINTS[table]).row
+    record = endpoint(TABLES[table].endpoint_name).row
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     bare = dict.fromkeys(optional, "")
     for row in (row_of(table), row_of(table, bare)):
-        for each in every_column(table):
+        for each in every_column(TABLES[table]):
             text, tone = each.cell(row, UTC)
             assert text != "", f"{each.id} is blank"
             assert isinstance(tone, Tone)
@@ -83,10 +84,10 @@ def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_b
 
 @pytest.mark.parametrize("table", TABLES)
 def test_what_is_not_given_is_unknown_and_never_nought(table: str) -> None:
-    record = endpoint(ENDPOINTS[table]).row
+    record = endpoint(TABLES[table].endpoint_name).row
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     row = row_of(table, dict.fromkeys(optional, ""))
-    for each in every_column(table):
+    for each in every_column(TABLES[table]):
         if each.id in optional:
             assert each.cell(row, UTC)[0] in (UNKNOWN, "[]"), each.id
 
@@ -102,7 +103,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
         entry=Decimal(100) / 3,
         realised=Decimal("-1.5"),
     )
-    shown = {each.id: each.cell(position, UTC) for each in every_column("positions")}
+    shown = {each.id: each.cell(position, UTC) for each in every_column(TABLES["positions"])}
     assert shown["size"][0] == "0.5"
     assert shown["entry"][0] == "33.33333333"
     assert shown["realised"] == ("-1.5", Tone.LOSS)
@@ -241,15 +242,22 @@ def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
 
 def test_columns_load_no_models() -> None:
     program = (
-        "import sys, tradetui.desk.tables.columns, tradetui.desk.tables.row_source;"
+        "import sys, tradetui.desk.tables.table, tradetui.desk.tables.row_source;"
         "print(sorted({'pydantic', 'httpcore', 'httpx', 'textual'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_every_table_has_a_choice() -> None:
-    assert set(COLUMNS) == set(TABLES)
+def test_every_table_is_in_the_registry_with_a_key_of_its_own() -> None:
+    assert list(TABLES) == list(TableName)
+    assert len({table.key for table in TABLES.values()}) == len(TABLES)
+    assert all(table.interval_s is not None for table in PANELS.values())
+    assert all(table.interval_s is None for table in LOOKUPS.values())
+
+
+def test_the_profiles_intervals_are_those_of_the_panels() -> None:
+    assert Intervals().model_dump() == {name: table.interval_s for name, table in PANELS.items()}
 
 
 @pytest.mark.parametrize(
@@ -264,5 +272,5 @@ def test_every_table_has_a_choice() -> None:
     ],
 )
 def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, tone: Tone) -> None:
-    column = next(column for column in COLUMNS["triggers"] if column.id == "planStatus")
+    column = next(column for column in TABLES["triggers"].columns if column.id == "planStatus")
     assert column.cell(ProductRow(ProductType.USDT_FUTURES, trigger(1, status)), UTC) == (status, tone)

@@ -16,18 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.rows import fill
-from tradetui.desk.tables.columns import COLUMNS, Column, number_column, text_column
+from tradetui.desk.tables.columns import Column, number_column, text_column
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import NO_ROWS, MemoryRows, RowSource, view
+from tradetui.desk.tables.table import TABLES
 from tradetui.wire.product_types import ProductType
 
 FILLS = [
     ProductRow(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
     ProductRow(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
 ]
-NAMES = ["cTime", "cTimeUtc", *(column.id for column in COLUMNS["fills"][1:])]
+NAMES = ["cTime", "cTimeUtc", *(column.id for column in TABLES["fills"].columns[1:])]
 ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)
 
 
@@ -35,7 +36,7 @@ def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def written(form: Format, rows: RowSource[Any] = ROWS, columns: Sequence[Column[Any]] = COLUMNS["fills"]) -> str:
+def written(form: Format, rows: RowSource[Any] = ROWS, columns: Sequence[Column[Any]] = TABLES["fills"].columns) -> str:
     stream = io.StringIO()
     assert write_rows(stream, rows, columns, form) == rows.count
     return stream.getvalue()
@@ -61,7 +62,7 @@ def test_json_has_the_same_with_null_for_unknown() -> None:
 
 
 def test_nested_values_are_json() -> None:
-    columns = [column for column in every_column("fills") if column.id == "feeDetail"]
+    columns = [column for column in every_column(TABLES["fills"]) if column.id == "feeDetail"]
     (only, _) = read_csv(written(Format.CSV, columns=columns))
     assert json.loads(only["feeDetail"]) == [{"feeCoin": "USDT", "totalFee": "-0.06"}]
     assert json.loads(written(Format.JSON, columns=columns))[0]["feeDetail"][0]["feeCoin"] == "USDT"
@@ -133,16 +134,16 @@ def test_any_words_come_back(words: list[tuple[str, str]]) -> None:
 
 def test_a_file_is_whole_or_not_there_and_nobody_elses_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "fills.csv"
-    assert save_rows(path, ROWS, COLUMNS["fills"], Format.CSV) == 2
+    assert save_rows(path, ROWS, TABLES["fills"].columns, Format.CSV) == 2
     assert len(read_csv(path.read_text(encoding="utf-8"))) == 2
     with pytest.raises(FileExistsError):
-        save_rows(path, ROWS, COLUMNS["fills"], Format.CSV)
+        save_rows(path, ROWS, TABLES["fills"].columns, Format.CSV)
     missing: RowSource[object] = MemoryRows([FILLS[0], None], ["a", "b"], 1)
     before = path.read_bytes()
     with pytest.raises(RowsMissing):
-        save_rows(path, missing, COLUMNS["fills"], Format.CSV, replace=True)
+        save_rows(path, missing, TABLES["fills"].columns, Format.CSV, replace=True)
     assert path.read_bytes() == before
-    save_rows(path, ROWS, COLUMNS["fills"], Format.JSON, replace=True)
+    save_rows(path, ROWS, TABLES["fills"].columns, Format.JSON, replace=True)
     assert len(json.loads(path.read_text(encoding="utf-8"))) == 2
     assert [each.name for each in tmp_path.iterdir()] == ["fills.csv"], "nothing is left lying about"
 
@@ -152,7 +153,7 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
         raise OSError("not supported")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    save_rows(tmp_path / "a.csv", ROWS, COLUMNS["fills"], Format.CSV)
+    save_rows(tmp_path / "a.csv", ROWS, TABLES["fills"].columns, Format.CSV)
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 

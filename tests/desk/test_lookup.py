@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.desk.lookup_stage import ACCOUNTS, BOOKS, LookupStage, keys_of, read_on
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.lookup import Lookup, LookupState
+from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.sandbox.gateway.api_keys import ALL

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.query import Stretch, checked, filter_fields
+from tradetui.desk.tables.table import LOOKUPS
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.time_windows import DAY_MS
 
@@ -156,7 +156,7 @@ def test_a_query_means_the_same_when_its_texts_are_read_again_in_another_zone() 
 
 def test_the_largest_pages_are_asked_for() -> None:
     for kind in LOOKUPS.values():
-        query = checked(kind.endpoint, {"subUid": "1"} if kind.table == "email" else {}, NOW).query
+        query = checked(kind.endpoint, {"subUid": "1"} if kind.name == "email" else {}, NOW).query
         assert query is not None
         rule = kind.endpoint.page
         assert getattr(query.request, "limit", None) == (rule.maximum if rule is not None else None)

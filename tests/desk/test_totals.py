@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tradetui.desk.tables.account_totals import Totals, totals_of
-from tradetui.desk.tables.default_columns import COLUMNS, default_columns
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.table import ACCOUNTS
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
@@ -56,7 +56,7 @@ def test_an_asset_mode_that_nobody_knows_decides_nothing(word: str | None) -> No
     assert totals.worst_margin_ratio == Decimal("0.3")
     assert not totals.has_union
     row = ProductRow(ProductType.USDT_FUTURES, union(assetMode=word))
-    assert default_columns("accounts", [row]) is COLUMNS["accounts"]
+    assert ACCOUNTS.default_columns([row]) is ACCOUNTS.columns
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,6 @@ def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_acco
 
 def test_the_accounts_panel_shows_the_union_figures_first() -> None:
     rows = [ProductRow(ProductType.USDT_FUTURES, record) for record in (account(), union())]
-    ids = [column.id for column in default_columns("accounts", rows)]
+    ids = [column.id for column in ACCOUNTS.default_columns(rows)]
     assert ids[:6] == ["productType", "marginCoin", "unionTotalMargin", "unionAvailable", "marginRatio", "unionMm"]
-    assert default_columns("accounts", rows[:1]) is COLUMNS["accounts"]
+    assert ACCOUNTS.default_columns(rows[:1]) is ACCOUNTS.columns

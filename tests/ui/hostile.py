@@ -10,9 +10,9 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from tradetui.desk.tables.columns import COLUMNS
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table import TABLES
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
@@ -71,7 +71,7 @@ class HostileApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tables: Mapping[str, RecordTable] = {name: RecordTable(COLUMNS[name]) for name in ENDPOINTS}
+        self.tables: Mapping[str, RecordTable] = {name: RecordTable(TABLES[name].columns) for name in ENDPOINTS}
 
     def compose(self) -> ComposeResult:
         yield from self.tables.values()

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.ui.main.layout import PANELS, arrangement
+from tradetui.desk.tables.table import PANELS
+from tradetui.ui.main.layout import arrangement
 from tradetui.ui.main.panels import coarse
 from tradetui.ui.screenshot import screen_text
 
@@ -15,8 +16,8 @@ from tradetui.ui.screenshot import screen_text
 @pytest.mark.parametrize(
     ("width", "height", "shape", "shown"),
     [
-        (200, 60, "five", PANELS),
-        (150, 40, "five", PANELS),
+        (200, 60, "five", tuple(PANELS)),
+        (150, 40, "five", tuple(PANELS)),
         (120, 36, "stack", ("positions", "orders", "fills")),
         (80, 24, "single", ("positions",)),
         (200, 24, "single", ("positions",)),

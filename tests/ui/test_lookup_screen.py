@@ -14,8 +14,8 @@ from textual.widgets import Button, Input, OptionList, Static
 from tests.desk.lookup_stage import BOOKS
 from tests.ui.virtual import Stage
 from tradetui.desk.feeds.feed import Pace
-from tradetui.desk.lookup.kinds import LOOKUPS, LookupKind
 from tradetui.desk.lookup.lookup import LookupState
+from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.detail.fields import NOT_SENT
 from tradetui.ui.dialogs.help import HelpDialog
@@ -196,7 +196,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     endpoint = LOOKUPS["spot-fills"].endpoint
     assert endpoint.page is not None
     small = replace(endpoint, page=replace(endpoint.page, maximum=rows))
-    monkeypatch.setattr(LookupKind, "endpoint", property(lambda _: small))
+    monkeypatch.setattr(Table, "endpoint", property(lambda _: small))
 
 
 async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:

@@ -15,9 +15,9 @@ from textual.widgets import Input
 
 from tests.ui.virtual import Stage
 from tradetui.commands import screen_state
-from tradetui.desk.tables.columns import COLUMNS
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
+from tradetui.desk.tables.table import TABLES
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.main.tabs import PanelTabs
@@ -68,9 +68,9 @@ def test_what_is_not_as_it_should_be_counts_as_not_chosen(told: Mapping[str, Any
 
 def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
     told = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
-    (column,) = chosen_columns(every_column("orders"), preferences_from(told).table("orders")) or ()
+    (column,) = chosen_columns(every_column(TABLES["orders"]), preferences_from(told).table("orders")) or ()
     assert (column.id, column.width) == ("symbol", 60)
-    assert chosen_columns(every_column("orders"), TableChoice((ColumnChoice("gone"),))) is None
+    assert chosen_columns(every_column(TABLES["orders"]), TableChoice((ColumnChoice("gone"),))) is None
 
 
 @pytest.mark.looptime
@@ -84,12 +84,12 @@ async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
         await pilot.press("down", "shift+up", "down", "plus", "plus", "down", "space", "enter")
         await asyncio.sleep(1)
         ids = [column.id for column in stage.app.main.table.columns]
-        default = [column.id for column in COLUMNS["orders"]]
+        default = [column.id for column in TABLES["orders"].columns]
         assert ids == [default[1], default[0], *default[3:]]
-        assert stage.app.main.table.columns[1].width == COLUMNS["orders"][0].width + 2
+        assert stage.app.main.table.columns[1].width == TABLES["orders"].columns[0].width + 2
         assert kept[-1].table("orders").columns is not None
         await pilot.press("c", "0", "enter")
-        assert stage.app.main.table.columns == COLUMNS["orders"]
+        assert stage.app.main.table.columns == TABLES["orders"].columns
         await asyncio.sleep(1)
         assert "orders" not in kept[-1].tables
 
@@ -101,7 +101,7 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
         await pilot.press("3", "c")
         dialog = stage.app.screen
         assert isinstance(dialog, ColumnsDialog)
-        at = [column.id for column in every_column("orders")].index("posMode")
+        at = [column.id for column in every_column(TABLES["orders"])].index("posMode")
         await pilot.press(*["down"] * at, "space", "enter")
         assert stage.app.main.table.columns[-1].id == "posMode"
 
@@ -112,7 +112,7 @@ async def test_leaving_the_dialog_changes_nothing() -> None:
     stage = Stage(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "c", "space", "escape")
-        assert stage.app.main.table.columns == COLUMNS["orders"]
+        assert stage.app.main.table.columns == TABLES["orders"].columns
         assert kept == []
 
 
@@ -137,7 +137,7 @@ async def test_sort_and_theme_are_remembered() -> None:
         stage.app.choose_theme("tradetui-light")
         await asyncio.sleep(1)
         assert kept[-1] == ScreenPreferences(
-            "tradetui-light", {"orders": TableChoice(None, COLUMNS["orders"][0].id, True)}
+            "tradetui-light", {"orders": TableChoice(None, TABLES["orders"].columns[0].id, True)}
         )
 
 
@@ -219,7 +219,7 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
         assert not isinstance(stage.app.screen, ExportDialog)
         rows = list(csv.DictReader(path.read_text().splitlines()))
         assert {row["symbol"] for row in rows} == {"BTCUSDT"}
-        assert list(rows[0]) == CsvTable(COLUMNS["orders"]).heading()
+        assert list(rows[0]) == CsvTable(TABLES["orders"].columns).heading()
         assert len(rows) == stage.app.main.table.shown
 
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
-from tradetui.desk.tables.columns import COLUMNS as DESK_COLUMNS
 from tradetui.desk.tables.columns import number_column, text_column
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
+from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import Cells, fitted
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesAccount
@@ -239,7 +239,7 @@ async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
 
 async def test_what_cannot_be_read_makes_no_column_wider() -> None:
     record = FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "1", "locked": "x" * 40})
-    columns = [column for column in DESK_COLUMNS["accounts"] if column.id in ("marginCoin", "locked")]
+    columns = [column for column in TABLES["accounts"].columns if column.id in ("marginCoin", "locked")]
     row = ProductRow(ProductType.USDT_FUTURES, record)
     app = TableApp(MemoryRows([row], ["a"], 1), columns=columns)
     async with app.run_test(size=(60, 6)) as pilot:

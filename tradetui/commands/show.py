@@ -21,11 +21,12 @@ from tradetui.commands.merge_streams import merged
 from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
-from tradetui.wire.catalogue import CATALOGUE, Endpoint
+from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
@@ -35,21 +36,9 @@ from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds
 from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule, split_span
 
-WHATS: Mapping[str, str] = {
-    "accounts": "futures.accounts",
-    "positions": "futures.positions",
-    "orders": "futures.pending_orders",
-    "fills": "futures.fills",
-    "triggers": "futures.triggers",
-    "spot-fills": "spot.fills",
-    "spot-bills": "spot.bills",
-    "convert": "convert.history",
-    "transfers": "broker.transfers",
-    "email": "broker.subaccount_email",
-}
 MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "orders": ("status", ("live", "partially_filled")),
-    "triggers": ("planType", ("normal_plan", "track_plan", "profit_loss")),
+    TableName.ORDERS: ("status", ("live", "partially_filled")),
+    TableName.TRIGGERS: ("planType", ("normal_plan", "track_plan", "profit_loss")),
 }
 """What a panel shows is several reads of one parameter, unless the person gives that parameter."""
 
@@ -82,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    endpoint = CATALOGUE[WHATS[options.what]]
+    endpoint = TABLES[options.what].endpoint
     async with open_reader(loaded) as client:
         try:
             requests, span = _requests(options, endpoint, loaded, client.clock.wall_ms())
@@ -124,13 +113,13 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
 def _csv_writer(what: str) -> TableCsvWriter:
     from tradetui.desk.tables.columns.every_field import every_column
 
-    return TableCsvWriter(stdout(), CsvTable(every_column(what)))
+    return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[what])))
 
 
-def _as_received(row: Record | Position) -> Mapping[str, object]:
+def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
     from tradetui.commands.positions import position_row
 
-    return row.received if isinstance(row, Record) else position_row(row)
+    return position_row(row) if isinstance(row, Position) else row.received
 
 
 class _Progress:
@@ -169,12 +158,12 @@ async def _rows(
     requests: list[list[Any]],
     span: Span | None,
     progress: _Progress,
-) -> AsyncIterator[Any]:
+) -> AsyncIterator[Record | ProductRow[Record] | Position]:
     """Rows of every product type, newest first; where a record has no time, one product type after the other.
 
     For CSV each has the product type that it was read under, as in the desk's tables.
     """
-    if options.what == "positions":
+    if options.what == TableName.POSITIONS:
         from tradetui.commands.positions import held_positions
 
         async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
@@ -217,7 +206,7 @@ async def _stream(
     span: Span | None,
     options: argparse.Namespace,
     progress: _Progress,
-) -> AsyncIterator[Any]:
+) -> AsyncIterator[Record | ProductRow[Record]]:
     """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
     product_type = getattr(request, "product_type", None)
 
@@ -271,9 +260,9 @@ def _requests(
         if (text := getattr(options, name, None)) is not None:
             values[name] = milliseconds(text, now_ms, flag)
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
-    if options.what == "transfers" and "startTime" in values:
+    if options.what == TableName.TRANSFERS and "startTime" in values:
         values.setdefault("endTime", now_ms)  # the interface wants both or neither
-    if options.what == "convert":
+    if options.what == TableName.CONVERT:
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
     span = _span_in_pieces(options, endpoint, values, now_ms)
@@ -338,7 +327,7 @@ def _parameters(endpoint: Endpoint) -> tuple[str, ...]:
 
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
     names = endpoint.row.names()
-    return (*names, "source", "since", "provenFlat") if what == "positions" else names
+    return (*names, "source", "since", "provenFlat") if what == TableName.POSITIONS else names
 
 
 def _writer(options: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
@@ -357,8 +346,9 @@ def show_parser() -> argparse.ArgumentParser:
         epilog="Each has options of its own, all parameters of the interface among them: tradetui show WHAT --help",
     )
     whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    for what, name in WHATS.items():
-        _add_flags(whats.add_parser(what, help=f"{name}, {CATALOGUE[name].path}"), what, CATALOGUE[name])
+    for what, table in TABLES.items():
+        endpoint = table.endpoint
+        _add_flags(whats.add_parser(what, help=f"{endpoint.name}, {endpoint.path}"), what, endpoint)
     endpoints = whats.add_parser("endpoints", help="the catalogue of endpoints")
     _add_format(endpoints)
     return parser

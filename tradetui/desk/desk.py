@@ -13,7 +13,7 @@ from tradetui.desk.alerts import Alert, AlertWatch
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.feed import Feed, Pace
+from tradetui.desk.feeds.feed import Feed, Pace, Reader
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.fills import FillsReader
 from tradetui.desk.feeds.health import Health, health_of
@@ -27,7 +27,8 @@ from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
 from tradetui.desk.tables.product_row import ProductRow, RecordT
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.row_source import FeedRow, FeedRowT
+from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
@@ -79,15 +80,19 @@ class Desk:
         self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock, first_client=client)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         intervals = settings.intervals
-        self.accounts = Feed("accounts", AccountsReader(polling, product_types), intervals["accounts"], clock)
-        self.positions = Feed("positions", self.positions_reader, intervals["positions"], clock)
-        self.orders = Feed("orders", OrdersReader(polling, product_types), intervals["orders"], clock)
-        self.fills = Feed("fills", FillsReader(histories, clock), intervals["fills"], clock)
-        self.triggers = Feed("triggers", self.triggers_reader, intervals["triggers"], clock)
+
+        def feed_of(table: Table[FeedRowT], reader: Reader[FeedRowT]) -> Feed[FeedRowT]:
+            return Feed(table.name, reader, intervals[table.name], clock)
+
+        self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types))
+        self.positions = feed_of(POSITIONS, self.positions_reader)
+        self.orders = feed_of(ORDERS, OrdersReader(polling, product_types))
+        self.fills = feed_of(FILLS, FillsReader(histories, clock))
+        self.triggers = feed_of(TRIGGERS, self.triggers_reader)
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self._live_stops: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
-        self.scheduler = Scheduler(self.feeds.values(), random, first="positions")
+        self.scheduler = Scheduler(self.feeds.values(), random, first=POSITIONS.name)
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
         self.storage = AccountStorage(

@@ -9,15 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from tradetui.desk.tables.table import PANELS
 from tradetui.wire.product_types import ProductType
 
 DEFAULT_INTERVALS: Mapping[str, float] = {
-    "accounts": 5.0,
-    "positions": 2.0,
-    "orders": 2.0,
-    "fills": 1.0,
-    "triggers": 10.0,
+    name: table.interval_s for name, table in PANELS.items() if table.interval_s is not None
 }
+"""Seconds between polls, by the panel's name."""
 
 
 class Environment(StrEnum):

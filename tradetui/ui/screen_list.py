@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from tradetui.desk.lookup.kinds import LOOKUPS
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
 from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.main.layout import PANELS
-from tradetui.ui.main.panels import TITLES
 from tradetui.ui.messages import OpenLookup
 from tradetui.ui.table.table_screen import TableScreen
 
 
 def open_screen_list(screen: TableScreen) -> None:
     """Ask where to go from a screen, and go there."""
-    titles = {**TITLES, **{kind.table: kind.title for kind in LOOKUPS.values()}, "create": "Create …"}
+    titles = {**{name: table.title for name, table in TABLES.items()}, "create": "Create …"}
     names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
     if not screen.hides("create"):
         names.append("create")

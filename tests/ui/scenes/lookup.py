@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tests.desk.lookup_stage import ACCOUNTS
 from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
-from tradetui.desk.lookup.kinds import LOOKUPS
+from tradetui.desk.tables.table import LOOKUPS
 
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
 SIZE, NARROW = (100, 28), (60, 20)

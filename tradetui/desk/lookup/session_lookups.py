@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.snapshot import FeedError
-from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.lookup import Lookup
+from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
 from tradetui.exchange.rate_limit.limiter import Priority

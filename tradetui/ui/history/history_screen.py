@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -11,8 +10,7 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.archive.rows import ArchiveRows
-from tradetui.desk.tables.columns import COLUMNS
-from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.table import PANELS
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS
@@ -21,14 +19,11 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
-from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
     from tradetui.ui.settings import UiSettings
 
-KINDS: Final[Mapping[str, type[Record]]] = {"fills": FuturesFill, "triggers": TriggerOrder}
-TITLES: Final = {"fills": "Every fill seen", "triggers": "Every trigger seen"}
 ORDER: Final = "by time; s turns it round; the filter looks at symbols"
 
 
@@ -41,8 +36,8 @@ class HistoryScreen(TableScreen):
 
     def __init__(self, settings: UiSettings, table: str) -> None:
         super().__init__(settings)
-        self._name_of_table = table
-        self._table = RecordTable(COLUMNS[table], id=f"table-{table}")
+        self._kind = PANELS[table]
+        self._table = RecordTable(self._kind.columns, id=f"table-{table}")
         self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._rows: ArchiveRows[Record] | None = None
         self._painting = False
@@ -58,12 +53,11 @@ class HistoryScreen(TableScreen):
     def on_mount(self) -> None:
         """Count, and read what is in sight."""
         self.show_zone()
-        name = self._name_of_table
-        if (choice := self.trade_app.preferences.tables.get(name)) is not None:
-            show_choice(self._table, choice, every_column(name), COLUMNS[name])
+        if (choice := self.trade_app.preferences.tables.get(self._kind.name)) is not None:
+            show_choice(self._table, self._kind, choice)
             self._table.sort_by(None)
         assert self.desk is not None
-        self._rows = self.desk.history(KINDS[name], self._changed)
+        self._rows = self.desk.history(self._kind.endpoint.row, self._changed)
         self.action_poll_now()
 
     def on_unmount(self) -> None:
@@ -96,12 +90,12 @@ class HistoryScreen(TableScreen):
     @property
     def subject(self) -> str:
         """What they are."""
-        return TITLES[self._name_of_table]
+        return self._kind.history_title or self._kind.title
 
     @property
     def screen_name(self) -> str:
         """The panel whose rows they were."""
-        return self._name_of_table
+        return self._kind.name
 
     def refresh_states(self) -> None:
         """Bring the title, the words where there is no row, and the hints up to date."""

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
+
 MAIN, LOOKUP, SCREENS = ("main",), ("lookup",), ("main", "lookup")
 LISTS = ("main", "lookup", "journal", "history")
-TABLES, TABLED = (*LISTS, "detail"), (*SCREENS, "history")
+ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
 EVERYWHERE: Final = ("app",)
 
 
@@ -44,48 +46,47 @@ class KeyRow:
     when: str = ""
 
 
-def _lookup(table: str, key: str, description: str, what: str) -> KeyBinding:
+def _panel(table: Table[object]) -> KeyBinding:
+    """The binding that goes to a panel."""
+    action, tooltip = f"panel('{table.name}')", f"focus {table.subject}"
+    return KeyBinding(table.name, table.key, action, table.label, tooltip, "Panels", SCREENS)
+
+
+def _lookup(table: Table[object]) -> KeyBinding:
     """The binding that opens the screen of one kind of record."""
-    return KeyBinding(table, key, f"lookup('{table}')", description, f"look up {what}", "Records", SCREENS)
+    action, tooltip = f"lookup('{table.name}')", f"look up {table.subject}"
+    return KeyBinding(table.name, table.key, action, table.label, tooltip, "Records", SCREENS)
 
 
 BINDINGS: Final = (
-    KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", TABLES, True),
+    KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", ROWS, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
-    KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", TABLES),
-    KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", TABLES),
+    KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", ROWS),
+    KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", ROWS),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", SCREENS),
     KeyBinding(
         "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", SCREENS
     ),
-    KeyBinding("accounts", "1", "panel('accounts')", "Accounts", "focus the accounts", "Panels", SCREENS),
-    KeyBinding("positions", "2", "panel('positions')", "Positions", "focus the positions", "Panels", SCREENS),
-    KeyBinding("orders", "3", "panel('orders')", "Orders", "focus the pending orders", "Panels", SCREENS),
-    KeyBinding("fills", "4", "panel('fills')", "Fills", "focus the fills", "Panels", SCREENS),
-    KeyBinding("triggers", "5", "panel('triggers')", "Triggers", "focus the trigger history", "Panels", SCREENS),
+    *map(_panel, PANELS.values()),
     KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", SCREENS, True),
-    _lookup("spot-fills", "6", "Spot fills", "spot fills"),
-    _lookup("spot-bills", "7", "Spot bills", "the spot account's bills"),
-    _lookup("convert", "8", "Converts", "the convert history"),
-    _lookup("transfers", "9", "Transfers", "sub-accounts' transfers"),
-    _lookup("email", "0", "E-mail", "a sub-account's e-mail"),
+    *map(_lookup, LOOKUPS.values()),
     KeyBinding("ask", "f", "ask", "Ask", "what to look up: coin, type, time …", "Records", LOOKUP, True),
     KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LOOKUP, True),
-    KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", TABLES),
-    KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", TABLES),
-    KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", TABLES),
-    KeyBinding("right", "right", "table('cursor_right')", "Right", "one column to the right", "Rows", TABLES),
-    KeyBinding("page_up", "pageup", "table('page_up')", "Page up", "one page up", "Rows", TABLES),
-    KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", TABLES),
-    KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", TABLES),
-    KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", TABLES),
+    KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", ROWS),
+    KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", ROWS),
+    KeyBinding("left", "left", "table('cursor_left')", "Left", "one column to the left", "Rows", ROWS),
+    KeyBinding("right", "right", "table('cursor_right')", "Right", "one column to the right", "Rows", ROWS),
+    KeyBinding("page_up", "pageup", "table('page_up')", "Page up", "one page up", "Rows", ROWS),
+    KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", ROWS),
+    KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", ROWS),
+    KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", ROWS),
     KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", LISTS, True),
     KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", LISTS, True),
     KeyBinding("sort", "s", "sort", "Sort", "by this column; again: as they came", "Rows", LISTS, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
-    KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", TABLES),
-    KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", TABLES),
+    KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", ROWS),
+    KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", ROWS),
     KeyBinding(
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
     ),
@@ -94,9 +95,9 @@ BINDINGS: Final = (
     KeyBinding("history", "h", "history", "History", "every fill or trigger ever seen", "View", MAIN),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
-    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", TABLED),
+    KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", READ_ANEW),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
-    KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", TABLES),
+    KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", ROWS),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
     KeyBinding("journal", "J", "journal", "Journal", "what was sent and what became of it", "Trading", SCREENS),
     KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
@@ -126,8 +127,8 @@ REASONS: Final[Mapping[str, str]] = {
     "product": "the profile shows one product type",
     "profile": "there is one profile",
     "poll_now": "still starting",
-    "transfers": "only for a broker's main account",
-    "email": "only for a broker's main account",
+    TableName.TRANSFERS: "only for a broker's main account",
+    TableName.EMAIL: "only for a broker's main account",
     "read_all": "everything there is, or that fits here, was read",
     "reverse": "monitor mode: nothing can be sent",
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",

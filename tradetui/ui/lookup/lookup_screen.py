@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,12 +12,10 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.lookup.kinds import LOOKUPS
 from tradetui.desk.lookup.query import Checked, Query, checked, filter_fields
-from tradetui.desk.tables.columns import COLUMNS, Column
-from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
@@ -54,10 +52,10 @@ class LookupScreen(TableScreen):
         super().__init__(settings)
         self.kind = LOOKUPS[table]
         self._texts = dict(texts or {})
-        self.rows_table = RecordTable(COLUMNS[table], id=f"table-{table}")
+        self.rows_table = RecordTable(self.kind.columns, id=f"table-{table}")
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.lookup: Lookup | None = None
-        self._focused = self.rows_table
+        self._focused: RecordTable[object] = self.rows_table
         self._words = Static(sanitized(NOT_ASKED), classes="words", markup=False)
         self._end: Callable[[], None] = lambda: None
         self._painting = False
@@ -90,7 +88,7 @@ class LookupScreen(TableScreen):
         self.rows_table.focus()
         self.ticked()
         lookups = self.desk.lookups if self.desk is not None else None
-        begun = lookups.begun(self.kind.table) if lookups is not None else None
+        begun = lookups.begun(self.kind.name) if lookups is not None else None
         first = self._checked({}).query
         if begun is not None:
             self._show_lookup(begun)
@@ -105,10 +103,9 @@ class LookupScreen(TableScreen):
 
     def _show_choice(self) -> None:
         """Columns and order as they were chosen before."""
-        choice = self.trade_app.preferences.tables.get(self.kind.table)
+        choice = self.trade_app.preferences.tables.get(self.kind.name)
         if choice is not None:
-            table = self.kind.table
-            show_choice(self.rows_table, choice, every_column(table), COLUMNS[table])
+            show_choice(self.rows_table, self.kind, choice)
 
     def on_unmount(self) -> None:
         """Nobody looks any more: what is being read ends where it is."""
@@ -136,12 +133,12 @@ class LookupScreen(TableScreen):
     @property
     def screen_name(self) -> str:
         """The kind."""
-        return self.kind.table
+        return self.kind.name
 
     @property
-    def default_columns(self) -> Sequence[Column[Any]]:
+    def choosable(self) -> Table[object] | None:
         """The kind's; the totals have what they have."""
-        return super().default_columns if self._focused is self.rows_table else ()
+        return self.kind if self._focused is self.rows_table else None
 
     def on_descendant_focus(self) -> None:
         """Follow the focus, which the mouse moves too."""
@@ -195,7 +192,7 @@ class LookupScreen(TableScreen):
     def _begin(self, query: Query) -> None:
         if self.desk is None:
             return
-        lookup = self.desk.lookups.begin(self.kind.table, query)
+        lookup = self.desk.lookups.begin(self.kind.name, query)
         # A range that somebody chose and that takes several requests is wanted whole.
         lookup.go_on(everything=query.pieces > 1)
         self._show_lookup(lookup)
@@ -284,7 +281,7 @@ class LookupScreen(TableScreen):
         return self.lookup.rows.generation if self.lookup is not None else -1
 
     def _show_totals(self, lookup: Lookup) -> None:
-        totals: list[Any] = sorted(lookup.totals.values(), key=lambda total: -total.rows)
+        totals = sorted(lookup.totals.values(), key=lambda total: -total.rows)
         columns = totals_columns(totals)
         if [column.id for column in columns] != [column.id for column in self.totals_table.columns]:
             self.totals_table.set_columns(columns)
@@ -317,7 +314,7 @@ class LookupScreen(TableScreen):
             loaded = lookup.rows.count
             count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
         pattern = f"/{table.pattern}" if table.pattern else ""
-        caption = " ".join(filter(None, (self.key_named(self.kind.table), self.kind.title, count, pattern)))
+        caption = " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
         if caption != self._caption:
             self._caption = caption
             self.query_one("#records").border_title = sanitized(caption)
@@ -401,8 +398,8 @@ class LookupScreen(TableScreen):
     def action_lookup(self, table: str) -> None:
         """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
         uid = getattr(self.rows_table.cursor_record, "uid", None)
-        if table != self.kind.table and self.able(table):
-            self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == "email" else None))
+        if table != self.kind.name and self.able(table):
+            self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))
 
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""

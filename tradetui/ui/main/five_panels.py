@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
@@ -10,18 +10,15 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from tradetui.desk.feeds.feed import Pace
-from tradetui.desk.lookup.kinds import LOOKUPS
-from tradetui.desk.tables.columns import COLUMNS
-from tradetui.desk.tables.columns.every_field import every_column
-from tradetui.desk.tables.columns.futures import POSITIONS
+from tradetui.desk.tables.table import LOOKUPS, PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.alerts import Bell
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding
-from tradetui.ui.main.layout import PANELS, arrangement
+from tradetui.ui.main.layout import arrangement
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.panels import TITLES, Panel
+from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.tabs import PanelTabs, Tab
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.health import Health
     from tradetui.desk.feeds.snapshot import Snapshot
     from tradetui.desk.tables.row_source import FeedRow
-    from tradetui.trading.positions import Position
     from tradetui.ui.settings import UiSettings
 
 TICK_S = 1.0
@@ -52,12 +48,11 @@ class FivePanels(TableScreen):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self.positions_panel: Panel[Position] = Panel("positions", POSITIONS, PANELS.index("positions") + 1)
-        self.panels: dict[str, Panel[FeedRow]] = {
-            name: self.positions_panel if name == "positions" else Panel(name, COLUMNS[name], number)
-            for number, name in enumerate(PANELS, start=1)
+        self.positions_panel = Panel(POSITIONS)
+        self.panels: Mapping[str, Panel[FeedRow]] = {name: Panel(table) for name, table in PANELS.items()} | {
+            POSITIONS.name: self.positions_panel
         }
-        self.focused_panel = "positions"
+        self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None
         self.live_stops = False
@@ -92,10 +87,8 @@ class FivePanels(TableScreen):
         """Columns and order as they were chosen before."""
         chosen = self.trade_app.preferences.tables
         for name in self.panels.keys() & chosen.keys():
-            table = self.panels[name].table
             # Every field of the interface means the models: only where one of them was chosen.
-            every = COLUMNS[name] if not chosen[name].columns else every_column(name)
-            show_choice(table, chosen[name], every, COLUMNS[name])
+            show_choice(self.panels[name].table, self.panels[name].kind, chosen[name])
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew, live."""
@@ -114,7 +107,7 @@ class FivePanels(TableScreen):
     @property
     def subject(self) -> str:
         """The panel's title."""
-        return TITLES[self.focused_panel]
+        return self.panel.kind.title
 
     @property
     def feed_name(self) -> str:
@@ -189,7 +182,7 @@ class FivePanels(TableScreen):
     def rows_of(self, name: str) -> Snapshot[FeedRow]:
         """What a panel shows: its feed's rows, or the triggers that still wait."""
         assert self.desk is not None
-        if name == "triggers" and self.live_stops and (live := self.desk.live_stops) is not None:
+        if name == TRIGGERS.name and self.live_stops and (live := self.desk.live_stops) is not None:
             return live
         return self.desk.feeds[name].snapshot
 
@@ -254,12 +247,12 @@ class FivePanels(TableScreen):
             tabs.show(list(self._tabs()))
 
     def _tabs(self) -> Iterator[Tab]:
-        for number, name in enumerate(PANELS, start=1):
+        for name, table in PANELS.items():
             feed = self.desk.feeds[name] if self.desk is not None else None
             known = feed is not None and feed.snapshot.read_at is not None
             yield Tab(
                 name,
-                str(number),
+                table.key,
                 self.panels[name].title,
                 str(self.rows_of(name).count) if feed is not None and known else "",
                 name in self._shown,
@@ -281,7 +274,7 @@ class FivePanels(TableScreen):
             for binding in sorted(BINDINGS, key=self._hint_order)
             if binding.hint
             and self.where in binding.where
-            and (binding.id != "reverse" or self.focused_panel == "positions")
+            and (binding.id != "reverse" or self.focused_panel == POSITIONS.name)
             and (binding.group != "Trading" or self._settings.access != "MONITOR")
         ]
         self.query_one(Hints).show(hints, note)
@@ -306,7 +299,7 @@ class FivePanels(TableScreen):
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
             "create": self.can_create(),
-            "history": self.focused_panel in ("fills", "triggers") and desk is not None and desk.archive is not None,
+            "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
             "live_stops": desk is not None and desk.live_stops is not None,
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self._settings.profiles) > 1,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-PANELS: Final = ("accounts", "positions", "orders", "fills", "triggers")
+from tradetui.desk.tables.table import PANELS, TableName
+
 WIDE, TALL = 150, 40
 STACK_TALL = 30
 ACCOUNTS_WIDE: Final = 71
-_TOP, _LEFT, _RIGHT = ("accounts", "positions"), ("orders", "triggers"), ("fills",)
-_STACK: Final = ("positions", "orders", "fills")
-_PLACE: Final = {"accounts": 0, "triggers": 1}
+_TOP: Final = (TableName.ACCOUNTS, TableName.POSITIONS)
+_LEFT: Final = (TableName.ORDERS, TableName.TRIGGERS)
+_RIGHT: Final = (TableName.FILLS,)
+_STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
+_PLACE: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], 
     if zoomed or height < STACK_TALL:
         return Arrangement("single", (focused,))
     if width >= WIDE and height >= TALL:
-        return Arrangement("five", PANELS)
+        return Arrangement("five", tuple(PANELS))
     shown = list(before if len(before) == len(_STACK) else _STACK)
     if focused not in shown:
         shown[_PLACE.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
@@ -51,9 +55,9 @@ def _five(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
     top, half, accounts = height * 3 // 10, width // 2, min(ACCOUNTS_WIDE, width // 2)
     orders = (height - top) * 3 // 5
     return {
-        "accounts": (0, 0, accounts, top),
-        "positions": (accounts, 0, width - accounts, top),
-        "orders": (0, top, half, orders),
-        "triggers": (0, top + orders, half, height - top - orders),
-        "fills": (half, top, width - half, height - top),
+        TableName.ACCOUNTS: (0, 0, accounts, top),
+        TableName.POSITIONS: (accounts, 0, width - accounts, top),
+        TableName.ORDERS: (0, top, half, orders),
+        TableName.TRIGGERS: (0, top + orders, half, height - top - orders),
+        TableName.FILLS: (half, top, width - half, height - top),
     }

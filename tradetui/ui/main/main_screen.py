@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
+from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.main.row_actions import RowActions
 from tradetui.ui.messages import OpenReversal
@@ -41,13 +42,13 @@ class MainScreen(RowActions):
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
-        if self.focused_panel == "positions" and (gone := self._vanished) is not None:
+        if self.focused_panel == POSITIONS.name and (gone := self._vanished) is not None:
             leg = "LONG" if gone.is_long else "SHORT"
             sentence = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
             notify(self.app, sentence, severity="warning", seconds=10)
             return
         execution = self.desk.execution
-        record = self.positions_panel.table.cursor_record if self.focused_panel == "positions" else None
+        record = self.positions_panel.table.cursor_record if self.focused_panel == POSITIONS.name else None
         if record is not None:
             self.post_message(OpenReversal(execution.target_of(record)))
             return

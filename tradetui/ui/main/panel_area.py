@@ -39,7 +39,7 @@ class _Placing(Layout):
     name = "panels"
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
-        panels = {child.feed_name: child for child in children if isinstance(child, Panel)}
+        panels = {child.kind.name: child for child in children if isinstance(child, Panel)}
         regions = places(tuple(panels), size.width, size.height)
         return [
             WidgetPlacement(Region(*regions[name]), NULL_OFFSET, NULL_SPACING, panel) for name, panel in panels.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic
 
@@ -11,9 +10,8 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.tables.columns import Column
-from tradetui.desk.tables.default_columns import default_columns
 from tradetui.desk.tables.row_source import NO_ROWS, FeedRowT_co
+from tradetui.desk.tables.table import Table
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
@@ -21,20 +19,6 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
 
-TITLES: Final = {
-    "accounts": "Accounts",
-    "positions": "Positions",
-    "orders": "Pending orders",
-    "fills": "Fills",
-    "triggers": "Trigger history",
-}
-NOTHING: Final = {
-    "accounts": "No futures account under these product types.\nThe profile's product_types say which are read.",
-    "positions": "No open position.\nOne opened anywhere appears here within seconds; u reads at once.",
-    "orders": "No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
-    "fills": "No fill in the three months the exchange tells of.",
-    "triggers": "No past trigger order in the three months the exchange tells of.",
-}
 LIVE_TITLE: Final = "Live stops"
 NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 READING: Final = "reading …"
@@ -46,26 +30,25 @@ UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\
 class Panel(Container, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
-    def __init__(self, name: str, columns: Sequence[Column[FeedRowT_co]], number: int) -> None:
-        super().__init__(id=f"panel-{name}", classes="panel -empty")
-        self.feed_name = name
+    def __init__(self, kind: Table[FeedRowT_co]) -> None:
+        super().__init__(id=f"panel-{kind.name}", classes="panel -empty")
+        self.kind = kind
         self.caption = ""
         self.product: str | None = None
-        self._default_columns = tuple(columns)
-        self._number = number
+        self._default_columns = kind.columns
         self.live = False
         self._shown_generation = (False, -1)
         self._words: Static | None = None
         self._shown_words = ""
         self._shown_trouble = READING
         self.border_subtitle = READING
-        self.table: RecordTable[FeedRowT_co] = RecordTable(columns, id=f"table-{name}")
+        self.table: RecordTable[FeedRowT_co] = RecordTable(kind.columns, id=f"table-{kind.name}")
         self._entitle("", "")
 
     @property
     def title(self) -> str:
         """What its rows are called."""
-        return LIVE_TITLE if self.live else TITLES[self.feed_name]
+        return LIVE_TITLE if self.live else self.kind.title
 
     def compose(self) -> ComposeResult:
         """The table; words where there is no row come when there is something to say."""
@@ -82,7 +65,7 @@ class Panel(Container, Generic[FeedRowT_co]):
 
     def _use_default_columns(self, rows: Snapshot[FeedRowT_co]) -> None:
         """Follow what the rows are, unless somebody chose the columns."""
-        columns = tuple(default_columns(self.feed_name, rows.rows))
+        columns = self.kind.default_columns(rows.rows)
         if columns != self._default_columns:
             if self.table.columns == self._default_columns:
                 self.table.set_columns(columns)
@@ -133,7 +116,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
-        parts = [f"{self._number} {self.title}", count, *narrowed, f"· {state}" if state else ""]
+        parts = [f"{self.kind.key} {self.title}", count, *narrowed, f"· {state}" if state else ""]
         caption = sanitized(" ".join(filter(None, parts))).plain
         # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:
@@ -158,7 +141,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         elif snapshot.undecodable_rows and not self.live:
             self._say(UNREADABLE)
         elif snapshot.read_at is not None:
-            self._say(NO_LIVE if self.live else NOTHING[self.feed_name])
+            self._say(NO_LIVE if self.live else self.kind.nothing)
         else:
             self._say("")
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from tradetui.desk.tables.table import PANELS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.main.five_panels import FivePanels
-from tradetui.ui.main.layout import PANELS
-from tradetui.ui.main.panels import TITLES
 from tradetui.ui.messages import OpenHistory
 from tradetui.ui.sanitize import notify, sanitized
 
@@ -58,7 +57,8 @@ class RowActions(FivePanels):
 
     async def action_next_panel(self, by: int) -> None:
         """Focus the next or the one before."""
-        await self.action_panel(PANELS[(PANELS.index(self.focused_panel) + by) % len(PANELS)])
+        names = tuple(PANELS)
+        await self.action_panel(names[(names.index(self.focused_panel) + by) % len(names)])
 
     # View
 
@@ -72,9 +72,9 @@ class RowActions(FivePanels):
         if not self.able("live_stops"):
             return
         self.live_stops = not self.live_stops
-        self.panels["triggers"].live = self.live_stops
-        self.go_to("triggers")
-        self.repaint("triggers")
+        self.panels[TRIGGERS.name].live = self.live_stops
+        self.go_to(TRIGGERS.name)
+        self.repaint(TRIGGERS.name)
 
     def action_product(self) -> None:
         """The next product type, after the last one all of them."""
@@ -96,7 +96,7 @@ class RowActions(FivePanels):
         """Read this panel again at once."""
         if self.able("poll_now") and self.desk is not None:
             self.desk.poll_now(self.focused_panel)
-            notify(self.app, f"Reading {TITLES[self.focused_panel].lower()} …", seconds=1.5)
+            notify(self.app, f"Reading {self.panel.kind.title.lower()} …", seconds=1.5)
 
     def action_pause(self) -> None:
         """Let the rows stand still to be read, or move on."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.columns import ColumnsDialog
@@ -15,36 +14,30 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tradetui.desk.tables.row_source import RowT
+    from tradetui.desk.tables.table import Table
     from tradetui.ui.table.record_table import RecordTable
 
 
 def choose_columns(
-    screen: Screen[None],
-    table: RecordTable[RowT],
-    name: str,
-    title: str,
-    default: Sequence[Column[RowT]],
-    done: Callable[[], None] = lambda: None,
+    screen: Screen[None], table: RecordTable[RowT], kind: Table[RowT], title: str, done: Callable[[], None]
 ) -> None:
     """Ask which columns are shown, show them, and remember them."""
     app = trading_app(screen)
-    every = every_column(name)
 
     def chosen(choice: TableChoice | None) -> None:
         if choice is None:
             return
-        app.remember_table(name, choice)
-        show_choice(table, choice, every, default)
+        app.remember_table(kind.name, choice)
+        show_choice(table, kind, choice)
         done()
 
-    screen.app.push_screen(ColumnsDialog(title, every, default, app.preferences.table(name)), chosen)
+    every = every_column(kind)
+    screen.app.push_screen(ColumnsDialog(title, every, kind.columns, app.preferences.table(kind.name)), chosen)
 
 
-def show_choice(
-    table: RecordTable[RowT], choice: TableChoice, every: Sequence[Column[RowT]], default: Sequence[Column[RowT]]
-) -> None:
+def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
     """Show a table as it was chosen."""
-    columns = chosen_columns(every, choice) or tuple(default)
+    columns = (chosen_columns(every_column(kind), choice) if choice.columns else None) or kind.columns
     if columns != table.columns:
         table.set_columns(columns)
     if choice.sort in {column.id for column in columns}:

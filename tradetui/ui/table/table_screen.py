@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.screen import Screen
 from textual.widgets import Input
 
-from tradetui.desk.tables.columns import COLUMNS, Column
+from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocol import TradingApp, trading_app
 from tradetui.ui.keys.footer import Hint
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
@@ -139,7 +138,7 @@ class TableScreen(Screen[None]):
     def remember_sort(self) -> None:
         """Show the rows in this order next time."""
         sort, preferences = self.table.sort, self.trade_app.preferences
-        if self.default_columns:
+        if self.choosable is not None:
             choice = replace(
                 preferences.table(self.screen_name),
                 sort=None if sort is None else sort.column,
@@ -148,15 +147,14 @@ class TableScreen(Screen[None]):
             self.trade_app.remember_table(self.screen_name, choice)
 
     @property
-    def default_columns(self) -> Sequence[Column[Any]]:
-        """The columns of the table before any choice; none where there is nothing to choose."""
-        return COLUMNS.get(self.screen_name, ())
+    def choosable(self) -> Table[object] | None:
+        """The table whose columns and order are chosen and remembered; None where neither is."""
+        return TABLES.get(self.screen_name)
 
     def action_columns(self) -> None:
         """Choose the columns of the table."""
         if self.able("columns"):
-            name, default = self.screen_name, self.default_columns
-            choose_columns(self, self.table, name, self.subject, default, self.refresh_states)
+            choose_columns(self, self.table, TABLES[self.screen_name], self.subject, self.refresh_states)
 
     @property
     def export_name(self) -> str:

@@ -1,7 +1,7 @@
 """The columns of every record: title, unit, exact text, how it sorts, and what its sign means.
 
-`COLUMNS[table]` is the default choice of a table; `every_column(table)` of `every_field` adds every other field of
-the interface. Nothing here imports a model before it is asked for one.
+`table.TABLES` says which a table shows when nobody chose; `every_column(table)` of `every_field` adds every other field
+of the interface. Nothing here but `every_field` imports a model.
 """
 
 from tradetui.desk.tables.columns.column import (
@@ -15,11 +15,9 @@ from tradetui.desk.tables.columns.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.default_columns import COLUMNS
 from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, text_as_given
 
 __all__ = [
-    "COLUMNS",
     "UNKNOWN",
     "UNREADABLE_MARK",
     "UTC_ZONE",

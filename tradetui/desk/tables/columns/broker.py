@@ -17,7 +17,7 @@ def _type_tone(transfer: SubaccountTransfer) -> Tone:
     return Tone.GAIN if transfer.is_deposit else Tone.PLAIN
 
 
-TRANSFERS: Final[tuple[Column[SubaccountTransfer], ...]] = (
+TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
     Column("type", "Type", lambda row: row.type, lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
@@ -28,7 +28,7 @@ TRANSFERS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
 )
 
-EMAILS: Final[tuple[Column[SubaccountEmail], ...]] = (
+EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (
     id_column("subUid", "Sub-account", 14, lambda row: row.sub_uid),
     text_column("subaccountEmail", "E-mail", 32, lambda row: row.subaccount_email),
     text_column("subaccountName", "Name", 32, lambda row: row.subaccount_name),

@@ -33,7 +33,7 @@ def _effective_price(convert: ConvertRecord) -> Decimal | None:
     return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
 
 
-CONVERTS: Final[tuple[Column[ConvertRecord], ...]] = (
+CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     number_column("fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, unit="coin given"),
     text_column("fromCoin", "of", 5, lambda row: row.from_coin),

@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.default_columns import COLUMNS
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.desk.tables.product_row import record_of
-from tradetui.trading.positions import Position
-from tradetui.wire.catalogue import endpoint
+from tradetui.desk.tables.row_source import RowT
+from tradetui.desk.tables.table import Table
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump
 
-ENDPOINTS: Final = {
-    "accounts": "futures.accounts",
-    "positions": "futures.positions",
-    "orders": "futures.pending_orders",
-    "fills": "futures.fills",
-    "triggers": "futures.triggers",
-    "spot-fills": "spot.fills",
-    "spot-bills": "spot.bills",
-    "convert": "convert.history",
-    "transfers": "broker.transfers",
-    "email": "broker.subaccount_email",
-}
-"""Whose rows a table shows."""
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")
-_POSITION_FIELDS: Final = {
-    "symbol": "symbol",
-    "holdSide": "leg",
-    "total": "size",
-    "openPriceAvg": "entry",
-    "markPrice": "mark",
-    "unrealizedPL": "unrealised",
-    "achievedProfits": "realised",
-}
-"""Fields of a reported position that a column of the panel shows already, whatever the position's source."""
-
-_SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
 
 
-def every_column(table: str) -> tuple[Column[Any], ...]:
+def every_column(table: Table[RowT]) -> tuple[Column[RowT], ...]:
     """The columns of a table's default choice, then one for each field of its records that has none yet."""
-    chosen = (*COLUMNS[table], _SUMMED_SINCE) if table == "positions" else COLUMNS[table]
-    taken = {column.id for column in chosen}
-    if table == "positions":
-        taken |= {name for name, shown in _POSITION_FIELDS.items() if shown in taken}
-    record = endpoint(ENDPOINTS[table]).row
+    chosen = (*table.columns, *table.more_columns)
+    taken = {column.id for column in chosen} | table.fields_shown
+    record = table.endpoint.row
     return (*chosen, *(_field_column(record, name) for name in record.names() if name not in taken))
 
 
@@ -58,23 +31,32 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
     """The column of a field by its annotation; unknown where no record is behind a row."""
     attribute = model._attributes[name]
     field = model.model_fields[attribute]
+    title = _title(name)
+    width = max(len(title), 10)
 
-    def value(row: object) -> Any:
-        return None if (record := record_of(row)) is None else getattr(record, attribute)
+    def value(row: object) -> object:
+        return getattr(record_of(row), attribute, None)
+
+    def moment(row: object) -> datetime | None:
+        return content if isinstance(content := value(row), datetime) else None
+
+    def figure(row: object) -> Decimal | None:
+        return content if isinstance(content := value(row), Decimal) else None
+
+    def text(row: object) -> str | None:
+        return content if isinstance(content := value(row), str) else None
 
     def received(row: object) -> object:
         return None if (record := record_of(row)) is None else record.received.get(name)
 
-    title = _title(name)
-    width = max(len(title), 10)
     if is_time(field):
-        return time_column(name, title, value)
+        return time_column(name, title, moment)
     if _holds_decimal(field.annotation):
-        return number_column(name, title, width, value, profit=_PROFITS.search(name) is not None)
+        return number_column(name, title, width, figure, profit=_PROFITS.search(name) is not None)
     if field.annotation in (str, str | None):
         if name == "id" or name.endswith(("Id", "Oid")):
-            return id_column(name, title, 19, value)
-        return text_column(name, title, width, value)
+            return id_column(name, title, 19, text)
+        return text_column(name, title, width, text)
     return Column(name, title, received, lambda row, _: _nested(received(row)), 24)
 
 

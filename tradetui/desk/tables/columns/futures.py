@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -60,7 +60,7 @@ def _profit_column(id_: str, title: str, profit: Callable[[Position], Decimal | 
     return Column(id_, title, profit, shown, 11, right=True, tone=by_sign(profit), unit="margin coin", order=worth)
 
 
-ACCOUNTS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
+ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     PRODUCT,
     text_column("marginCoin", "Coin", 5, lambda row: row.record.margin_coin),
     number_column("accountEquity", "Equity", 14, lambda row: row.record.account_equity, unit="margin coin"),
@@ -85,7 +85,7 @@ ACCOUNTS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     text_column("assetMode", "Assets", 6, lambda row: row.record.asset_mode),
 )
 
-UNION_ACCOUNTS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
+UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     PRODUCT,
     text_column("marginCoin", "Coin", 5, lambda row: row.record.margin_coin),
     number_column("unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, unit="USDT"),
@@ -99,11 +99,20 @@ UNION_ACCOUNTS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
         unit="union MM of union margin, or crossed risk rate",
     ),
     number_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, unit="USDT"),
-    *(column for column in ACCOUNTS[2:] if column.id != "crossedRiskRate"),
+    *(column for column in ACCOUNT_COLUMNS[2:] if column.id != "crossedRiskRate"),
 )
 """The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
 
-POSITIONS: Final[tuple[Column[Position], ...]] = (
+
+def account_columns(rows: Iterable[ProductRow[FuturesAccount]]) -> tuple[Column[ProductRow[FuturesAccount]], ...]:
+    """The columns of these accounts: other ones first where one of them is in multi-assets mode."""
+    return UNION_ACCOUNT_COLUMNS if any(row.record.is_union for row in rows) else ACCOUNT_COLUMNS
+
+
+SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
+"""Since when fills were summed to a position."""
+
+POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = (
     text_column("symbol", "Symbol", 9, lambda row: row.symbol),
     Column("leg", "Leg", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
     number_column("size", "Size", 8, lambda row: row.size, unit="base coin"),
@@ -134,7 +143,7 @@ POSITIONS: Final[tuple[Column[Position], ...]] = (
     PRODUCT,
 )
 
-ORDERS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
+ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
     side_column(lambda row: row.record.side),
     text_column("tradeSide", "Trade", 11, lambda row: row.record.trade_side),
@@ -154,7 +163,7 @@ ORDERS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     PRODUCT,
 )
 
-FILLS: Final[tuple[Column[ProductRow[FuturesFill]], ...]] = (
+FILL_COLUMNS: Final[tuple[Column[ProductRow[FuturesFill]], ...]] = (
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
     side_column(lambda row: row.record.side),
@@ -173,7 +182,7 @@ FILLS: Final[tuple[Column[ProductRow[FuturesFill]], ...]] = (
 
 _STATUS_TONE: Final = {"executed": Tone.GAIN, "fail_execute": Tone.LOSS, "fail_trigger": Tone.LOSS, "live": Tone.PLAIN}
 
-TRIGGERS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
+TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     time_column("uTime", "Updated", lambda row: row.record.u_time),
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
     text_column("planType", "Plan", 11, lambda row: row.record.plan_type),

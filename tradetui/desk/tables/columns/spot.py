@@ -10,7 +10,7 @@ from tradetui.desk.tables.columns.shared import fee_coin_column, fee_column, sid
 if TYPE_CHECKING:
     from tradetui.wire.models.spot import SpotBill, SpotFill
 
-SPOT_FILLS: Final[tuple[Column[SpotFill], ...]] = (
+SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.symbol),
     side_column(lambda row: row.side),
@@ -25,7 +25,7 @@ SPOT_FILLS: Final[tuple[Column[SpotFill], ...]] = (
     id_column("tradeId", "Trade id", 19, lambda row: row.trade_id),
 )
 
-SPOT_BILLS: Final[tuple[Column[SpotBill], ...]] = (
+SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("coin", "Coin", 6, lambda row: row.coin),
     number_column("size", "Change", 16, lambda row: row.size, profit=True, unit="coin"),
