@@ -23,6 +23,7 @@ from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
+from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
@@ -304,12 +305,12 @@ def test_the_catalogue_says_the_rule_of_every_parameter(capsys: Capture) -> None
     assert accounts["most"] == 5
 
 
-@pytest.mark.parametrize("what", WHATS)
+@pytest.mark.parametrize("what", TABLES)
 def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["show", what, "--help"])
     text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
-    for parameter in CATALOGUE[WHATS[what]].request.parameters():
+    for parameter in TABLES[what].endpoint.request.parameters():
         if parameter.name not in ("startTime", "endTime", "limit"):
             words = ", ".join(parameter.choices)
             rule = words if parameter.name == "productType" else replace(parameter, required=False).explanation
