@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.commands.intent_ids import new_ids
-from tradetui.desk.creation.account_keys import MakeProfile
-from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation import Creation, MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings, Environment

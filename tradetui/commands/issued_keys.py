@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tradetui.desk.creation.key_store import KeyStoreUnusable, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind, NotWritten
+from tradetui.desk.creation import CreationKind, KeyStoreUnusable, NotWritten, Secrets, StoredKey
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring

@@ -7,7 +7,7 @@ from random import SystemRandom
 
 from tradetui.commands.intent_ids import new_ids
 from tradetui.commands.issued_keys import KeyringBox, ProfileMaker
-from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation import Creation
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeClient, TradingClient

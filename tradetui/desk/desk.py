@@ -38,7 +38,7 @@ from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.wire.models.futures import TriggerOrder
 
 if TYPE_CHECKING:
-    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.creation import Creation
     from tradetui.desk.reversal.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.screen import Screen
 
-    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.creation import Creation
     from tradetui.desk.desk import Desk
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.reversal.execution import Execution

@@ -1,1 +1,4 @@
-"""Screens that create sub-accounts and API keys: the form, the review, the result, the keys issued so far."""
+"""Screens that create sub-accounts and API keys: the form, the review, the result, the keys issued so far.
+
+Others look in by `opening`, which opens them, and `titles`, which names them.
+"""

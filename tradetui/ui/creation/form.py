@@ -10,9 +10,16 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, checked, fields_of, rows_of
-from tradetui.desk.creation.kinds import CreationKind, CreationStatus
+from tradetui.desk.creation import (
+    FIELD_TITLES,
+    CheckedForm,
+    Creation,
+    CreationKind,
+    CreationStatus,
+    checked,
+    fields_of,
+    rows_of,
+)
 from tradetui.desk.intents.journal import State
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.creation.result import ResultDialog

@@ -15,9 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.creation.account_keys import AccountKeys
-from tradetui.desk.creation.key_store import KeyStoreUnusable, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind
+from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.ui.creation.titles import BREAKPOINTS
 from tradetui.ui.dialogs.text_dialog import TextDialog

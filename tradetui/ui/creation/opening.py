@@ -6,8 +6,7 @@ from typing import Any
 
 from textual.app import App
 
-from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.kinds import CreationKind
+from tradetui.desk.creation import Creation, CreationKind
 from tradetui.desk.intents.intents import Withheld
 from tradetui.ui.creation.form import CreationForm
 from tradetui.ui.creation.issued_keys import IssuedKeysScreen

@@ -14,9 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, OptionList, Static
 
-from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import KeyStoreUnusable, StoredKey
-from tradetui.desk.creation.kinds import CreationStatus
+from tradetui.desk.creation import Creation, CreationStatus, KeyStoreUnusable, StoredKey
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.ui.creation.issued_keys import IssuedKeys, IssuedKeysDialog

@@ -15,8 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.kinds import CreationRequest, CreationStatus, kind_of, titles_of
+from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.reversal.preview import ARMS_S
 from tradetui.ui.app_protocol import trading_app

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.creation.kinds import CreationKind
+from tradetui.desk.creation import CreationKind
 
 if TYPE_CHECKING:
-    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.creation import Creation
 
 ISSUED_KEYS: Final = "Keys given out"
 TITLES: Final[Mapping[str, str]] = {

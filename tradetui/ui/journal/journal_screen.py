@@ -24,7 +24,7 @@ from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.desk.creation.creation import Creation
+    from tradetui.desk.creation import Creation
     from tradetui.desk.intents.journal import Intent
     from tradetui.ui.settings import UiSettings
 
