@@ -377,10 +377,10 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
 
 
 def _rule_of_flag(what: str, parameter: Parameter) -> str:
-    merged, words = MERGED.get(what, ("", ()))
+    merged, defaults = MERGED.get(what, ("", ()))
     if parameter.name != merged:
         return parameter.explanation
-    return f"{replace(parameter, required=False).explanation} (default: {', '.join(words)}, merged)"
+    return f"{replace(parameter, required=False).explanation} (default: {', '.join(defaults)}, merged)"
 
 
 def _rule_of_times(rule: TimeRule) -> str:
