@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tradetui.wire.enums import AssetMode, MarginMode, PositionMode, Side, TradeScope, TradeSide, known, same
+from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
 from tradetui.wire.models.fee_detail import FeeDetail
+from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
@@ -24,7 +25,7 @@ class ReversalResult(Record):
     client_oid: str | None = None
 
 
-class TriggerOrder(Record):
+class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     """A trigger (plan) order, past or waiting."""
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
@@ -59,21 +60,6 @@ class TriggerOrder(Record):
     stop_loss_execute_price: Figure | None = None
     stop_loss_trigger_price: Figure | None = None
     stop_loss_trigger_type: str | None = None
-
-    @property
-    def is_buy(self) -> bool:
-        """Whether `side` says buy, in any case."""
-        return same(self.side, Side.BUY)
-
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode when the order was placed."""
-        return PositionMode.parse(self.pos_mode)
-
-    @property
-    def margin(self) -> MarginMode | None:
-        """Crossed or isolated."""
-        return MarginMode.parse(self.margin_mode)
 
 
 class Asset(Record):
@@ -137,7 +123,7 @@ class FuturesAccount(Record):
         return max(self.union_mm / self.union_total_margin, rate or Decimal(0))
 
 
-class PendingOrder(Record):
+class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     """A futures order that is live or partially filled."""
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
@@ -172,27 +158,12 @@ class PendingOrder(Record):
     preset_stop_loss_price: Decimal | None = None
 
     @property
-    def is_buy(self) -> bool:
-        """Whether `side` says buy, in any case."""
-        return same(self.side, Side.BUY)
-
-    @property
     def is_reduce_only(self) -> bool:
         """Whether the order can only make a position smaller."""
         return same(self.reduce_only, "yes") or same(self.reduce_only, "true")
 
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode."""
-        return PositionMode.parse(self.pos_mode)
 
-    @property
-    def margin(self) -> MarginMode | None:
-        """Crossed or isolated."""
-        return MarginMode.parse(self.margin_mode)
-
-
-class FuturesFill(Record):
+class FuturesFill(Record, Sided, InPositionMode):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
@@ -214,11 +185,6 @@ class FuturesFill(Record):
     c_time: Moment
 
     @property
-    def is_buy(self) -> bool:
-        """Whether `side` says buy, in any case."""
-        return same(self.side, Side.BUY)
-
-    @property
     def unknown_word(self) -> str:
         """A word of this fill that nobody knows and that says what it did to a position, as it came; else empty."""
         if known(Side, self.side) is None:
@@ -233,8 +199,3 @@ class FuturesFill(Record):
     def is_taker(self) -> bool:
         """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
-
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode at the fill."""
-        return PositionMode.parse(self.pos_mode)

@@ -5,13 +5,14 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tradetui.wire.enums import MarginMode, OrderStatus, PositionMode, PositionSide, Side, known, same
+from tradetui.wire.enums import OrderStatus, PositionSide, known, same
+from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import Figure, Moment, Places
 from tradetui.wire.replies.record import Normalizer, Record
 
 
-class ReportedPosition(Record):
+class ReportedPosition(Record, InPositionMode, InMarginMode):
     """An open position as the exchange reports it; in one-way mode `hold_side` is long or short all the same."""
 
     identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "margin_coin")
@@ -54,18 +55,8 @@ class ReportedPosition(Record):
         side = known(PositionSide, self.hold_side)
         return None if side is PositionSide.NET else side
 
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode."""
-        return PositionMode.parse(self.pos_mode)
 
-    @property
-    def margin(self) -> MarginMode | None:
-        """Crossed or isolated."""
-        return MarginMode.parse(self.margin_mode)
-
-
-class OrderDetail(Record):
+class OrderDetail(Record, Sided, InPositionMode):
     """One order whatever its state, which is under `state` here."""
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
@@ -105,22 +96,12 @@ class OrderDetail(Record):
     u_time: Moment | None = None
 
     @property
-    def is_buy(self) -> bool:
-        """Whether `side` says buy, in any case."""
-        return same(self.side, Side.BUY)
-
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode."""
-        return PositionMode.parse(self.pos_mode)
-
-    @property
     def status(self) -> OrderStatus | None:
         """The order's state; None where nobody knows the word, which then says nothing."""
         return known(OrderStatus, self.state)
 
 
-class AccountSettings(Record):
+class AccountSettings(Record, InPositionMode, InMarginMode):
     """One futures account with position mode, margin mode and leverage."""
 
     identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
@@ -145,16 +126,6 @@ class AccountSettings(Record):
     crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
     isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
-
-    @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode; None when it is neither of the two known."""
-        return PositionMode.parse(self.pos_mode)
-
-    @property
-    def margin(self) -> MarginMode | None:
-        """Crossed or isolated."""
-        return MarginMode.parse(self.margin_mode)
 
 
 class Contract(Record):

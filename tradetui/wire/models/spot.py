@@ -3,8 +3,9 @@
 from typing import Annotated, ClassVar
 
 from tradetui.wire.authorities import AUTHORITIES
-from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Side, TradeScope, same
+from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
 from tradetui.wire.models.fee_detail import FeeDetail
+from tradetui.wire.models.modes import Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import Figure, Moment
 from tradetui.wire.replies.record import Normalizer, Record
@@ -13,7 +14,7 @@ from tradetui.wire.requests.request import Request, TimedRequest
 from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
 
 
-class SpotFill(Record):
+class SpotFill(Record, Sided):
     """A spot fill. Its times are documented as seconds and sent as milliseconds; both are read."""
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
@@ -32,11 +33,6 @@ class SpotFill(Record):
     u_time: Moment | None = None
     trade_scope: str | None = None
     fee_detail: tuple[FeeDetail, ...] = ()
-
-    @property
-    def is_buy(self) -> bool:
-        """Whether the fill bought."""
-        return same(self.side, Side.BUY)
 
     @property
     def is_taker(self) -> bool:
