@@ -84,11 +84,11 @@ async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -
         await pilot.press("escape")
         await asyncio.sleep(60)
         await pilot.pause()
-        assert dialog._sent is not None
+        assert dialog._attempt is not None and dialog._attempt.sent is not None
         ends = [
             notification.message
             for notification in stage.app._notifications
-            if dialog._sent.intent in notification.message
+            if dialog._attempt.sent.intent in notification.message
         ]
         assert len(ends) >= 1
         assert ", sent 12:00:" in ends[-1]

@@ -114,7 +114,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         assert dialog._preview is not None and dialog._preview.plan is not None
         leg, was = dialog._preview.plan.leg, dialog._preview.plan.held_size
         hold_more(stage, dialog, leg.lower(), "0.109")
-        scroll = dialog._scroll.scroll_y
+        scroll = dialog._area.scroll_y
         await confirm(pilot, dialog)
         await asyncio.sleep(0.5)
         await pilot.pause()
@@ -123,7 +123,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         assert told in words(stage)
         assert f"◂ was {was}" in words(stage), "the row is marked"
         assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
-        assert dialog._scroll.scroll_y == scroll
+        assert dialog._area.scroll_y == scroll
         await asyncio.sleep(25)
         await pilot.pause()
         assert told in words(stage), "two expiries and re-reads later"

@@ -5,37 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from enum import Enum, auto
 from typing import ClassVar
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from tradetui.desk.reversal.departure import Departure
-from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
+from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, must_type
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Preview, Target
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
-from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.keys.key_order import TypedInput
 from tradetui.ui.keys.registry import is_key_of
 from tradetui.ui.keys.unlock_key import with_unlock_key
-from tradetui.ui.reversal.lines import (
-    left_words,
-    outcome_lines,
-    preview_lines,
-    route_lines,
-    sending_words,
-    unknown_words,
-)
+from tradetui.ui.reversal.attempt import Attempt
+from tradetui.ui.reversal.lines import action_label, preview_lines, route_lines, sending_words
+from tradetui.ui.reversal.preview_area import PreviewArea
+from tradetui.ui.reversal.size_box import SizeBox
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -45,7 +37,6 @@ BACK_S = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
 BESIDE_TITLE = 26
 """Cells of the line of buttons that are not the confirm button's words."""
-LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 ROOMY_HEIGHT = 56
 
 
@@ -79,6 +70,13 @@ class ReversalDialog(ModalScreen[None]):
         (ROOMY_HEIGHT, "-roomy"),
     ]
     AUTO_FOCUS = "#cancel"
+    _area = getters.query_one(PreviewArea)
+    _size_box = getters.query_one(SizeBox)
+    _word_box = getters.query_one("#typed", Input)
+    _notice_line = getters.query_one("#notice", Static)
+    _reason_line = getters.query_one("#reason", Static)
+    _cancel_button = getters.query_one("#cancel", Button)
+    _confirm_button = getters.query_one("#confirm", Button)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
         """`read_anew` is called when something was sent and has ended: what the panels show is older."""
@@ -88,32 +86,25 @@ class ReversalDialog(ModalScreen[None]):
         self._target = target
         self._phase = Phase.READING
         self._preview: Preview | None = None
-        self._sent: Sent | None = None
         self._unread = Unread()
         self._ready = False
         """Whether it was armed once: keys from before are dropped."""
-        self._read_whole = False
         self._note = ""
         self._reading = ""
         """What reading is doing, or why it failed; empty once it is done."""
         self._unreadable = False
         """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
         self._focus_before: str | None = None
-        self._departure: Departure | None = None
-        """What withdraws the attempt that was confirmed last."""
-        self._taken_back = False
-        """Whether Esc withdrew it in time; that was said then."""
+        self._attempt: Attempt | None = None
+        """What was confirmed last."""
 
     def compose(self) -> ComposeResult:
         style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
         with Vertical() as box:
             box.border_title = sanitized(f"Reverse {self._subject}")
             yield Static(sanitized(self._account), id="account", classes=style, markup=False)
-            with VerticalScroll(can_focus=False):
-                yield Static(sanitized("reading positions, orders and prices …"), id="body", markup=False)
-            size_words = "size: the whole position; type a number and Enter for a part of it"
-            # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
-            yield Input(id="size", placeholder=size_words, select_on_focus=False, disabled=True)
+            yield PreviewArea()
+            yield SizeBox()
             yield Input(id="typed", select_on_focus=False, disabled=True)
             yield Static("", id="notice", markup=False)
             yield Static("", id="reason", classes="reason", markup=False)
@@ -123,7 +114,7 @@ class ReversalDialog(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._show_fields()
-        self.watch(self._scroll, "scroll_y", self._scrolled, init=False)
+        self.watch(self._area, "scroll_y", self._scrolled, init=False)
         self._begin_reading()
 
     def _begin_reading(self, fresh: Preview | None = None) -> None:
@@ -140,17 +131,13 @@ class ReversalDialog(ModalScreen[None]):
         return self._preview.subject if self._preview is not None else self._target.subject
 
     @property
-    def _scroll(self) -> VerticalScroll:
-        return self.query_one(VerticalScroll)
-
-    @property
     def _must_type(self) -> bool:
         return self._preview is not None and must_type(self._preview, self._execution.settings)
 
     @property
     def _word_wanted(self) -> bool:
         """Whether a word is asked for that is not typed yet."""
-        return self._must_type and not is_typed(self._subject, self.query_one("#typed", Input).value)
+        return self._must_type and not is_typed(self._subject, self._word_box.value)
 
     # Keys
 
@@ -222,8 +209,8 @@ class ReversalDialog(ModalScreen[None]):
 
     def action_next(self) -> None:
         """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
-        confirm = self.query_one("#confirm", Button)
-        if not self.query_one("#typed", Input).has_focus or self._word_wanted:
+        confirm = self._confirm_button
+        if not self._word_box.has_focus or self._word_wanted:
             self.focus_next()
         elif confirm.focusable:
             self.set_focus(confirm)
@@ -236,19 +223,16 @@ class ReversalDialog(ModalScreen[None]):
 
     def action_scroll_by(self, lines: int) -> None:
         """Scroll what does not fit."""
-        self._scroll.scroll_relative(y=lines, animate=False)
+        self._area.scroll_lines(lines)
 
     def action_scroll_pages(self, pages: int) -> None:
         """Scroll by what is shown at once, less a line."""
-        self.action_scroll_by(pages * max(1, self._scroll.size.height - 1))
+        self._area.scroll_pages(pages)
 
     def _scrolled(self) -> None:
-        if self._preview is not None and self._at_end():
-            self._read_whole = True
+        if self._preview is not None:
+            self._area.note_end()
         self._tell()
-
-    def _at_end(self) -> bool:
-        return self._scroll.scroll_y >= self._scroll.max_scroll_y
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._tell)
@@ -280,13 +264,14 @@ class ReversalDialog(ModalScreen[None]):
             self._disarm(f"It cannot be read: {problem}")
             return
         self._unreadable = True
-        self.query_one("#body", Static).update(Content.styled(scrub(f"It cannot be read: {problem}"), "$warn"))
+        self._area.show(Content.styled(scrub(f"It cannot be read: {problem}"), "$warn"))
         self._disarm("There is nothing to confirm.")
 
     def _show(self, preview: Preview) -> None:
         """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
-        if self._preview is not None and self._preview.plan is not None:
-            self._read_whole = self._read_whole and len(preview.resting) <= len(self._preview.resting)
+        before = self._preview
+        if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
+            self._area.read_whole = False
         self._preview, self._reading = preview, ""
         # Another size may be possible where this one is not; where none was asked for, none is possible.
         self._unreadable = preview.plan is None and preview.target.size is None
@@ -295,24 +280,19 @@ class ReversalDialog(ModalScreen[None]):
         self.query_one(Vertical).border_title = sanitized(f"Reverse {self._subject}")
         self.query_one("#account", Static).update(sanitized(self._account))
         lines = [*preview_lines(preview, self._unread.changed(preview)), *route_lines(self._execution.settings)]
-        self.query_one("#body", Static).update(Content("\n").join(lines))
-        self.query_one("#typed", Input).placeholder = f"type {self._subject} to confirm"
+        self._area.show(Content("\n").join(lines))
+        self._word_box.placeholder = f"type {self._subject} to confirm"
         self._name_button(preview)
         self._tell()
 
     def _name_button(self, preview: Preview) -> None:
-        """The longest title that fits; what is held afterwards stands in the dialog in any case."""
-        room = self._scroll.size.width - BESIDE_TITLE
-        button, plan = self.query_one("#confirm", Button), preview.plan
-        titles = (plan.title, plan.short_title) if plan is not None else ()
-        labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
-        button.label = next((label for label in labels if len(label) <= room), labels[-1])
-        button.styles.width = max(16, len(str(button.label)) + 4)
+        button = self._confirm_button
+        button.label = label = action_label(preview, self._area.size.width - BESIDE_TITLE)
+        button.styles.width = max(16, len(label) + 4)
 
     def _arm(self) -> None:
         self._phase, self._ready = Phase.ARMED, True
-        if self._at_end():
-            self._read_whole = True
+        self._area.note_end()
         self._tell()
         if self.focused is None:
             self.set_timer(BACK_S, self._give_focus_back)
@@ -321,7 +301,7 @@ class ReversalDialog(ModalScreen[None]):
         if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
             return
         before = self.query_one(f"#{self._focus_before or 'cancel'}")
-        self.set_focus(before if before.focusable else self.query_one("#cancel"))
+        self.set_focus(before if before.focusable else self._cancel_button)
 
     def _disarm(self, reason: str) -> None:
         self._phase = Phase.READING
@@ -330,7 +310,7 @@ class ReversalDialog(ModalScreen[None]):
 
     def _let_go_of_confirm(self) -> None:
         """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
-        if self.query_one("#confirm", Button).has_focus:
+        if self._confirm_button.has_focus:
             self._focus_before = "confirm"
             self.set_focus(None)
 
@@ -344,55 +324,42 @@ class ReversalDialog(ModalScreen[None]):
         intents = self._execution.intents
         if intents.notice:
             self._unread.notice, intents.notice = intents.notice, ""
-        self._update("#notice", self._unread.lines(self._preview))
+        self._update(self._notice_line, self._unread.lines(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
             self._let_go_of_confirm()
-        confirm = self.query_one("#confirm", Button)
+        confirm = self._confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
-        self._update("#reason", sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
+        self._update(self._reason_line, sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
             return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
-        if problem := self._size_problem():
+        if problem := self._size_box.problem(self._target.size):
             return (problem,)
-        return (*self._execution.blocking_reasons(self._preview, self._typed_word), *self._not_seen())
+        unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
+        return (*self._execution.blocking_reasons(self._preview, self._word_box.value), *unseen)
 
-    @property
-    def _typed_word(self) -> str:
-        return self.query_one("#typed", Input).value
-
-    def _update(self, name: str, content: Content) -> None:
-        line = self.query_one(name, Static)
+    def _update(self, line: Static, content: Content) -> None:
         if line.content != content:
             line.update(content)
-        line.display = bool(content.plain) or name == "#reason"
-
-    def _not_seen(self) -> tuple[str, ...]:
-        """Why it has not all been on the screen yet."""
-        width, height = self.size
-        if width < LEAST_WIDTH or height < LEAST_HEIGHT:
-            return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
-        if self._phase is Phase.ARMED and not self._read_whole:
-            return ("There is more below: Page Down shows it, then confirm.",)
-        return ()
+        line.display = bool(content.plain) or line is self._reason_line
 
     # Fields
 
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
-        size, typed = self.query_one("#size", Input), self.query_one("#typed", Input)
+        size, typed = self._size_box, self._word_box
         shown = not (self._execution.locked or self._unreadable) and self._phase in (Phase.READING, Phase.ARMED)
         focused = self.focused
         if not shown and isinstance(focused, Input):
             self._focus_before = focused.id
-            self.set_focus(self.query_one("#cancel"))
+            self.set_focus(self._cancel_button)
         come_back = shown and not size.display and self._focus_before in ("size", "typed")
         size.display, typed.display = shown, shown and self._must_type
         size.disabled = typed.disabled = not self._ready
@@ -401,14 +368,6 @@ class ReversalDialog(ModalScreen[None]):
             if field.focusable:
                 self.set_focus(field)
 
-    def _size_problem(self) -> str:
-        """Why the size that was typed is not the one that was planned with; empty where it is."""
-        text = self.query_one("#size", Input).value.strip()
-        size = _size(text)
-        if text and size is None:
-            return f"{text} is no size: give a number above zero, or nothing for the whole position."
-        return "" if size == self._target.size else "Enter takes the size."
-
     @on(Input.Changed)
     def _typed(self) -> None:
         if self._must_type and not self._word_wanted:
@@ -416,44 +375,32 @@ class ReversalDialog(ModalScreen[None]):
         self._tell()
 
     @on(Input.Submitted, "#size")
-    def _size_taken(self, event: Input.Submitted) -> None:
+    def _size_taken(self) -> None:
         """Plan again with another size; nothing typed is the whole position."""
-        text = event.value.strip()
-        size = _size(text)
-        if text and size is None:
+        box = self._size_box
+        if box.is_wrong:
             return
-        if size == self._target.size:
-            self.query_one("#cancel").focus()
+        if box.amount == self._target.size:
+            self._cancel_button.focus()
             return
-        self._target = replace(self._target, size=size)
+        self._target = replace(self._target, size=box.amount)
         self._preview = self._unread.looked_at = None
-        self._read_whole = False
+        self._area.read_whole = False
         self._note = ""
-        self._scroll.scroll_home(animate=False)
-        self.query_one("#cancel").focus()
+        self._area.scroll_home(animate=False)
+        self._cancel_button.focus()
         self._begin_reading()
 
     @on(Input.Submitted, "#typed")
     def _typed_enter(self) -> None:
-        self.query_one("#cancel").focus()
+        self._cancel_button.focus()
 
     # Choosing
 
     def action_cancel(self) -> None:
-        """Leave. What has not left for the exchange is taken back; what has left goes on behind. Either is said."""
-        if self._phase is Phase.SENDING and self._preview is not None and self._departure is not None:
-            title = self._preview.plan.title if self._preview.plan is not None else f"Reverse {self._subject}"
-            self._taken_back = self._departure.withdraw("it was taken back")
-            if self._taken_back:
-                notify(self.app, f"{title}: NOT SENT. Taken back.", severity="warning", seconds=10)
-            else:
-                notify(
-                    self.app,
-                    f"{title}: this is not taken back. It goes on behind, {self._target.symbol} stays "
-                    "locked until it is known what became of it, and that is told here; J shows it.",
-                    severity="warning",
-                    seconds=30,
-                )
+        """Leave; what is being sent is taken back where it has not left yet."""
+        if self._phase is Phase.SENDING and self._attempt is not None:
+            self._attempt.leave()
         elif self._phase in (Phase.READING, Phase.ARMED):
             notify(self.app, f"Reverse {self._subject}: nothing was sent.")
         self._phase = Phase.OVER
@@ -473,122 +420,51 @@ class ReversalDialog(ModalScreen[None]):
 
     def _confirm(self) -> None:
         # The pre-trade checks are asked by what sends it; here only what it cannot know.
-        if self._phase is not Phase.ARMED or self._preview is None or self._size_problem() or self._not_seen():
+        if (
+            self._phase is not Phase.ARMED
+            or self._preview is None
+            or self._size_box.problem(self._target.size)
+            or self._area.unseen(armed=True)
+        ):
             return
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
         self._phase = Phase.SENDING
-        self._update("#reason", sanitized(sending_words(self._preview)))
-        self.query_one("#confirm", Button).disabled = True
+        self._update(self._reason_line, sanitized(sending_words(self._preview)))
+        self._confirm_button.disabled = True
         self._unread.looked_at = self._preview
-        self.query_one("#cancel", Button).disabled = True
-        for name in ("#typed", "#size"):
-            self.query_one(name, Input).disabled = True
-        # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
-        typed = self.query_one("#typed", Input).value
-        self._departure = Departure()
-        attempt = self._send(self._preview, typed, self._departure)
-        self.app.run_worker(attempt, group="sending", exit_on_error=False)
-
-    async def _send(self, shown: Preview, typed: str, departure: Departure) -> None:
-        """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
-        try:
-            self._sent = sent = await self._execution.confirm(shown, typed, departure)
-            await self._follow(shown, sent)
-        except NotConfirmed as refused:
-            if not self._taken_back:
-                self._not_confirmed(shown, refused)
-        except Exception as problem:
-            if self._taken_back:
-                return
-            refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
-            if refused_or_not_sent and not self._is_open(shown):
-                self._ended(shown, Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
-            else:
-                self._ended(shown, unknown_words(shown, f"{type(problem).__name__}: {problem}"))
-
-    def _is_open(self, shown: Preview) -> bool:
-        """Whether the journal has an intent on this symbol that has not ended."""
-        product_type = shown.target.product_type
-        return product_type is not None and (
-            self._execution.intents.open_on(lock_key(product_type, shown.target.symbol)) is not None
-        )
-
-    def _not_confirmed(self, shown: Preview, refused: NotConfirmed) -> None:
-        """Show it again instead of sending it; focus, scroll and typing are as they were."""
-        why = " ".join(refused.reasons)
-        if not self.is_attached:
-            notify(self.app, f"Reverse {shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
-            return
-        self._unread.not_sent, self._note = why, ""
-        self._phase = Phase.READING
-        self.query_one("#cancel", Button).disabled = False
-        self._show_fields()
-        self._begin_reading(refused.preview if refused.preview is not shown else None)
+        self._cancel_button.disabled = True
+        self._word_box.disabled = self._size_box.disabled = True
+        self._attempt = Attempt(self.app, self, self._execution, self._preview, self._word_box.value, self._read_anew)
+        self._attempt.start()
 
     # Afterwards
 
-    async def _follow(self, shown: Preview, sent: Sent) -> None:
-        progress = sent.progress
-        async for progress in self._execution.follow(sent):
-            self._show_progress(shown, progress)
-            if progress.stage is Stage.CORRECTED:
-                self.app.bell()
-        if progress.stage is not Stage.ENDED:
-            self._ended(shown, unknown_words(shown, progress.sentence))
+    def show_not_sent(self, why: str, preview: Preview | None) -> None:
+        """Show it again instead of sending it; focus, scroll and typing are as they were."""
+        self._unread.not_sent, self._note = why, ""
+        self._phase = Phase.READING
+        self._cancel_button.disabled = False
+        self._show_fields()
+        self._begin_reading(preview)
 
-    def _show_progress(self, shown: Preview, progress: Progress) -> None:
-        assert shown.plan is not None
-        if progress.stage is Stage.ENDED and progress.outcome is not None:
-            self._ended(shown, Content("\n").join(outcome_lines(shown.plan, progress)), progress)
-        elif progress.stage is Stage.ENDED:
-            self._ended(shown, Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn"), progress)
-        elif self.is_attached:
-            corrected = progress.stage is Stage.CORRECTED
-            standing = Content.assemble(
-                (f"{progress.state}  ", "bold $error" if corrected else "bold $accent"),
-                scrub(progress.sentence),
-                (f"\n{left_words(shown)}", "$quiet"),
-            )
-            self._update("#reason", standing)
+    def show_standing(self, standing: Content) -> None:
+        """Show how far it is."""
+        self._update(self._reason_line, standing)
 
-    def _ended(self, shown: Preview, body: Content, progress: Progress | None = None) -> None:
-        """Show how it ended, or tell somebody who did not wait for it here."""
-        good = progress is not None and str(progress.outcome) == "reversed"
-        self._read_anew()
-        if not good:
-            self.app.bell()
-        if not self.is_attached:
-            title = self._sent.title if self._sent is not None else f"Reverse {shown.subject}"
-            sentence = (
-                f"{title}: {progress.sentence}" if progress is not None else f"{title}: {' '.join(body.plain.split())}"
-            )
-            notify(self.app, sentence, severity="information" if good else "error", seconds=10 if good else 600)
-            return
+    def show_end(self, end: Content) -> None:
+        """Show how it ended."""
         self._phase = Phase.OVER
-        self.query_one("#body", Static).update(body)
-        self._scroll.scroll_home(animate=False)
-        self._update("#notice", Content(""))
-        self._update("#reason", Content(""))
-        for name in ("#typed", "#size"):
-            self.query_one(name, Input).display = False
-        self.query_one("#confirm", Button).display = False
-        button = self.query_one("#cancel", Button)
-        button.label, button.disabled = "Acknowledge", True
+        self._area.show(end)
+        self._area.scroll_home(animate=False)
+        self._update(self._notice_line, Content(""))
+        self._update(self._reason_line, Content(""))
+        self._word_box.display = self._size_box.display = self._confirm_button.display = False
+        self._cancel_button.label, self._cancel_button.disabled = "Acknowledge", True
         self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
 
     async def _arm_acknowledgement(self) -> None:
         """Let the end be read: Enter pressed once too often must not close it unseen."""
         await asyncio.sleep(READING_S)
-        button = self.query_one("#cancel", Button)
-        button.disabled = False
-        button.focus()
-
-
-def _size(text: str) -> Decimal | None:
-    """A size above zero; None where the text is none."""
-    try:
-        size = Decimal(text)
-    except InvalidOperation:
-        return None
-    return size if size.is_finite() and size > 0 else None
+        self._cancel_button.disabled = False
+        self._cancel_button.focus()

@@ -211,6 +211,13 @@ def _legs_compared(plan: ReversalPlan, held: Holdings | None) -> Iterable[Conten
         yield line(leg, f"{columns}{mark}".rstrip(), style)
 
 
+def action_label(preview: Preview, room: int) -> str:
+    """The longest title that fits into so many cells; what is held afterwards stands in the dialog in any case."""
+    titles = (preview.plan.title, preview.plan.short_title) if preview.plan is not None else ()
+    labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
+    return next((label for label in labels if len(label) <= room), labels[-1])
+
+
 def sending_words(shown: Preview) -> str:
     """What Esc does while it is sent and nothing has come back yet."""
     return (
