@@ -12,12 +12,12 @@ from textual.widgets import Static
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
-from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
+from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
 from tradetui.wire.replies.record import Record
 
@@ -107,29 +107,12 @@ class HistoryScreen(TableScreen):
         self._words.update(
             sanitized("No symbol matches.\nEsc clears the filter." if pattern else "Nothing was seen yet.")
         )
-        note = f"times in {zone_label(self.zone)}"
-        if self.query("#filter"):
-            self.query_one(Hints).show(FILTER_HINTS, note)
-            return
-        hints = [
-            Hint(
-                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
-            )
-            for binding in BINDINGS
-            if self.where in binding.where and (binding.hint or binding.id in ("back", "poll_now"))
-        ]
-        self.query_one(Hints).show(hints, note)
+        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
-    def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
-        able = {
-            "detail": self._table.cursor_key is not None,
-            "copy_cell": self._table.cursor_key is not None,
-            "copy_row": self._table.cursor_key is not None,
-            "sort_reverse": True,
-            "export": self._table.shown > 0,
-        }
-        return None if able.get(binding, True) else REASONS[binding]
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id: rows in order of time can always be turned round."""
+        return {**super().possible(), "sort_reverse": True}
 
     def action_sort(self) -> None:
         """Turn the order round: by time is the only one that the archive's index knows."""

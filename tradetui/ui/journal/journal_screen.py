@@ -16,11 +16,11 @@ from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.journal.intent_dialog import IntentDialog
 from tradetui.ui.journal.release_dialog import CAUTION, ReleaseDialog
 from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
+from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
@@ -102,37 +102,14 @@ class JournalScreen(TableScreen):
         box.set_class(not shown, "-empty")
         box.border_subtitle = sanitized(self._trouble)
         self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else EMPTY)))
-        note = f"times in {zone_label(self.zone)}"
-        if self.query("#filter"):
-            self.query_one(Hints).show(FILTER_HINTS, note)
-            return
-        self.query_one(Hints).show(
-            [
-                Hint(
-                    self.keys_of(binding),
-                    binding.description,
-                    binding.action,
-                    self.blocking_reason(binding.id) is not None,
-                )
-                for binding in BINDINGS
-                if self.where in binding.where and (binding.hint or binding.id in ("back", "release"))
-            ],
-            note,
-        )
+        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
-    def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
         intent = self._table.cursor_record
-        able = {
-            "detail": intent is not None,
-            "copy_cell": intent is not None,
-            "copy_row": intent is not None,
-            "sort_reverse": self._table.sort is not None,
-            "export": self._table.shown > 0,
-            "columns": False,
-            "release": intent is not None and intent.state in RELEASABLE,
-        }
-        return None if able.get(binding, True) else REASONS[binding]
+        releasable = intent is not None and intent.state in RELEASABLE
+        return {**super().possible(), "columns": False, "release": releasable}
 
     @on(RecordTable.RowHighlighted)
     def _moved(self) -> None:

@@ -19,15 +19,15 @@ from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDINGS, REASONS
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
 from tradetui.ui.messages import OpenLookup
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
-from tradetui.ui.table.table_screen import FILTER_HINTS, TableScreen
+from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
@@ -151,23 +151,14 @@ class LookupScreen(TableScreen):
         """Show the times in the zone."""
         self.rows_table.set_zone(self.zone)
 
-    def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
-        if binding in LOOKUPS:
-            return self.lookup_reason(binding)
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
         lookup = self.lookup
-        able = {
-            "detail": self.table.cursor_key is not None,
-            "copy_cell": self.table.cursor_key is not None,
-            "copy_row": self.table.cursor_key is not None,
-            "sort_reverse": self.table.sort is not None,
-            "export": self.table.shown > 0,
-            "journal": self.has_journal(),
-            "create": self.can_create(),
+        return {
+            **super().possible(),
             "columns": self._focused is self.rows_table,
             "read_all": lookup is not None and str(lookup.state) not in ("complete", "full"),
         }
-        return None if able.get(binding, True) else REASONS[binding]
 
     # Asking
 
@@ -348,22 +339,10 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        if self.query("#filter"):
-            self.query_one(Hints).show(FILTER_HINTS)
-            return
         order = {id_: rank for rank, id_ in enumerate(HINT_ORDER)}
-        shown = sorted(
-            (binding for binding in BINDINGS if binding.id in order and self.where in binding.where),
-            key=lambda binding: order[binding.id],
-        )
-        hints = [
-            Hint(
-                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
-            )
-            for binding in shown
-        ]
-        note = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
-        self.query_one(Hints).show(hints, note)
+        hints = sorted((binding for binding in BINDINGS if binding.id in order), key=lambda binding: order[binding.id])
+        with_zone = self.size.width >= 100 and not self.query("#filter")
+        self.show_hints(hints, f"times in {zone_label(self.zone)}" if with_zone else "")
 
     # Layout
 

@@ -1,39 +1,434 @@
-"""The main screen: the five panels, what their keys do, and the two keys of trading."""
+"""The main screen: five panels over a live desk, when they are painted, and what the keys do to them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events, getters, on
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.widgets import Static
 
-from tradetui.desk.tables.table import POSITIONS
+from tradetui.desk.feeds.feed import Pace
+from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
+from tradetui.ui.alerts import AlertNotices
+from tradetui.ui.app_protocol import FollowsRow
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.main.row_actions import RowActions
-from tradetui.ui.messages import OpenReversal
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.main.panel_area import PanelArea
+from tradetui.ui.main.panels import Panel
+from tradetui.ui.main.refusal_notice import RefusalNotice
+from tradetui.ui.main.reverse_key import VanishedPosition, leg_to_name
+from tradetui.ui.main.tabs import PanelTabs, Tab
+from tradetui.ui.messages import OpenHistory, OpenReversal
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
-from tradetui.ui.sanitize import notify
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.trading.positions import Position
+    from tradetui.desk.alerts import Alert
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.feeds.feed import Feed
+    from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.tables.row_source import FeedRow
     from tradetui.ui.keys.key_order import TypedInput
     from tradetui.ui.settings import UiSettings
 
+TICK_S = 1.0
+LIVE_FILE = "live-stops"
+PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
+HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
+"""What does not fit is left out from the end, so what is used most stands first."""
 
-class MainScreen(RowActions):
-    """Every binding of the registry that belongs to `main` is an action here."""
+
+class MainScreen(TableScreen):
+    """Renders what the desk publishes; every binding of the registry that belongs to `main` is an action here."""
 
     where = "main"
+    AUTO_FOCUS = ""
+    BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
+    _header = getters.query_one(HeaderBar)
+    _tabs = getters.query_one(PanelTabs)
+    _banner = getters.query_one("#banner", Static)
+    _refusal = getters.query_one(RefusalNotice)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self._vanished: Position | None = None
+        self.positions_panel = Panel(POSITIONS)
+        self.panels: Mapping[str, Panel[FeedRow]] = {name: Panel(table) for name, table in PANELS.items()} | {
+            POSITIONS.name: self.positions_panel
+        }
+        self._area = PanelArea(self.panels)
+        self.focused_panel: str = POSITIONS.name
+        self.paused = False
+        self.product: str | None = None
+        self.live_stops = False
+        self._fresh: set[str] = set()
+        self._painting = False
+        self._painted_at = 0.0
+        self._not_kept: str | None = None
+        self._alerts = AlertNotices(rings=settings.bell)
+        self._vanished = VanishedPosition(self.positions_panel.table)
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, the panels, the filter's box, hints."""
+        profile = self._settings.profiles[self._settings.chosen]
+        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield PanelTabs()
+        yield Static(id="banner", markup=False)
+        yield RefusalNotice()
+        yield self._area
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Arrange for the terminal's size."""
+        self.show_zone()
+        self.set_interval(TICK_S, self._tick)
+        self._show_preferences()
+        self._arrange()
+        self.table.focus()
+
+    def _show_preferences(self) -> None:
+        """Columns and order as they were chosen before."""
+        chosen = self.trade_app.preferences.tables
+        for name in self.panels.keys() & chosen.keys():
+            # Every field of the interface means the models: only where one of them was chosen.
+            show_choice(self.panels[name].table, self.panels[name].kind, chosen[name])
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange anew, live."""
+        self._arrange()
+
+    @property
+    def panel(self) -> Panel[FeedRow]:
+        """The panel that has the focus, or had it before a dialog or the filter's box took it."""
+        return self.panels[self.focused_panel]
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """Its table."""
+        return self.panel.table
+
+    @property
+    def subject(self) -> str:
+        """What the rows of the focused panel are called now."""
+        return self.panel.title
+
+    @property
+    def feed_name(self) -> str:
+        """The panel's feed."""
+        return self.focused_panel
+
+    @property
+    def screen_name(self) -> str:
+        """The panel."""
+        return self.focused_panel
+
+    @property
+    def export_name(self) -> str:
+        """Triggers that still wait are not in the history, so neither are they in its file."""
+        return LIVE_FILE if self.panel.live else super().export_name
+
+    def show_zone(self) -> None:
+        """Show the times of every panel in the zone."""
+        for panel in self.panels.values():
+            panel.table.set_zone(self.zone)
+
+    # What the desk publishes
+
+    def opening(self, name: str) -> None:
+        """Another desk is being opened; nothing of the one before stays on the screen."""
+        for panel in self.panels.values():
+            panel.reset()
+        self._alerts = AlertNotices(rings=self._settings.bell)
+        self.product = None
+        self._refusal.show(None)
+        # Until the new desk tells, nothing about it is proven.
+        self._header.begin("LIVE", "MONITOR", name)
+
+    def opened(self, desk: Desk) -> None:
+        """The desk is open and about to read."""
+        self.set_paces()
+        self._show_header(desk)
+        self.refresh_states()
+
+    def cannot_open(self, why: str) -> None:
+        """The desk could not be opened: say why in every panel."""
+        for panel in self.panels.values():
+            panel.say_failure(why)
+        notify(self.app, why, severity="error", seconds=30)
+
+    def published(self, feed: Feed[FeedRow] | None) -> None:
+        """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick."""
+        desk = self.desk
+        if desk is None:
+            return
+        if feed is not None:
+            self._fresh.add(feed.name)
+            if not self.paused and isinstance(self.app.screen, FollowsRow):
+                self.app.screen.follow(feed.name, self.rows_of(feed.name))
+        if not self._painting:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _tick(self) -> None:
+        """Let ages go on where nothing has been published for a while: every call may be hanging."""
+        desk = self.desk
+        if desk is not None and desk.clock.monotonic() - self._painted_at >= TICK_S:
+            self.published(None)
+
+    def _paint(self) -> None:
+        self._painting = False
+        desk = self.desk
+        if desk is None:
+            return
+        now = self._painted_at = desk.clock.monotonic()
+        if not self.paused:
+            for name in sorted(self._fresh):
+                if self.panels[name].display:
+                    self._fresh.discard(name)
+                    self.panels[name].show(desk.feeds[name], now, self.rows_of(name))
+            self.refresh_states()
+        self._show_header(desk)
+
+    def rows_of(self, name: str) -> Snapshot[FeedRow]:
+        """What a panel shows: its feed's rows, or the triggers that still wait."""
+        assert self.desk is not None
+        if name == TRIGGERS.name and self.live_stops and (live := self.desk.live_stops) is not None:
+            return live
+        return self.desk.feeds[name].snapshot
+
+    def repaint(self, *names: str) -> None:
+        """Show the rows of panels anew, though the others may stand still."""
+        if self.desk is not None:
+            for name in names:
+                self._fresh.discard(name)
+                self.panels[name].show(self.desk.feeds[name], self.desk.clock.monotonic(), self.rows_of(name))
+
+    def refresh_states(self) -> None:
+        """Bring titles, ages, tabs and hints up to date."""
+        desk = self.desk
+        if desk is not None:
+            now = desk.clock.monotonic()
+            for name, panel in self.panels.items():
+                if panel.display:
+                    panel.show_state(desk.feeds[name], now, self.rows_of(name))
+        self._show_tabs()
+        self._show_hints()
+
+    def _show_header(self, desk: Desk) -> None:
+        show_session(self._header, desk)
+        self._refusal.show(desk.health)
+        if desk.archive_trouble != self._not_kept:
+            self._not_kept = desk.archive_trouble
+            if self._not_kept:
+                sentence = f"What is read is not kept beyond this session: {self._not_kept}"
+                notify(self.app, sentence, severity="warning", seconds=60)
+
+    def alerted(self, alert: Alert) -> None:
+        """Ring, and say what concerns every panel."""
+        if self.desk is not None:
+            self._alerts.tell(self.app, alert, self.desk.clock.monotonic())
+
+    def _show_tabs(self) -> None:
+        if self._tabs.display:
+            self._tabs.show([self._tab(name) for name in PANELS])
+
+    def _tab(self, name: str) -> Tab:
+        feed = self.desk.feeds[name] if self.desk is not None else None
+        known = feed is not None and feed.snapshot.read_at is not None
+        return Tab(
+            name,
+            PANELS[name].key,
+            self.panels[name].title,
+            str(self.rows_of(name).count) if known else "",
+            name in self._area.shown,
+            name == self.focused_panel,
+            feed is not None and (feed.snapshot.error is not None or str(feed.freshness) in ("stale", "dead")),
+        )
+
+    def _show_hints(self) -> None:
+        zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
+        rank = {id_: rank for rank, id_ in enumerate(HINT_ORDER)}
+        hints = (
+            binding
+            for binding in sorted(BINDINGS, key=lambda binding: rank.get(binding.id, len(rank)))
+            if binding.hint
+            and (binding.id != "reverse" or self.focused_panel == POSITIONS.name)
+            and (binding.group != "Trading" or self._settings.access != "MONITOR")
+        )
+        self.show_hints(hints, " · ".join(filter(None, (self.product, zone))))
+
+    def blocking_reason(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+        desk = self.desk
+        if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
+            return f"nothing is kept: {desk.archive_trouble}"
+        return super().blocking_reason(binding)
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
+        desk = self.desk
+        trades = desk is not None and desk.execution is not None
+        return {
+            **super().possible(),
+            "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
+            "live_stops": desk is not None and desk.live_stops is not None,
+            "product": desk is None or len(desk.settings.product_types) > 1,
+            "profile": len(self._settings.profiles) > 1,
+            "poll_now": desk is not None,
+            "reverse": trades,
+            "lock": trades,
+            "lock_at_once": trades,
+        }
+
+    # Layout
+
+    def _arrange(self) -> None:
+        terminal = self.app.size
+        self.set_class(has_two_lines(terminal.width, terminal.height), "-narrow")
+        shape, revealed = self._area.rearrange(terminal, self.focused_panel)
+        self._tabs.display = shape != "five" and terminal.height >= 8
+        self.set_paces()
+        # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
+        self.repaint(*revealed)
+        self.call_later(self._paint)
+
+    def set_paces(self) -> None:
+        """Poll what is looked at at its own pace, what is hidden, by another screen too, more slowly."""
+        if self.desk is None:
+            return
+        away = self.trade_app.looks_up
+        for name, panel in self.panels.items():
+            self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)
+
+    def go_to(self, name: str) -> None:
+        """Focus a panel, bringing it onto the screen where it is not."""
+        self.focused_panel = name
+        self._fresh.add(name)
+        self._arrange()
+        self.table.focus()
+
+    @on(PanelTabs.Chosen)
+    def _tab_chosen(self, event: PanelTabs.Chosen) -> None:
+        self.go_to(event.name)
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        for name, panel in self.panels.items():
+            if panel.table.has_focus and name != self.focused_panel:
+                self.focused_panel = name
+        self._show_tabs()
+        self._show_hints()
+
+    def action_zoom(self) -> None:
+        """One panel over the whole screen, and back."""
+        self._area.zoomed = not self._area.zoomed
+        self._arrange()
+
+    async def action_back(self) -> None:
+        """Close the filter's box, clear the filter, leave zoom, or resume: the innermost of these first."""
+        if await self.drop_filter():
+            return
+        if self._area.zoomed:
+            self.action_zoom()
+        elif self.paused:
+            self.resume()
+
+    async def action_panel(self, name: str) -> None:
+        """Another panel has another filter: the box is closed, what it says stays."""
+        if self.query("#filter"):
+            await self.close_filter()
+        self.go_to(name)
+
+    async def action_next_panel(self, by: int) -> None:
+        """Focus the next or the one before."""
+        names = tuple(PANELS)
+        await self.action_panel(names[(names.index(self.focused_panel) + by) % len(names)])
+
+    # View
+
+    def action_history(self) -> None:
+        """Everything that was ever seen of this panel's rows."""
+        if self.able("history"):
+            self.post_message(OpenHistory(self.focused_panel))
+
+    def action_live_stops(self) -> None:
+        """Triggers that still wait, or those that ended."""
+        if not self.able("live_stops"):
+            return
+        self.live_stops = not self.live_stops
+        self.panels[TRIGGERS.name].live = self.live_stops
+        self.go_to(TRIGGERS.name)
+        self.repaint(TRIGGERS.name)
+
+    def action_product(self) -> None:
+        """The next product type, after the last one all of them."""
+        if not self.able("product") or self.desk is None:
+            return
+        types = [None, *map(str, self.desk.settings.product_types)]
+        self.show_product(types[(types.index(self.product) + 1) % len(types)])
+        notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
+
+    def show_product(self, product: str | None) -> None:
+        """Show the rows of one product type, or of all."""
+        self.product = product
+        for panel in self.panels.values():
+            panel.product = product
+            panel.table.keep_only(None if product is None else lambda row: str(row.product_type) == product)
+        self.refresh_states()
+
+    def action_poll_now(self) -> None:
+        """Read this panel again at once."""
+        if self.able("poll_now") and self.desk is not None:
+            self.desk.poll_now(self.focused_panel)
+            notify(self.app, f"Reading {self.panel.kind.title.lower()} …", seconds=1.5)
+
+    def action_pause(self) -> None:
+        """Let the rows stand still to be read, or move on."""
+        if self.paused:
+            self.resume()
+            return
+        self.paused = True
+        self._banner.update(sanitized(PAUSED))
+        self._banner.display = True
+        self._show_hints()
+
+    def resume(self) -> None:
+        """Paint again, everything that came in between first."""
+        if self.paused:
+            self.paused = False
+            self._banner.display = False
+            self.published(None)
+            self._show_hints()
+
+    def action_profile(self) -> None:
+        """Pick another account."""
+        if not self.able("profile"):
+            return
+        app = self.trade_app
+        names = [profile.name for profile in self._settings.profiles]
+
+        def pick(index: int | None) -> None:
+            if index is not None and index != app.chosen:
+                app.open_profile(index)
+
+        self.app.push_screen(ChoiceDialog("Profile", names, app.chosen), pick)
+
+    # Trading
 
     def before_key(self, event: TypedInput) -> bool:
-        """Note which position has gone from under the cursor since the key before; keys of one burst are one key."""
-        table = self.positions_panel.table
-        if table.vanished is not None or not self.trade_app.key_order.in_burst:
-            self._vanished, table.vanished = table.vanished, None
+        """Note whether a position has gone from under the cursor since the key before."""
+        self._vanished.note_key(in_burst=self.trade_app.key_order.in_burst)
         return True
 
     def action_reverse(self) -> None:
@@ -42,32 +437,23 @@ class MainScreen(RowActions):
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
-        if self.focused_panel == POSITIONS.name and (gone := self._vanished) is not None:
-            leg = "LONG" if gone.is_long else "SHORT"
-            sentence = f"{gone.symbol} {leg} has gone since the key before; R again takes the row that is there now."
+        on_positions, desk, execution = self.focused_panel == POSITIONS.name, self.desk, self.desk.execution
+        if on_positions and (sentence := self._vanished.sentence):
             notify(self.app, sentence, severity="warning", seconds=10)
             return
-        execution = self.desk.execution
-        record = self.positions_panel.table.cursor_record if self.focused_panel == POSITIONS.name else None
+        record = self.positions_panel.table.cursor_record if on_positions else None
         if record is not None:
             self.post_message(OpenReversal(execution.target_of(record)))
             return
 
-        def ask(symbol: str | None) -> None:
+        def objection(name: str) -> str:
+            return leg_to_name(execution.target_named(name), desk.positions.snapshot.rows)
+
+        def open_named(symbol: str | None) -> None:
             if symbol:
                 self.post_message(OpenReversal(execution.target_named(symbol)))
 
-        self.app.push_screen(SymbolDialog(self._leg_to_name), ask)
-
-    def _leg_to_name(self, name: str) -> str:
-        """What is to be typed where both legs of a symbol are held and only the symbol was; else empty."""
-        if self.desk is None or self.desk.execution is None:
-            return ""
-        target = self.desk.execution.target_named(name)
-        legs = {row.is_long for row in self.desk.positions.snapshot.rows if row.symbol == target.symbol}
-        if target.side is not None or not legs >= {True, False}:
-            return ""
-        return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."
+        self.app.push_screen(SymbolDialog(objection), open_named)
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""

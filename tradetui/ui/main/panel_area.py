@@ -11,11 +11,11 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from tradetui.ui.main.layout import places
+from tradetui.ui.main.layout import arrangement, places
 from tradetui.ui.main.panels import Panel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from tradetui.desk.tables.row_source import FeedRow
 
@@ -25,9 +25,23 @@ class PanelArea(Widget):
 
     BLANK = True
 
-    def __init__(self, panels: Iterable[Panel[FeedRow]]) -> None:
-        super().__init__(*panels, id="panels")
+    def __init__(self, panels: Mapping[str, Panel[FeedRow]]) -> None:
+        super().__init__(*panels.values(), id="panels")
+        self._panels = panels
         self._placing = _Placing()
+        self.shown: tuple[str, ...] = ()
+        """The panels that are on the screen."""
+        self.zoomed = False
+        """Whether one panel takes the whole screen."""
+
+    def rearrange(self, terminal: Size, focused: str) -> tuple[str, list[str]]:
+        """Show what a terminal has room for; gives the shape, and the panels that come onto the screen."""
+        placed = arrangement(terminal.width, terminal.height, focused, self.shown, zoomed=self.zoomed)
+        revealed = [name for name in placed.shown if not self._panels[name].display or name not in self.shown]
+        for name, panel in self._panels.items():
+            panel.display = name in placed.shown
+        self.shown = placed.shown
+        return placed.shape, revealed
 
     @property
     def layout(self) -> Layout:

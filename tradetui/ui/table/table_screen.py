@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, ClassVar
@@ -11,10 +12,10 @@ from textual import on
 from textual.screen import Screen
 from textual.widgets import Input
 
-from tradetui.desk.tables.table import TABLES, Table
+from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocol import TradingApp, trading_app
-from tradetui.ui.keys.footer import Hint
-from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
+from tradetui.ui.keys.footer import Hint, Hints
+from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding, shown_keys
 from tradetui.ui.messages import OpenCreation, OpenDetail, OpenExport, OpenJournal, OpenLookup, OpenScreenList
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
@@ -71,9 +72,24 @@ class TableScreen(Screen[None]):
         """The open desk, None while one is being opened."""
         return self.trade_app.desk
 
-    @abstractmethod
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
+        if binding in LOOKUPS:
+            return self.lookup_reason(binding)
+        return None if self.possible().get(binding, True) else REASONS[binding]
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id; one that is not in it always can."""
+        on_row = self.table.cursor_key is not None
+        return {
+            "detail": on_row,
+            "copy_cell": on_row,
+            "copy_row": on_row,
+            "sort_reverse": self.table.sort is not None,
+            "export": self.table.shown > 0,
+            "journal": self.has_journal(),
+            "create": self.can_create(),
+        }
 
     @abstractmethod
     def refresh_states(self) -> None:
@@ -99,6 +115,17 @@ class TableScreen(Screen[None]):
     def key_named(self, id_: str) -> str:
         """The first key of the binding of an id."""
         return self.keys_of(next(binding for binding in BINDINGS if binding.id == id_))
+
+    def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
+        """Show these in the bottom line; while the filter's box is open, its own keys."""
+        hints = [
+            Hint(
+                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
+            )
+            for binding in bindings
+            if self.where in binding.where
+        ]
+        self.query_one(Hints).show(FILTER_HINTS if self.query("#filter") else hints, note)
 
     # Rows
 
