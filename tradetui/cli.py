@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from tradetui.commands.console import GuardedStderr
-from tradetui.commands.core_dump import forbid_core_dumps
-from tradetui.commands.exit_codes import DONE, INTERRUPTED
-from tradetui.commands.flags import CommandParser, ShowVersion, global_flags_into, path_of
+from tradetui.commands.process.console import GuardedStderr
+from tradetui.commands.process.core_dump import forbid_core_dumps
+from tradetui.commands.process.exit_codes import DONE, INTERRUPTED
+from tradetui.commands.process.flags import CommandParser, ShowVersion, global_flags_into, path_of
 
 _MODULES = {None: "run_tui", "monitor": "run_tui"}
 _OWN_PARSER = frozenset({"show"})
@@ -40,7 +40,7 @@ def _run(arguments: list[str]) -> int:
     # for one reads the metadata of everything installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     forbid_core_dumps()
-    from tradetui.commands.malloc_arena import share_one_malloc_arena  # --help comes without it
+    from tradetui.commands.process.malloc_arena import share_one_malloc_arena  # --help comes without it
 
     share_one_malloc_arena()
     try:
@@ -50,7 +50,7 @@ def _run(arguments: list[str]) -> int:
         gc.freeze()
         gc.enable()
         if known.log is not None:
-            from tradetui.commands.log_file import start_log
+            from tradetui.commands.process.log_file import start_log
 
             start_log(known.log)
         code: int = module.run(known)
@@ -62,7 +62,7 @@ def _run(arguments: list[str]) -> int:
         _forget_output()
         return DONE
     except Exception as problem:
-        from tradetui.commands.failures import report
+        from tradetui.commands.process.failures import report
 
         if isinstance(problem, OSError):
             _forget_output()

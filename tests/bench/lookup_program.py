@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import MOST_ROWS
 from tradetui.ui.app import TradeApp

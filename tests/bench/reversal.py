@@ -27,7 +27,7 @@ from typing import Any
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.outgoing import outgoing_requests
-from tradetui.commands.bootstrap import open_desk
+from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.journal import Journal, State
 from tradetui.desk.intents.journal_chain import ChainPoint, EventRow, chained, genesis

@@ -20,8 +20,8 @@ from typing import Any
 from tests.ui.hostile import HOSTILE
 from tests.ui.hostile_exchange import HostileExchange
 from tradetui.cli import main
-from tradetui.commands.bootstrap import identity_of, journal_file
-from tradetui.commands.demo_desk import build_sandbox
+from tradetui.commands.session.bootstrap import identity_of, journal_file
+from tradetui.commands.session.demo_desk import build_sandbox
 from tradetui.desk.intents.journal import Journal, State
 from tradetui.exchange.clock import Moment
 from tradetui.profiles.load import Flags, load

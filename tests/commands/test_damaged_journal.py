@@ -9,8 +9,8 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.bootstrap import identity_of, journal_file, journal_of
-from tradetui.commands.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.session.bootstrap import identity_of, journal_file, journal_of
 from tradetui.desk.intents.journal import Journal, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation

@@ -11,9 +11,9 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.bootstrap import open_desk
-from tradetui.commands.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
-from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
 from tradetui.desk.desk import KEY_STORE_DIR
 from tradetui.profiles.load import Flags, load
 

@@ -16,10 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from tradetui.cli import main
-from tradetui.commands.bootstrap import open_desk
-from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.issued_keys import KeyringBox, ProfileMaker
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.run_tui import profile_choices
+from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten

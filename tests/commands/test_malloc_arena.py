@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import ctypes, sys, threading
-from tradetui.commands.malloc_arena import share_one_malloc_arena
+from tradetui.commands.process.malloc_arena import share_one_malloc_arena
 if sys.argv[1] == "shared":
     share_one_malloc_arena()
 threads = [threading.Thread(target=lambda: [bytes(1000) for _ in range(1000)]) for _ in range(3)]

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from tradetui.commands.console import Output
-from tradetui.commands.output import CsvWriter, JsonWriter
+from tradetui.commands.process.console import Output
+from tradetui.commands.rows.output import CsvWriter, JsonWriter
 from tradetui.desk.tables.export import csv_cell
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.exit_codes import ATTENTION, DONE, REFUSED, USAGE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.product_row import ProductRow

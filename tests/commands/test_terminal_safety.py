@@ -21,8 +21,8 @@ import tradetui
 from tests.commands.hostile_commands import BROKER, MARK
 from tests.ui.hostile import HOSTILE
 from tradetui.cli import build_parser
-from tradetui.commands.console import Output
-from tradetui.commands.output import CsvWriter, JsonWriter
+from tradetui.commands.process.console import Output
+from tradetui.commands.rows.output import CsvWriter, JsonWriter
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.text.sanitize import scrub
@@ -237,7 +237,7 @@ WRITING = re.compile(
 )
 STREAM = re.compile(r"sys\.(__)?(stdout|stderr)(__)?")
 OTHERS = {
-    "commands/console.py": "the one writer",
+    "commands/process/console.py": "the one writer",
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
     "ui/run_app.py": "what the screen says when it has gone, scrubbed",

@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import Any
 
 from tests.ui.hostile import HOSTILE
-from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.app import TradeApp

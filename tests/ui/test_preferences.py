@@ -14,7 +14,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
-from tradetui.commands import screen_state
+from tradetui.commands.session import screen_state
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES

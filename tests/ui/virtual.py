@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
-from tradetui.commands.demo_desk import build_sandbox, open_demo_desk
+from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.creation.account_keys import MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.exchange.clock import LoopClock

@@ -21,7 +21,7 @@ from typing import Any
 import tradetui.exchange.transport.http  # noqa: F401 - loaded once for all the processes
 from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead
 from tests.whole.safety_mutations import MUTATIONS
-from tradetui.commands.bootstrap import open_desk
+from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target

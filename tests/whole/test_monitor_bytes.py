@@ -16,7 +16,7 @@ from textual.widgets import Input
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.killing import SYMBOL
 from tests.whole.outgoing import outgoing_requests
-from tradetui.commands.bootstrap import open_desk
+from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load
 from tradetui.ui.app import TradeApp

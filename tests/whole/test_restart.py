@@ -23,12 +23,12 @@ account_kind = "ordinary"
 
 DIES_AFTER_SENT = """
 import asyncio, os, signal
-from tradetui.commands.bootstrap import journal_of, identity_of
+from tradetui.commands.session.bootstrap import journal_of, identity_of
 from tradetui.desk.intents.journal import Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.exchange.clock import SystemClock
-from tradetui.commands.bootstrap import open_reader
+from tradetui.commands.session.bootstrap import open_reader
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.process_life import ProcessLives
 from tradetui.wire.catalogue import CATALOGUE

@@ -6,9 +6,9 @@ import argparse
 
 import shtab
 
-from tradetui.commands.console import stdout
-from tradetui.commands.exit_codes import DONE
-from tradetui.commands.flags import path_of
+from tradetui.commands.process.console import stdout
+from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.flags import path_of
 from tradetui.commands.show import show_parser
 
 

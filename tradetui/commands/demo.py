@@ -7,8 +7,8 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tradetui.commands.console import needs_terminal
-from tradetui.commands.exit_codes import DONE, USAGE
+from tradetui.commands.process.console import needs_terminal
+from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.run_app import run as run_app
@@ -81,7 +81,7 @@ def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
     """The product types to show, None for all; raises ConfigurationError for one that the demo does not have."""
     if text is None:
         return None
-    from tradetui.commands.demo_desk import PRODUCT_TYPES
+    from tradetui.commands.session.demo_desk import PRODUCT_TYPES
 
     names = [name.strip().upper() for name in text.split(",") if name.strip()]
     if not names or len(set(names)) < len(names) or not set(names) <= set(PRODUCT_TYPES):
@@ -116,7 +116,7 @@ class _Exchange:
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""
-        from tradetui.commands.demo_desk import PRODUCT_TYPES, build_sandbox, open_demo_desk
+        from tradetui.commands.session.demo_desk import PRODUCT_TYPES, build_sandbox, open_demo_desk
 
         if self._sandbox is None:
             self._sandbox = build_sandbox(self._seed)

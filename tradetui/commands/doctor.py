@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from tradetui.commands.bootstrap import flags_of, identity_of, journal_of, open_reader
-from tradetui.commands.console import stdout
-from tradetui.commands.data_directory import close_data_dir, closed_sentence
-from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import stdout
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of, open_reader
+from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.intents.journal import ENDED
 from tradetui.desk.intents.journal_opening import existing_journal

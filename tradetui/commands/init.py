@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tradetui.commands.bootstrap import open_reader
-from tradetui.commands.console import ask, ask_hidden, say
-from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.key_check import KeyCheck, check_key
+from tradetui.commands.process.console import ask, ask_hidden, say
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.bootstrap import open_reader
+from tradetui.commands.session.key_check import KeyCheck, check_key
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir, without_password

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
-from tradetui.commands.bootstrap import flags_of, identity_of, journal_of
-from tradetui.commands.console import say, stdout
-from tradetui.commands.data_directory import load_privately
-from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of
+from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.journal import ENDED, Intent, State
 from tradetui.desk.intents.journal_opening import accept_loss, existing_journal
 from tradetui.desk.intents.registered_journal import JournalLocation, RegisteredJournal

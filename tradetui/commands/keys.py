@@ -6,10 +6,10 @@ import argparse
 import os
 from collections.abc import Mapping
 
-from tradetui.commands.bootstrap import flags_of
-from tradetui.commands.console import say, stdout
-from tradetui.commands.exit_codes import DONE
-from tradetui.commands.output import JsonWriter, TableWriter
+from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.rows.output import JsonWriter, TableWriter
+from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.load import load
 from tradetui.ui.keys.registry import key_table

@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from tradetui.commands.bootstrap import flags_of
-from tradetui.commands.console import say, stdout
-from tradetui.commands.exit_codes import DONE, USAGE
+from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.exit_codes import DONE, USAGE
+from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import keys_dir, load, profiles_dir

@@ -8,10 +8,10 @@ import os
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
-from tradetui.commands.bootstrap import desk_settings, flags_of, open_reader
-from tradetui.commands.console import stdout
-from tradetui.commands.data_directory import load_privately
-from tradetui.commands.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import stdout
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.bootstrap import desk_settings, flags_of, open_reader
+from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target

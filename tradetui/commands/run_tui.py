@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tradetui.commands.console import needs_terminal
-from tradetui.commands.data_directory import load_privately
-from tradetui.commands.exit_codes import USAGE
+from tradetui.commands.process.console import needs_terminal
+from tradetui.commands.process.exit_codes import USAGE
+from tradetui.commands.session.data_directory import load_privately
 from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
 from tradetui.profiles.route import route_of
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     route_of(loaded)  # what is wrong with it is said here and not behind the screen
     if not needs_terminal():
         return USAGE
-    from tradetui.commands import screen_state
+    from tradetui.commands.session import screen_state
     from tradetui.ui.app import TradeApp
     from tradetui.ui.preferences import preferences_from
     from tradetui.ui.run_app import run as run_app
@@ -72,8 +72,8 @@ def profile_choices(first: LoadedProfile, flags: Flags) -> list[ProfileChoice]:
 
 
 def _open_desk(name: str, first: LoadedProfile, flags: Flags, made: Callable[[str], None]) -> Desk:
-    from tradetui.commands.bootstrap import open_desk
-    from tradetui.commands.data_directory import close_data_dir
+    from tradetui.commands.session.bootstrap import open_desk
+    from tradetui.commands.session.data_directory import close_data_dir
 
     loaded = first
     if name != first.name:

@@ -10,15 +10,15 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from tradetui.commands import endpoints_table
-from tradetui.commands.bootstrap import flags_of, open_reader
-from tradetui.commands.console import say, show_progress, stderr_is_terminal, stdout
-from tradetui.commands.data_directory import load_privately
-from tradetui.commands.exit_codes import ATTENTION, DONE
-from tradetui.commands.failures import report
-from tradetui.commands.flags import CommandParser, global_flags_into
-from tradetui.commands.merge_streams import merged
-from tradetui.commands.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
+from tradetui.commands.process.console import say, show_progress, stderr_is_terminal, stdout
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.failures import report
+from tradetui.commands.process.flags import CommandParser, global_flags_into
+from tradetui.commands.rows import endpoints_table
+from tradetui.commands.rows.merge_streams import merged
+from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
+from tradetui.commands.session.bootstrap import flags_of, open_reader
+from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         if getattr(options, name, None) is not None:
             setattr(args, name, getattr(options, name))
     if getattr(options, "log", None) is not None:
-        from tradetui.commands.log_file import start_log
+        from tradetui.commands.process.log_file import start_log
 
         start_log(options.log)
     loaded = load_privately(os.environ, flags_of(args))
@@ -117,7 +117,7 @@ def _csv_writer(what: str) -> TableCsvWriter:
 
 
 def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
-    from tradetui.commands.positions import position_row
+    from tradetui.commands.rows.positions import position_row
 
     return position_row(row) if isinstance(row, Position) else row.received
 
@@ -164,7 +164,7 @@ async def _rows(
     For CSV each has the product type that it was read under, as in the desk's tables.
     """
     if options.what == TableName.POSITIONS:
-        from tradetui.commands.positions import held_positions
+        from tradetui.commands.rows.positions import held_positions
 
         async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
             yield position

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tradetui.commands.intent_ids import new_ids
+from tradetui.commands.session.intent_ids import new_ids
 from tradetui.desk.creation import Creation, MakeProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.execution import Execution

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import SystemRandom
 
-from tradetui.commands.intent_ids import new_ids
-from tradetui.commands.issued_keys import KeyringBox, ProfileMaker
+from tradetui.commands.session.intent_ids import new_ids
+from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
 from tradetui.desk.creation import Creation
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.settings import DeskSettings

@@ -11,7 +11,7 @@ from random import Random, SystemRandom
 from typing import Any
 from urllib.parse import quote
 
-from tradetui.commands.redaction import hide_in_log
+from tradetui.commands.process.redaction import hide_in_log
 from tradetui.desk.account.address import normalised_address
 from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
@@ -189,7 +189,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     execution = creation = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.trading_session import creation_of, execution_of
+        from tradetui.commands.session.trading_session import creation_of, execution_of
 
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.

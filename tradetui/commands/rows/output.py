@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tradetui.commands.console import Output
+from tradetui.commands.process.console import Output
 from tradetui.desk.tables.export import CsvTable, csv_cell
 from tradetui.wire.text.json_text import dump
 from tradetui.wire.text.sanitize import scrub

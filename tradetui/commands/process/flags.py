@@ -7,7 +7,7 @@ import os
 import sys
 
 from tradetui import __version__
-from tradetui.commands.console import argparse_message, stdout
+from tradetui.commands.process.console import argparse_message, stdout
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:

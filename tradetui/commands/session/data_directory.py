@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tradetui.commands.console import say
-from tradetui.commands.screen_state import FILE as STATE_FILE
+from tradetui.commands.process.console import say
+from tradetui.commands.session.screen_state import FILE as STATE_FILE
 from tradetui.profiles import paths as places
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.storage.private_directory import Closed, close_to_others

@@ -1,0 +1,1 @@
+"""What `show` and `journal` print: rows of the catalogue, of positions and of merged streams, as JSON or CSV."""
