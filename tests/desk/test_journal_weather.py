@@ -149,8 +149,8 @@ async def sent_into_a_full_disk(on: Scene, execution: Execution, file: Path) -> 
     preview = await execution.preview(LONG)
     right = Journal.step
 
-    def step_then_full(self: Journal, intent: str, state: State, told: Any, at: Moment) -> None:
-        right(self, intent, state, told, at)
+    def step_then_full(self: Journal, intent: str, state: State, *given: Any, **named: Any) -> None:
+        right(self, intent, state, *given, **named)
         if state is State.SENT:
             resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(file).stat().st_size, resource.RLIM_INFINITY))
 

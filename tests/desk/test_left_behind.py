@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pytest
 
@@ -21,6 +23,8 @@ from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.process_life import ProcessLives
 
+P = ParamSpec("P")
+T = TypeVar("T")
 pytestmark = pytest.mark.looptime
 START_MS = 1_790_000_000_000
 SCOPE = f"{USDT}|{SYMBOL}"
@@ -121,6 +125,47 @@ async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location:
         await one.about_to_send("tt-0", {"stamp_ms": 1})
     await two.look()
     assert not two.unsettled()
+
+
+PLANNED = {
+    "request": {"symbol": SYMBOL, "productType": str(USDT), "marginCoin": "USDT", "side": "buy", "tradeSide": "Open"},
+    "title": "Reverse BTCUSDT LONG",
+    "before": {"long": "1", "short": "0"},
+    "after": [{"long": "0", "short": "1"}],
+    "mode": "hedge_mode",
+    "newest_fill": None,
+}
+
+
+class LateDisk(InlineDisk):
+    """Work is done at once, and two seconds go by until it is known."""
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            await asyncio.sleep(2)
+
+
+@pytest.mark.parametrize("after_s", [step / 4 for step in range(37, 60, 2)])
+async def test_what_was_sent_meanwhile_is_not_withdrawn_as_intended(location: JournalLocation, after_s: float) -> None:
+    assert location.alive_dir is not None
+    lives = ProcessLives(location.alive_dir, "dies")
+    sending = open_journal(location, lives)
+    sending.check()
+    sending.begin("tt-0", "uid", SCOPE, KIND, PLANNED, Moment(START_MS, "virtual", 0.0))
+    async with scene() as on:
+        execution = Execution(on.client, on.execution.settings, on.client.clock, None, LateDisk(), "", lambda: "tt-1")
+        opening = asyncio.create_task(execution.open_journal(on.uid, location))
+        await asyncio.sleep(after_s)
+        sending.step("tt-0", State.SENT, {"stamp_ms": START_MS}, Moment(START_MS, "virtual", after_s))
+        sending.close()
+        die(lives)
+        await opening
+        await asyncio.sleep(60)
+        written = [event.state for event in (await execution.intents.read("tt-0")).events]
+        assert written[:3] == [State.INTENDED, State.SENT, State.UNKNOWN], written
+        await execution.stop()
 
 
 async def test_a_session_withdraws_what_a_dead_process_only_intended_within_a_second(location: JournalLocation) -> None:

@@ -309,10 +309,10 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
     async with scene(tmp_path) as on:
         real = on.intents.step
 
-        async def dies(intent: str, state: State, told: Any) -> None:
+        async def dies(intent: str, state: State, details: Any, **named: Any) -> None:
             if state in (S.ACKNOWLEDGED, S.SETTLED):
                 raise OSError(5, "the machine went down here")
-            await real(intent, state, told)
+            await real(intent, state, details, **named)
 
         on.intents.step = dies  # type: ignore[method-assign]
         done = await on.creation.create(batch("alphaone"))

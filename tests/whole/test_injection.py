@@ -296,7 +296,7 @@ def test_every_await() -> None:
             done += 1
             try:
                 came_to = run(case, injector)
-            except (AssertionError, TimeoutError) as problem:
+            except (AssertionError, TimeoutError, asyncio.CancelledError) as problem:
                 broken.append(f"{type(problem).__name__}: {problem} [{case}]")
                 continue
             new = came_to - reached

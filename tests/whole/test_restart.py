@@ -23,7 +23,9 @@ account_kind = "ordinary"
 
 DIES_AFTER_SENT = """
 import asyncio, os, signal
-from tradetui.commands.session.bootstrap import journal_of, identity_of
+from tradetui.commands.session.bootstrap import credentials_of, identity_of, journal_of
+from tradetui.desk.account.identity import stand_in
+from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.intents.journal import Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.exchange.rate_limit.limiter import Priority
@@ -34,7 +36,10 @@ from tradetui.storage.process_life import ProcessLives
 from tradetui.wire.catalogue import CATALOGUE
 
 loaded = load(os.environ, Flags())
-location = journal_of(loaded, identity_of(loaded))
+account = identity_of(loaded)
+location = journal_of(loaded, account)
+key = stand_in(credentials_of(loaded).api_key)
+KnownAccounts(loaded.data_dir).remember(loaded.profile.base_url, loaded.profile.environment, key, account.uid)
 lives = ProcessLives(location.alive_dir, "dies")
 journal = open_journal(location, lives)
 journal.check()

@@ -96,7 +96,15 @@ class Desk:
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
         self.storage = AccountStorage(
-            polling, settings, disk, random, attach, self._account_known, self._account_not_kept, self._open_journal
+            polling,
+            settings,
+            disk,
+            random,
+            attach,
+            self._account_known,
+            self._account_not_kept,
+            self._open_journal,
+            expected=self._account_expected,
         )
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if execution is not None:
@@ -203,6 +211,14 @@ class Desk:
             return
         keys = tuple(row.key for row in rows)
         self._live_stops = Snapshot(rows, keys, before.generation + 1, read_at, index=indexed(keys))
+
+    async def _account_expected(self, account: AccountIdentity) -> None:
+        """Name what its journal holds open at once: the exchange may take seconds to tell whose account it is."""
+        if self.execution is None:
+            return
+        await self.execution.intents.look_ahead(journal_location(self.settings, account))
+        if self.execution.unsettled():
+            self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
         self.client.budget.account = account.name  # two profiles of one account share its limits

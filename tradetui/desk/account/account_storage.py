@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tradetui.desk.account.identity import AccountIdentity, identify
+from tradetui.desk.account.identity import AccountIdentity, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings
@@ -50,8 +50,13 @@ class AccountStorage:
         known: Callable[[AccountIdentity], None],
         troubled: Callable[[str], None],
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
+        *,
+        expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
     ) -> None:
-        """`open_journal` is called last: what is read before is kept, whatever becomes of the journal."""
+        """`open_journal` is called last: what is read before is kept, whatever becomes of the journal.
+
+        `expected` is given the account as far as it is known without the exchange, before that is asked.
+        """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
         self.trouble: str | None = None
@@ -63,6 +68,7 @@ class AccountStorage:
         self._known = known
         self._troubled = troubled
         self._open_journal = open_journal
+        self._expected = expected
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
@@ -112,6 +118,9 @@ class AccountStorage:
         while True:
             try:
                 remembered = await self._disk.run(self._accounts.uid_of, *key)
+                if self._expected is not None:
+                    expected, self._expected = self._expected, None
+                    await expected(untold(key[0], key[1], settings.uid, key[2], remembered))
                 identity = await identify(
                     self._client,
                     base_url=key[0],

@@ -329,7 +329,8 @@ class Creation:
     async def _take_up_one(self, intent: Intent) -> None:
         kind, details = CreationKind(intent.kind), intent.details
         if intent.state is State.INTENDED:
-            await self._intents.step(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+            reason = {"why": "the program ended before it was sent"}
+            await self._intents.step(intent.id, State.WITHDRAWN, reason, seen=State.INTENDED)
             await self.keys.discard([key.name for key in await self._keys_of(intent)])
             return
         if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unsaved:

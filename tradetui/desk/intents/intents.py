@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -22,13 +23,15 @@ from tradetui.desk.intents.journal import (
     elapsed_s,
 )
 from tradetui.desk.intents.journal_fault import JournalFault, fault_sentence
-from tradetui.desk.intents.journal_opening import accept_loss, open_journal
+from tradetui.desk.intents.journal_opening import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.process_life import ProcessLives
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
+
+_log = logging.getLogger(__name__)
 
 WATCH_S = 0.7
 _VERIFIED_WITH_EACH_LOOK = 50_000
@@ -105,6 +108,16 @@ class Intents:
         self._usable(self._journal)
         await self.look()
         return True
+
+    async def look_ahead(self, location: JournalLocation) -> None:
+        """Name what is open in the journal that is expected; nothing is sent before `open` has opened the right one."""
+        try:
+            intents = await self._disk.run(open_intents_in, location)
+        except Exception as problem:
+            _log.info("nothing is known of what is open yet: %s", problem)  # opening it says what is wrong
+            return
+        if self._journal is None and self._location is None:
+            self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
 
     async def try_again(self) -> bool:
         """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
@@ -302,9 +315,13 @@ class Intents:
             self._fails(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
 
-    async def step(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
-        """Write the next step, synced; raises WrongStep or sqlite3.Error."""
-        await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock))
+    async def step(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> None:
+        """Write the next step, synced; raises WrongStep or sqlite3.Error.
+
+        `seen` is the state that was read and that the step rests on: on a slow disk another process may have gone on.
+        """
+        step = partial(self._ready().step, seen=seen)
+        await self._disk.run(step, intent, state, details, Moment.now(self._clock))
         for key, (open_intent, _) in tuple(self._open.items()):
             if open_intent != intent:
                 continue
@@ -313,10 +330,10 @@ class Intents:
             else:
                 self._open[key] = (intent, state)
 
-    async def note(self, intent: str, state: State, details: Mapping[str, Any]) -> bool:
+    async def note(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> bool:
         """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
         try:
-            await self.step(intent, state, details)
+            await self.step(intent, state, details, seen=seen)
         except WrongStep:
             return False  # another process of the account was quicker
         except (FileUnusable, sqlite3.Error, OSError) as problem:

@@ -9,6 +9,7 @@ from typing import Final
 from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.registered_journal import JournalLocation, RegisteredJournal, located
 from tradetui.desk.intents.registry import RegisteredHead, Registry
+from tradetui.desk.intents.states import Intent
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
 from tradetui.storage.sqlite_file import FileLost, accept_damage, set_aside, set_aside_before
@@ -56,6 +57,17 @@ def existing_journal(location: JournalLocation) -> Journal | None:
     if journal is None:
         registry.close()
     return journal
+
+
+def open_intents_in(location: JournalLocation) -> list[Intent]:
+    """What is not settled in the journal of an account, oldest first; nothing is made. Raises as `open_journal`."""
+    journal = existing_journal(location)
+    if journal is None:
+        return []
+    try:
+        return journal.open_intents()
+    finally:
+        journal.close()
 
 
 def _open_registered(

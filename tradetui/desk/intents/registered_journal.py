@@ -185,13 +185,15 @@ class RegisteredJournal(Journal):
                 self._registry.free(self.id, intent)
             raise
 
-    def step(self, intent: str, state: State, details: Mapping[str, Any], at: Moment) -> None:
+    def step(
+        self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, seen: State | None = None
+    ) -> None:
         """Write the next step of an intent, then what the registry has to know of it; raises WrongStep."""
         for journal in self._former:
             if journal.has(intent):
-                journal.step(intent, state, details, at)
+                journal.step(intent, state, details, at, seen=seen)
                 return
-        super().step(intent, state, details, at)
+        super().step(intent, state, details, at, seen=seen)
         if state in ENDED:
             self._registry.note(self.id, self._last(), freed=intent)
             return

@@ -172,9 +172,10 @@ class Execution:
     async def _write_what_was_left_behind(self, intent: Intent) -> None:
         intent = await self.intents.left_behind(intent)
         if intent.state is State.INTENDED:
-            await self.intents.note(intent.id, State.WITHDRAWN, {"why": "the program ended before it was sent"})
+            why = {"why": "the program ended before it was sent"}
+            await self.intents.note(intent.id, State.WITHDRAWN, why, seen=State.INTENDED)
         elif intent.state is State.SENT:
-            await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST})
+            await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT)
         await self.intents.look()
 
     async def _watch_what_was_inferred(self, first: bool) -> None:
@@ -285,10 +286,10 @@ class Execution:
             departure,
         )
         self._sendings[intent] = sending
-        task = self._beside(self._confirm(sending, shown, typed))
+        task: asyncio.Task[Sent] = self._beside(self._confirm(sending, shown, typed))
         try:
             async with asyncio.timeout(CONFIRMING_S):
-                sent: Sent = await asyncio.shield(task)
+                sent = await asyncio.shield(task)
         except (NotConfirmed, ExchangeError):
             raise
         except BaseException as problem:
@@ -297,12 +298,11 @@ class Execution:
                 raise
             if not (sending.departure.departed or task.done()):
                 raise NotConfirmed(("Waiting for it was broken off before it was sent.",), shown) from problem
-            if isinstance(problem, TimeoutError) and not task.done():
-                task.cancel()
-                sent = sending.broken_off(problem)
-                self._track(sent)
-            else:
-                sent = await asyncio.shield(task)
+            if task.done() and not task.cancelled():
+                return task.result()
+            task.cancel()
+            sent = sending.broken_off(problem)
+            self._track(sent)
         return sent
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
@@ -400,9 +400,10 @@ class Execution:
         Raises:
             Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
         """
-        if reason := self.why_not_released(await self.intents.read(intent)):
+        read = await self.intents.read(intent)
+        if reason := self.why_not_released(read):
             raise Withheld((reason,))
-        await self.intents.step(intent, State.RELEASED, {"why": why})
+        await self.intents.step(intent, State.RELEASED, {"why": why}, seen=read.state)
         await self.intents.look()
 
 

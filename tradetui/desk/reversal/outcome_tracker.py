@@ -223,9 +223,11 @@ class OutcomeTracker:
             "filled": str(classification.filled) if classification.filled is not None else None,
             "proven": seen.proven,
         }
-        if search.state is State.SENT:
-            await self._intents.note(sent.intent, State.UNKNOWN, {"why": REPLY_LOST})
-        if not await self._intents.note(sent.intent, State.SETTLED, details):
+        if search.state is State.SENT and await self._intents.note(
+            sent.intent, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT
+        ):
+            search.state = State.UNKNOWN
+        if not await self._intents.note(sent.intent, State.SETTLED, details, seen=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
             publish(Progress(search.state, Stage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
