@@ -58,10 +58,10 @@ async def compare(base_url: str) -> dict[str, list[float]]:
     import ccxt.async_support as ccxt
     import httpx
 
+    from tests.wire.whole_reply import read_reply
     from tradetui.exchange import Credentials, ExchangeReader
     from tradetui.exchange.rate_limit.limiter import NoBudget
     from tradetui.wire.catalogue import endpoint
-    from tradetui.wire.reply import read_reply
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
     peer.urls["api"] = {name: base_url for name in peer.urls["api"]}

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import ccxt
 
 from tests.bench.report import Report, by_turns, median_ratio
+from tests.wire.whole_reply import read_reply
 from tradetui.wire.catalogue import endpoint
-from tradetui.wire.reply import read_reply
 
 BLOCKS = 15
 ROUNDS = 20

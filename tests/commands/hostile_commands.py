@@ -20,7 +20,7 @@ from typing import Any
 from tests.ui.hostile import HOSTILE
 from tests.ui.hostile_exchange import HostileExchange
 from tradetui.cli import main
-from tradetui.commands.session.bootstrap import identity_of, journal_file
+from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.demo_desk import build_sandbox
 from tradetui.desk.intents.journal import Journal, State
 from tradetui.exchange.clock import Moment
@@ -62,7 +62,8 @@ def serve_in_thread(exchange: Any) -> str:
 def write_hostile_journal() -> None:
     """An unsettled intent with every text of it hostile, in the journal of the account."""
     loaded = load(os.environ, Flags())
-    file = journal_file(loaded, identity_of(loaded))
+    file = journal_of(loaded, identity_of(loaded)).file
+    assert file is not None
     journal = Journal(file)
     text = "".join(HOSTILE)
     journal.begin(

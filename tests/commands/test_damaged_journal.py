@@ -10,7 +10,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
-from tradetui.commands.session.bootstrap import identity_of, journal_file, journal_of
+from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.desk.intents.journal import Journal, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
@@ -23,7 +23,8 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
 ) -> None:
     point()
     loaded = load(os.environ, Flags())
-    file = journal_file(loaded, identity_of(loaded))
+    file = journal_of(loaded, identity_of(loaded)).file
+    assert file is not None
     Journal(file).close()
     assert main(["journal"]) == DONE
     capsys.readouterr()
@@ -89,5 +90,6 @@ def test_looking_makes_no_journal(point: Point, capsys: pytest.CaptureFixture[st
     assert main(["journal"]) == DONE
     main(["doctor"])
     loaded = load(os.environ, Flags())
-    assert not journal_file(loaded, identity_of(loaded)).exists()
+    file = journal_of(loaded, identity_of(loaded)).file
+    assert file is not None and not file.exists()
     assert list(own_state_dir.iterdir()) == []

@@ -78,7 +78,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     desk = simulation.desk
     desk.start()
     await simulation.run(40)
-    assert desk.position_source == "fills"
+    assert desk.positions_reader.source == "fills"
     simulation.exchange_state.still = True
     await simulation.run(10)
     held = {

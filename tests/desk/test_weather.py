@@ -124,7 +124,7 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     assert desk.health.state in (LinkState.CONNECTED, LinkState.DEGRADED)
     await simulation.run(15)
     assert desk.health.state is LinkState.CONNECTED
-    assert desk.position_source == "reported"
+    assert desk.positions_reader.source == "reported"
     await desk.stop()
 
 

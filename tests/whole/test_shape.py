@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import operator
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+import tradetui.exchange
 
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
@@ -237,3 +242,98 @@ def test_the_import_contracts_hold() -> None:
         pytest.skip("import-linter comes with the lint extra; .ci/run installs and runs it")
     done = subprocess.run([str(lint)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+# Names that the package itself does not use, with the reason why each is there.
+USED_FROM_OUTSIDE = {
+    "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
+    "ArchiveRows.settled": "tests wait for the pages that are read beside the screen",
+    "ExchangeState.cancel_order": "tests act on the embedded exchange, as its traders do over HTTP",
+    "ExchangeState.check_books": "tests ask the embedded exchange whether its books balance",
+    "ExchangeState.open_position": "tests act on the embedded exchange",
+    "ExchangeState.place_order": "tests act on the embedded exchange",
+    "ExchangeState.set_mode": "tests act on the embedded exchange",
+    "Faults.heal": "simulated runs end in fair weather",
+    "Market.set_price": "tests move the embedded exchange's market",
+    "example_text": "writes config.example.toml; tests/profiles/test_writing.py says how",
+}
+# Textual calls these by their names.
+CALLED_BY_NAME = ("action_", "on_", "watch_", "validate_", "compute_", "key_")
+
+
+class PublicName(NamedTuple):
+    """A function, class or method that is not private, and where it is defined."""
+
+    module: str
+    qualified_name: str
+
+
+def definitions(tree: ast.AST, module: str, within: tuple[str, ...] = ()) -> Iterator[PublicName]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if not node.name.startswith("_"):
+                yield PublicName(module, ".".join((*within, node.name)))
+            if isinstance(node, ast.ClassDef):
+                yield from definitions(node, module, (*within, node.name))
+        elif not isinstance(node, ast.expr):
+            yield from definitions(node, module, within)
+
+
+def uses(tree: ast.AST, within: frozenset[str] = frozenset()) -> Iterator[tuple[str, bool]]:
+    """The names a module reads, and whether as an attribute; a function that calls itself is no use of it."""
+    for node in ast.iter_child_nodes(tree):
+        inside = within
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = within | {node.name}
+        elif isinstance(node, ast.Attribute):
+            yield node.attr, True
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in within:
+            yield node.id, False
+        yield from uses(node, inside)
+
+
+def overrides_a_name_of_a_library(name: PublicName) -> bool:
+    """Whether a base class from outside the package has a member of this name, and may call it."""
+    *owners, member = name.qualified_name.split(".")
+    kind = operator.attrgetter(".".join(owners))(importlib.import_module(name.module))
+    return any(member in vars(base) for base in kind.__mro__ if not base.__module__.startswith("tradetui"))
+
+
+def names_used_by_nothing(modules: Mapping[str, str], surface: Collection[str]) -> set[PublicName]:
+    """The public names of these modules (source by name) that none of them uses, nor the library's surface holds."""
+    trees = {module: ast.parse(source) for module, source in modules.items()}
+    used = {use for tree in trees.values() for use in uses(tree)}
+    unused: set[PublicName] = set()
+    for module, tree in trees.items():
+        for name in definitions(tree, module):
+            *owners, own_name = name.qualified_name.split(".")
+            exported = (owners[0] if owners else own_name) in surface
+            if not exported and (own_name, True) not in used and (owners or (own_name, False) not in used):
+                unused.add(name)
+    return unused
+
+
+def sources() -> dict[str, str]:
+    """The modules of the package and their text."""
+    files = sorted((ROOT / "tradetui").rglob("*.py"))
+    modules = (".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files)
+    return {module: file.read_text(encoding="utf-8") for module, file in zip(modules, files, strict=True)}
+
+
+def test_every_public_name_is_used() -> None:
+    unused = {
+        name.qualified_name
+        for name in names_used_by_nothing(sources(), tradetui.exchange.__all__)
+        if not name.qualified_name.rpartition(".")[2].startswith(CALLED_BY_NAME)
+        and not ("." in name.qualified_name and overrides_a_name_of_a_library(name))
+    }
+    assert unused - USED_FROM_OUTSIDE.keys() == set(), "used by tests alone, or by nothing: delete it"
+    assert USED_FROM_OUTSIDE.keys() - unused == set(), "used by the package: take it off the list"
+
+
+def test_a_name_that_nothing_uses_is_found() -> None:
+    first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ..."
+    second = "from first import b, C\nb()\nd = C().e"
+    unused = names_used_by_nothing({"first": first, "second": second}, surface=())
+    assert unused == {PublicName("first", "a"), PublicName("first", "C.d")}
+    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C")) == set()

@@ -32,42 +32,47 @@ REQUIRED_BY_MODE = {(5, "size")}
 
 # Words of replies: endpoint, field -> the vocabulary that holds them.
 REPLY_WORDS: dict[tuple[int, str], type[StrEnum]] = {
-    (1, "permissions"): v.CopyPermission,
     (2, "permList"): v.VirtualPermission,
     (3, "tradeScope"): v.TradeScope,
     (4, "type"): v.TransferType,
-    (4, "subType"): v.TransferSubType,
     (4, "status"): v.TransferStatus,
     (6, "planType"): v.PlanType,
     (6, "planStatus"): v.PlanStatus,
-    (6, "triggerType"): v.TriggerType,
     (6, "side"): v.Side,
     (6, "posSide"): v.PositionSide,
     (6, "marginMode"): v.MarginMode,
-    (6, "enterPointSource"): v.EnterPoint,
     (6, "tradeSide"): v.TradeSide,
     (6, "posMode"): v.PositionMode,
-    (6, "orderType"): v.OrderType,
-    (6, "stopSurplusTriggerType"): v.TriggerType,
-    (6, "stopLossTriggerType"): v.TriggerType,
     (7, "assetMode"): v.AssetMode,
-    (8, "status"): v.SubaccountStatus,
-    (8, "permList"): v.BrokerPermission,
     (12, "status"): v.OrderStatus,
     (12, "side"): v.Side,
-    (12, "force"): v.Force,
     (12, "posSide"): v.PositionSide,
     (12, "marginMode"): v.MarginMode,
-    (12, "enterPointSource"): v.EnterPoint,
     (12, "tradeSide"): v.TradeSide,
     (12, "posMode"): v.PositionMode,
-    (12, "orderType"): v.OrderType,
     (12, "orderSource"): v.OrderSource,
     (13, "side"): v.Side,
-    (13, "enterPointSource"): v.EnterPoint,
     (13, "tradeSide"): v.TradeSide,
     (13, "posMode"): v.PositionMode,
     (13, "tradeScope"): v.TradeScope,
+}
+
+# Words of replies that decide nothing: shown as they came, held by no vocabulary.
+SHOWN_AS_THEY_CAME = {
+    (1, "permissions"),
+    (4, "subType"),
+    (6, "triggerType"),
+    (6, "enterPointSource"),
+    (6, "orderType"),
+    (6, "stopSurplusTriggerType"),
+    (6, "stopLossTriggerType"),
+    (8, "status"),
+    (8, "permList"),
+    (12, "force"),
+    (12, "enterPointSource"),
+    (12, "orderType"),
+    (12, "reduceOnly"),
+    (13, "enterPointSource"),
 }
 
 # Words the vocabularies hold beyond the tables: from requests, from prose, or from the live exchange.
@@ -78,7 +83,6 @@ BEYOND: dict[type[StrEnum], set[str]] = {
 }
 
 STATES: dict[str, type[StrEnum]] = {
-    "Broker sub-account status (status)": v.SubaccountStatus,
     "Futures pending order status (status)": v.OrderStatus,
     "Historical trigger order status (planStatus)": v.PlanStatus,
     "Sub-account deposit/withdrawal status (status)": v.TransferStatus,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.wire.whole_reply import read_reply
 from tradetui.wire.catalogue import Endpoint, endpoint
-from tradetui.wire.reply import Reply, read_reply
+from tradetui.wire.reply import Reply
 
 FEE = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.0123"}
 

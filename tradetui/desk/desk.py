@@ -145,11 +145,6 @@ class Desk:
         return self.storage.trouble
 
     @property
-    def position_source(self) -> str | None:
-        """`reported` or `fills`, None until the exchange has said."""
-        return self.positions_reader.source
-
-    @property
     def live_stops(self) -> Snapshot[ProductRow[TriggerOrder]] | None:
         """Trigger orders that still wait, newest first; None where the exchange does not tell them."""
         return self._live_stops if self.triggers_reader.live_known else None

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableReply,
     )
-    from tradetui.exchange.rate_limit.limiter import Priority
+    from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget, Priority
+    from tradetui.exchange.rate_limit.shared import SharedBudget
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
+    from tradetui.exchange.transport.transport import Timeouts
 
 __all__ = [
     "AuthenticationFailed",
@@ -37,7 +39,9 @@ __all__ = [
     "ExchangeReader",
     "InvalidProxy",
     "InvalidRequest",
+    "LocalBudget",
     "LoopClock",
+    "NoBudget",
     "NotSent",
     "OutcomeUnknown",
     "PermissionRefused",
@@ -45,7 +49,9 @@ __all__ = [
     "Proxy",
     "RateLimited",
     "Rejected",
+    "SharedBudget",
     "SystemClock",
+    "Timeouts",
     "TradingClient",
     "UnifiedAccount",
     "Unreachable",
@@ -57,7 +63,11 @@ _HOMES = {
     "Credentials": "credentials",
     "ExchangeClient": "client",
     "ExchangeReader": "client",
+    "LocalBudget": "rate_limit.limiter",
+    "NoBudget": "rate_limit.limiter",
     "Priority": "rate_limit.limiter",
+    "SharedBudget": "rate_limit.shared",
+    "Timeouts": "transport.transport",
     "InvalidProxy": "transport.proxy",
     "LoopClock": "clock",
     "Proxy": "transport.proxy",

@@ -21,16 +21,6 @@ def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decim
     return amount / price if product_type.is_coin_margined else amount
 
 
-def entry_from_profit(
-    product_type: ProductType, *, long: bool, size: Decimal, price: Decimal, profit: Decimal
-) -> Decimal | None:
-    """The average entry a close reveals by its profit; None where the size is nothing."""
-    if size <= 0:
-        return None
-    moved = profit * price / size if product_type.is_coin_margined else profit / size
-    return price - moved if long else price + moved
-
-
 def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) -> Decimal:
     """The average entry after adding to a leg, weighted by size.
 

@@ -109,11 +109,6 @@ class ReversalPlan:
             return f"{side} = the {self.leg.lower()} position that is held"
         return f"{side} = the order that closes the {self.leg.lower()} position"
 
-    @property
-    def most_traded(self) -> Decimal:
-        """The largest amount any result trades."""
-        return max(result.traded for result in self.results)
-
     def request_fields(self) -> Mapping[str, Any]:
         """The request's fields exactly as sent."""
         return self.request.values()

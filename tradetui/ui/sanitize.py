@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.text import Text
 from textual.app import App
 from textual.content import Content
 from textual.notifications import SeverityLevel
@@ -15,11 +14,6 @@ from tradetui.wire.text.sanitize import scrub
 def sanitized(text: object) -> Content:
     """Any text as content without markup, line by line free of control characters."""
     return Content("\n".join(scrub(line) for line in str(text).split("\n")))
-
-
-def rich_plain(text: object, style: str = "") -> Text:
-    """The same for places that take rich text."""
-    return Text(scrub(str(text)), style=style, no_wrap=True, end="")
 
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:

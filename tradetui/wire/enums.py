@@ -91,22 +91,6 @@ class MarginMode(StrEnum):
         return None
 
 
-class OrderType(StrEnum):
-    """How an order is priced."""
-
-    LIMIT = "limit"
-    MARKET = "market"
-
-
-class Force(StrEnum):
-    """How long an order stands."""
-
-    IOC = "ioc"
-    FOK = "fok"
-    GTC = "gtc"
-    POST_ONLY = "post_only"
-
-
 class OrderStatus(StrEnum):
     """State of a futures order; the interface lists the first two, order detail tells the others too."""
 
@@ -147,16 +131,6 @@ class OrderSource(StrEnum):
     POS_LOSS_MARKET = "pos_loss_market"
 
 
-class EnterPoint(StrEnum):
-    """Where an order was entered; SYS is usually a forced liquidation."""
-
-    WEB = "WEB"
-    API = "API"
-    SYS = "SYS"
-    ANDROID = "ANDROID"
-    IOS = "IOS"
-
-
 class PlanType(StrEnum):
     """Kind of a trigger order; rows of `profit_loss` carry one of the five after it."""
 
@@ -182,13 +156,6 @@ class PlanStatus(StrEnum):
     EXECUTING = "executing"
 
 
-class TriggerType(StrEnum):
-    """The price a trigger watches."""
-
-    FILL_PRICE = "fill_price"
-    MARK_PRICE = "mark_price"
-
-
 class AssetMode(StrEnum):
     """Whether one asset or several stand behind the margin."""
 
@@ -210,28 +177,12 @@ class TransferType(StrEnum):
     WITHDRAWAL = "withdrawl"
 
 
-class TransferSubType(StrEnum):
-    """How a deposit or withdrawal went."""
-
-    ONCHAIN = "onchain"
-    INTERNAL = "internal"
-    FAST = "fast"
-
-
 class TransferStatus(StrEnum):
     """State of a deposit or withdrawal."""
 
     PENDING = "pending"
     FAIL = "fail"
     SUCCESS = "success"
-
-
-class SubaccountStatus(StrEnum):
-    """State of a broker's sub-account."""
-
-    NORMAL = "normal"
-    FREEZE = "freeze"
-    DEL = "del"
 
 
 class GroupType(StrEnum):
@@ -274,13 +225,6 @@ class BusinessType(StrEnum):
 LIVE_BUSINESS_TYPES = {kind.value: kind.name for kind in BusinessType}
 
 
-class CopyPermission(StrEnum):
-    """Permissions of a copy-trading key."""
-
-    CONTRACT_TRADE = "contract_trade"
-    COPYTRADING_TRADE = "copytrading_trade"
-
-
 class VirtualPermission(StrEnum):
     """Permissions of a virtual sub-account's key."""
 
@@ -288,14 +232,3 @@ class VirtualPermission(StrEnum):
     MARGIN_TRADE = "margin_trade"
     CONTRACT_TRADE = "contract_trade"
     READ = "read"
-
-
-class BrokerPermission(StrEnum):
-    """Permissions of a broker's sub-account."""
-
-    WITHDRAW = "withdraw"
-    TRANSFER = "transfer"
-    SPOT_TRADE = "spot_trade"
-    CONTRACT_TRADE = "contract_trade"
-    READ = "read"
-    DEPOSIT = "deposit"

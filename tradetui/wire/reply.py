@@ -27,14 +27,6 @@ class UnreadableBody(Exception):
     """A body that is not a reply of the exchange; the message says what it is instead."""
 
 
-class RefusedReply(Exception):
-    """A reply whose code is not success, met where rows were asked for."""
-
-    def __init__(self, envelope: Envelope) -> None:
-        super().__init__(f"{envelope.code} {envelope.msg}".strip())
-        self.envelope = envelope
-
-
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """Code, message and time of a reply, with its payload still unread."""
@@ -104,14 +96,6 @@ def read_envelope(body: bytes) -> Envelope:
     return Envelope(
         str(code), msg if isinstance(msg, str) else "", _milliseconds(value.get("requestTime")), value.get("data")
     )
-
-
-def read_reply(endpoint: Endpoint, body: bytes) -> Reply[Any]:
-    """The rows of a successful reply; raises UnreadableBody, or RefusedReply when the exchange says no."""
-    envelope = read_envelope(body)
-    if not envelope.ok:
-        raise RefusedReply(envelope)
-    return read_data(endpoint, envelope)
 
 
 def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:

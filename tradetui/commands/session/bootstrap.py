@@ -6,7 +6,6 @@ import argparse
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 from urllib.parse import quote
@@ -204,10 +203,3 @@ def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocat
     """Where the intents of an account are kept; profiles of one account share it."""
     key_stand_in = stand_in(credentials_of(loaded).api_key)
     return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
-
-
-def journal_file(loaded: LoadedProfile, identity: AccountIdentity) -> Path:
-    """The file of that journal."""
-    file = journal_of(loaded, identity).file
-    assert file is not None  # a profile always has a data directory
-    return file

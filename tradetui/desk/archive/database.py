@@ -209,23 +209,6 @@ class Archive:
             for time, ordinal, product_type, body in cursor
         ]
 
-    def rank(self, selection: Selection[RecordT], key: str, *, newest: bool = True) -> int | None:
-        """How many rows stand before the row of a key; None where it is not kept or not selected."""
-        product_type, _, id_ = key.partition("|")
-        where, values = selection.where()
-        order_of_key = self._connection.execute(
-            f"SELECT time, ordinal, product_type FROM record WHERE {where} AND product_type = ? AND id = ?",
-            [*values, product_type, id_],
-        ).fetchone()
-        if order_of_key is None:
-            return None
-        way = ">" if newest else "<"
-        before: int = self._connection.execute(
-            f"SELECT count(*) FROM record WHERE {where} AND (time, ordinal, product_type) {way} (?, ?, ?)",
-            [*values, *order_of_key],
-        ).fetchone()[0]
-        return before
-
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

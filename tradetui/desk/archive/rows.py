@@ -48,10 +48,6 @@ class ArchiveRows(Generic[RecordT]):
         self._loading: dict[int, asyncio.Task[None]] = {}
         self._narrowing: asyncio.Task[None] | None = None
 
-    def view(self, selection: Selection[RecordT], *, newest: bool = True) -> ArchiveRows[RecordT]:
-        """The same archive, other rows or the other direction; to be refreshed before it shows anything."""
-        return ArchiveRows(self._archive, self._disk, selection, newest=newest, changed=self._changed)
-
     async def refresh(self) -> None:
         """Count again and forget the pages: rows may have come in."""
         count = await self._disk.run(self._archive.count, self.selection)
@@ -98,12 +94,8 @@ class ArchiveRows(Generic[RecordT]):
         return None if row is None else row.key
 
     def index_of(self, key: str) -> int | None:
-        """The place of a row that is in memory; `locate` finds any."""
+        """The place of a row that is in memory."""
         return self._places.get(key)
-
-    async def locate(self, key: str) -> int | None:
-        """The place of a row wherever it is; None where it is not among these."""
-        return await self._disk.run(self._archive.rank, self.selection, key, newest=self.newest)
 
     async def settled(self) -> None:
         """Wait for the pages being read."""

@@ -42,10 +42,6 @@ class Order:
     preset_stop_loss: Decimal | None = None
 
     @property
-    def rests(self) -> bool:
-        return self.state in ("live", "partially_filled")
-
-    @property
     def leg(self) -> str:
         """The leg it works on: in hedge mode side names it, in one-way mode there is one net."""
         if self.mode == ONE_WAY:

@@ -1,6 +1,5 @@
 """The fee detail of a fill: an object on spot, a list of objects on futures."""
 
-from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import Figure
 from tradetui.wire.replies.record import Record
 
@@ -12,8 +11,3 @@ class FeeDetail(Record):
     fee_coin: str | None = None
     total_deduction_fee: Figure | None = None
     total_fee: Figure | None = None
-
-    @property
-    def is_discounted(self) -> bool:
-        """Whether a discount applied."""
-        return same(self.deduction, "yes")

@@ -157,11 +157,6 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     preset_stop_surplus_price: Decimal | None = None
     preset_stop_loss_price: Decimal | None = None
 
-    @property
-    def is_reduce_only(self) -> bool:
-        """Whether the order can only make a position smaller."""
-        return same(self.reduce_only, "yes") or same(self.reduce_only, "true")
-
 
 class FuturesFill(Record, Sided, InPositionMode):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""

@@ -1,6 +1,5 @@
 """Futures rows beyond the interface: positions, order detail, account settings, contracts, ticker."""
 
-from decimal import Decimal
 from typing import ClassVar
 
 from pydantic import Field
@@ -166,13 +165,6 @@ class Contract(Record):
     def trades(self) -> bool | None:
         """Whether orders are taken; None where the exchange does not say."""
         return None if self.symbol_status is None else same(self.symbol_status, "normal")
-
-    @property
-    def price_step(self) -> Decimal | None:
-        """The smallest step of a price: `priceEndStep` units of the last of `pricePlace` digits."""
-        if self.price_place is None:
-            return None
-        return (self.price_end_step or Decimal(1)).scaleb(-self.price_place)
 
 
 class Ticker(Record):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import SecretStr
@@ -285,13 +284,6 @@ class Addresses(Listed):
             if "/" in entry:
                 raise self.refused(entry, f"{entry} is a network: give single addresses.") from None
             raise self.refused(entry, "Give addresses such as 203.0.113.7 or 2001:db8::1.") from None
-
-
-class Form(StrEnum):
-    """Where a request's parameters go."""
-
-    QUERY = "query"
-    BODY = "body"
 
 
 def _whole(parameter: Parameter, value: object) -> int:
