@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,6 +20,18 @@ CURSOR_CELL: Final = "table--cursor-cell"
 CLASSES: Final = frozenset(
     {HEADER, CURSOR, CURSOR_CELL, *(f"table--{tone}" for tone in Tone if tone is not Tone.PLAIN)}
 )
+
+
+class Line(NamedTuple):
+    """Everything a line of rows depends on: where two of these are equal, the line looks the same.
+
+    `texts` is None where there is no row, or where the row is not there yet.
+    """
+
+    is_row: bool
+    has_cursor: bool = False
+    texts: tuple[str, ...] | None = None
+    tones: tuple[Tone, ...] = ()
 
 
 class TableLines:
@@ -45,13 +56,15 @@ class TableLines:
             segments.append(Segment(" " * GAP, style))
         return Strip(segments)
 
-    def row(self, texts: Sequence[str], tones: Sequence[Tone], marked: int | None, width: int) -> Strip:
+    def row(self, line: Line, marked: int | None, width: int) -> Strip:
         """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
+        if line.texts is None:
+            return Strip([Segment(PLACEHOLDER, self.style("" if marked is None else CURSOR))])
         base = self.style("") if marked is None else self.style(CURSOR)
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.
         pending, pending_style = "", base
-        for column_index, (text, tone) in enumerate(zip(texts, tones, strict=True)):
+        for column_index, (text, tone) in enumerate(zip(line.texts, line.tones, strict=True)):
             style = base
             if marked is None:
                 style = base if tone is Tone.PLAIN else self._toned(tone)
@@ -64,10 +77,6 @@ class TableLines:
             pending += text + " " * GAP
         segments.append(Segment(pending, pending_style))
         return Strip(segments, width)
-
-    def placeholder(self, marked: bool) -> Strip:
-        """A row that is not there yet."""
-        return Strip([Segment(PLACEHOLDER, self.style(CURSOR if marked else ""))])
 
     def style(self, name: str) -> Style:
         """The style of a component class; of the widget itself for none."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
-from typing import ClassVar, Generic, NamedTuple, Never
+from typing import ClassVar, Generic, Never
 
 from rich.style import Style
 from textual import events
@@ -25,33 +25,13 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.columns import UTC_ZONE, Column, Tone
+from tradetui.desk.tables.columns import UTC_ZONE, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, TableLines
+from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.ui.table.standing import Standing, nearest_top, standing_of
 from tradetui.wire.text.sanitize import scrub
-
-
-class _Standing(NamedTuple):
-    """The first row shown, the row that is to keep its line with that line, and whether the cursor was in sight."""
-
-    top: int
-    key: str | None
-    line: int
-    in_sight: bool
-
-
-class _Line(NamedTuple):
-    """Everything a line of rows depends on: where two of these are equal, the line looks the same.
-
-    `texts` is None where there is no row, or where the row is not there yet.
-    """
-
-    is_row: bool
-    has_cursor: bool = False
-    texts: tuple[str, ...] | None = None
-    tones: tuple[Tone, ...] = ()
 
 
 class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
@@ -111,7 +91,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self.vanished: RowT_co | None = None
         """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
         # What each line of the screen showed when it was last drawn.
-        self._drawn: dict[int, _Line] = {}
+        self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
         self._header: Strip | None = None
         self._widening = False
@@ -256,13 +236,9 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         """Rows that fit under the header."""
         return max(1, self.scrollable_content_region.height - 1)
 
-    def _nearest_top(self, top: int) -> int:
-        """The first row to be shown so that the cursor is in sight, as near as can be to the one asked for."""
-        return min(max(top, self._cursor - self._room + 1), self._cursor)
-
     def _into_sight(self) -> None:
         top = int(self.scroll_offset.y)
-        nearest = self._nearest_top(top)
+        nearest = nearest_top(top, self._cursor, self._room)
         if nearest != top:
             self.scroll_to(y=nearest, animate=False)
 
@@ -360,12 +336,9 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self.call_later(self._widen)
         if not line.is_row:
             return Strip.blank(width, self._lines.style(""))
-        marked = row_index == self._cursor and self.has_focus
-        if line.texts is None:
-            strip = self._lines.placeholder(marked)
-        else:
-            strip = self._lines.row(line.texts, line.tones, self._column if marked else None, self._cells.width)
-        return self._in_window(strip, left, width, self._lines.style(CURSOR if marked else ""))
+        marked = self._column if row_index == self._cursor and self.has_focus else None
+        strip = self._lines.row(line, marked, self._cells.width)
+        return self._in_window(strip, left, width, self._lines.style("" if marked is None else CURSOR))
 
     def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
         # The scroll bar covers the last cell where there is one.
@@ -375,18 +348,19 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             part = Strip.join([Strip.blank(first - left, style), part])
         return part.extend_cell_length(width, style)
 
-    def _line_of(self, row_index: int) -> _Line:
+    def _line_of(self, row_index: int) -> Line:
         record = self._view.row(row_index) if row_index < self._view.count else None
         if record is None:
-            return _Line(is_row=row_index < self._view.count)
+            return Line(is_row=row_index < self._view.count)
         drawn = self._cells.of(self._view.key(row_index) or "", record)
-        return _Line(True, row_index == self._cursor, drawn.texts, drawn.tones)
+        return Line(True, row_index == self._cursor, drawn.texts, drawn.tones)
 
     # Change
 
     def _show_anew(self, *, repaint: bool = False, into_sight: bool = False) -> None:
         """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different."""
-        stood, record = self._standing(), self.cursor_record
+        stood = standing_of(self._view, int(self.scroll_offset.y), self._cursor, self._cursor_key, self._room)
+        record = self.cursor_record
         self._view = self._narrowing.view_of(self._source)
         count = self._view.count
         row_index = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
@@ -404,23 +378,12 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self._header = None
             self.refresh()
 
-    def _standing(self) -> _Standing:
-        """How the screen stands before a change: at the top one wants to see what comes in there."""
-        top = int(self.scroll_offset.y)
-        in_sight = top <= self._cursor < top + self._room
-        if top == 0:
-            return _Standing(0, None, 0, in_sight)
-        if in_sight:
-            return _Standing(top, self._cursor_key, self._cursor - top, True)
-        return _Standing(top, self._view.key(top) if top < self._view.count else None, 0, False)
-
-    def _scroll_after(self, stood: _Standing, *, into_sight: bool) -> None:
+    def _scroll_after(self, stood: Standing, *, into_sight: bool) -> None:
         if not self.size:
             return
-        row_index = self._view.index_of(stood.key) if stood.key is not None else None
-        top = stood.top if row_index is None else row_index - stood.line
+        top = stood.top_in(self._view)
         if into_sight or (self.has_focus and stood.in_sight):
-            top = self._nearest_top(top)
+            top = nearest_top(top, self._cursor, self._room)
         top = max(0, min(top, self._view.count - self._room))
         if top != stood.top:
             # Not `scroll_to`, which repaints every line: most of them look as they did.
