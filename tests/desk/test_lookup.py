@@ -279,7 +279,7 @@ async def test_the_email_of_a_sub_account() -> None:
     lookup = stage.begin("email", subUid="4200000002")
     await read_on(lookup)
     assert lookup.state is LookupState.COMPLETE
-    assert lookup.rows.row(0).subaccount_email == "desk2@broker.example"
+    assert lookup.rows.row(0).received["subaccountEmail"] == "desk2@broker.example"
     unknown = stage.begin("email", subUid="1")
     await read_on(unknown)
     assert unknown.error is not None
@@ -323,7 +323,7 @@ async def test_a_new_lookup_ends_the_one_before_it() -> None:
     assert first.state is LookupState.STOPPED
     assert stage.lookups.begun("spot-fills") is second
     await read_on(second)
-    assert {second.rows.row(place).symbol for place in range(second.rows.count)} == {"BTCUSDT"}
+    assert {second.rows.row(place).received["symbol"] for place in range(second.rows.count)} == {"BTCUSDT"}
     await stage.lookups.stop()
 
 

@@ -16,7 +16,6 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 
@@ -34,18 +33,13 @@ HOSTILE = (
     "[link=https://evil.example]x[/link]",
     "[bold red]markup",
 )
-ENDPOINTS = {
-    "accounts": "futures.accounts",
-    "orders": "futures.pending_orders",
-    "fills": "futures.fills",
-    "triggers": "futures.triggers",
-}
+PANEL_NAMES = ("accounts", "orders", "fills", "triggers")
 NUMBERS = {"size", "price", "baseVolume", "accountEquity", "cTime", "uTime"}
 
 
-def hostile_record(panel: str, text: str, number: int) -> ProductRow:
+def hostile_record(panel: str, text: str, number: int) -> ProductRow[Record]:
     """A record of a panel with the text in every text field, unknown ones and broken numbers included."""
-    row = CATALOGUE[ENDPOINTS[panel]].row
+    row = TABLES[panel].endpoint.row
     values: dict[str, Any] = {}
     for name in row.names():
         values[name] = "1793491200000" if name in ("cTime", "uTime") else "1" if name in NUMBERS else text
@@ -59,7 +53,7 @@ def hostile_record(panel: str, text: str, number: int) -> ProductRow:
     return ProductRow(ProductType.USDT_FUTURES, record)
 
 
-def hostile_rows(panel: str) -> MemoryRows:
+def hostile_rows(panel: str) -> MemoryRows[ProductRow[Record]]:
     rows = [hostile_record(panel, text, number) for number, text in enumerate(HOSTILE)]
     return MemoryRows(rows, [row.key for row in rows], 1)
 
@@ -71,7 +65,9 @@ class HostileApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tables: Mapping[str, RecordTable] = {name: RecordTable(TABLES[name].columns) for name in ENDPOINTS}
+        self.tables: Mapping[str, RecordTable[object]] = {
+            name: RecordTable(TABLES[name].columns) for name in PANEL_NAMES
+        }
 
     def compose(self) -> ComposeResult:
         yield from self.tables.values()
@@ -84,8 +80,8 @@ class HostileApp(App[None]):
             table.set_source(hostile_rows(name))
         for text in HOSTILE:
             notify(self, text)
-        record = self.tables["fills"].cursor_record
-        self.push_screen(DetailScreen("x", record.key, record, UTC))
+        row = hostile_record("fills", HOSTILE[0], 0)
+        self.push_screen(DetailScreen("x", row.key, row, UTC))
         self.call_after_refresh(self.pop_screen)
 
 

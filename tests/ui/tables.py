@@ -96,7 +96,7 @@ class Repaints:
     def __init__(self, app: TableApp, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lines: list[int] = []
 
-        def refresh(*regions: Region, **options: object) -> RecordTable:
+        def refresh(*regions: Region, **options: object) -> RecordTable[Any]:
             self.lines.extend([region.y for region in regions] or [-1])
             return app.table
 

@@ -377,7 +377,7 @@ async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: P
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("tab", "enter")
         await pilot.pause()
-        assert stage.app.screen is review
+        assert stage.app.screen_stack[-1] is review
         assert "L unlocks it" not in words(stage)
         await pilot.press("escape")
         await pilot.pause()
@@ -687,7 +687,7 @@ async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
         await pilot.pause()
         assert PASSPHRASE not in screen_text(second.app)
         await pilot.press("q")
-        assert second.app.screen is second.app.main
+        assert second.app.screen_stack[-1] is second.app.main
 
 
 async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> None:

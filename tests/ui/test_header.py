@@ -16,6 +16,7 @@ from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.account_totals import Totals
+from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.alerts import Bell
@@ -156,7 +157,7 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
     stage = Stage()
     async with stage.running() as pilot:
 
-        async def hangs() -> Reading:
+        async def hangs() -> Reading[FeedRow]:
             await asyncio.Event().wait()
             raise AssertionError
 

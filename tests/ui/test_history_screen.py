@@ -60,7 +60,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         await pilot.press("g", "enter")
         assert isinstance(stage.app.screen, DetailScreen)
         await pilot.press("escape", "escape")
-        assert stage.app.screen is stage.app.main
+        assert stage.app.screen_stack[-1] is stage.app.main
 
 
 async def test_the_filter_looks_at_symbols() -> None:

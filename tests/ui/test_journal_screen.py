@@ -65,7 +65,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
         ):
             assert words in shown, words
         await pilot.press("escape", "escape")
-        assert stage.app.screen is stage.app.main
+        assert stage.app.screen_stack[-1] is stage.app.main
 
 
 async def test_only_an_unknown_outcome_can_be_released() -> None:

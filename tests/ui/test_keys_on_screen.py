@@ -243,7 +243,7 @@ async def test_help_and_back() -> None:
             await pilot.press(key)
             assert isinstance(stage.app.screen, HelpDialog)
             await pilot.press("escape")
-            assert stage.app.screen is stage.app.main
+            assert stage.app.screen_stack[-1] is stage.app.main
 
 
 async def test_palette_runs_an_action() -> None:

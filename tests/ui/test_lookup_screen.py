@@ -23,6 +23,7 @@ from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.preferences import TableChoice
 from tradetui.ui.screenshot import screen_text
+from tradetui.wire.replies.record import Record
 
 pytestmark = pytest.mark.looptime
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
@@ -35,7 +36,7 @@ async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = F
     await settle(pilot)
     screen = stage.app.lookup
     assert isinstance(screen, LookupScreen)
-    assert screen.kind.table == table
+    assert screen.kind.name == table
     assert isinstance(stage.app.screen, FilterForm if form else LookupScreen)
     return screen
 
@@ -64,9 +65,18 @@ def said(stage: Stage) -> str:
     return [each.message for each in stage.app._notifications][-1]
 
 
-def ids(screen: LookupScreen) -> list[str]:
+def texts_of(stage: Stage) -> dict[str, str]:
+    assert isinstance(stage.app.screen, FilterForm)
+    return stage.app.screen.texts
+
+
+def records(screen: LookupScreen) -> list[Record]:
     rows = screen.rows_table.rows
-    return [str(rows.row(place).received[IDS[screen.kind.table]]) for place in range(rows.count)]
+    return [record for index in range(rows.count) if (record := rows.row(index)) is not None]
+
+
+def ids(screen: LookupScreen) -> list[str]:
+    return [str(record.received[IDS[screen.kind.name]]) for record in records(screen)]
 
 
 def book(stage: Stage, table: str) -> list[dict[str, Any]]:
@@ -245,7 +255,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         await settle(pilot, 3)
         totals = screen.totals_table.rows
         assert screen.lookup is not None
-        assert {totals.row(place).coin for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
+        assert {totals.key(place) for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
         titles = [column.title for column in screen.totals_table.columns]
         assert titles[:5] == ["Coin", "Rows", "Bought", "Sold", "Fees"]
         assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
@@ -261,7 +271,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         assert not screen.query_one("#totals").display
         await pilot.press("escape")
         assert screen.query_one("#totals").display
-        assert stage.app.screen is screen
+        assert stage.app.screen_stack[-1] is screen
 
 
 async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
@@ -283,11 +293,11 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         await typed(stage, pilot, "endTime", "1d")
         assert problem(stage, "endTime").startswith("endTime: at most 90 days after startTime; given: 99.0 days.")
         await typed(stage, pilot, "startTime", "60d")
-        assert {problem(stage, each) for each in form.texts} == {""}
+        assert {problem(stage, each) for each in texts_of(stage)} == {""}
         assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
         await pilot.press("enter")
         await settle(pilot)
-        assert stage.app.screen is screen
+        assert stage.app.screen_stack[-1] is screen
         now = stage.clock.wall_ms()
         expected = [
             row["billId"]
@@ -373,11 +383,11 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
         assert "Reads 2026-05-03 12:00 to 2026-08-01 12:00 UTC, in 13 requests." in screen_text(stage.app)
         stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
         await pilot.press("enter")
-        seen = []
+        seen: list[float] = []
         for _ in range(60):
             await settle(pilot, 0.5)
             assert screen.lookup is not None
-            seen.append(screen.lookup.part)
+            seen.append(screen.lookup.part or 0.0)
             if screen.lookup.state is LookupState.COMPLETE:
                 break
             assert "%" in screen_text(stage.app)
@@ -403,8 +413,7 @@ async def test_transfers_of_one_type(word: str) -> None:
             stage.app.screen.query_one(f"#field-{field}", Input).value = text
         await pilot.press("enter")
         await settle(pilot, 4)
-        rows = screen.rows_table.rows
-        kinds = {rows.row(place).type for place in range(rows.count)}
+        kinds = {record.received["type"] for record in records(screen)}
         assert kinds == {"deposit" if word == "deposit" else "withdrawl"}
 
 
@@ -412,14 +421,14 @@ async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> 
     stage = Stage("broker")
     async with stage.running((120, 36)) as pilot:
         transfers = await opened(stage, pilot, "transfers")
-        uid = transfers.rows_table.cursor_record.uid
+        uid = str(records(transfers)[0].received["uid"])
         screen = await opened(stage, pilot, "email", form=True)
         form = stage.app.screen
         assert isinstance(form, FilterForm)
         assert form.texts == {"subUid": uid}
         await pilot.press("enter")
         await settle(pilot)
-        assert screen.rows_table.cursor_record.sub_uid == uid
+        assert [record.key for record in records(screen)] == [uid]
         assert f"desk{uid[-1]}@broker.example" in screen_text(stage.app)
 
 
@@ -538,11 +547,12 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         await pilot.press("right", "right", "s")
         assert table.sort is not None
         assert table.sort.column == "side"
-        assert [table.rows.row(0).side, table.rows.row(table.shown - 1).side] == ["buy", "sell"]
+        sides = [record.received["side"] for record in records(screen)]
+        assert [sides[0], sides[-1]] == ["buy", "sell"]
         await pilot.press("S")
-        assert table.rows.row(0).side == "sell"
+        assert records(screen)[0].received["side"] == "sell"
         await pilot.press("s", "slash", *"sol", "enter")
-        assert {table.rows.row(place).symbol for place in range(table.shown)} == {"SOLUSDT"}
+        assert {record.received["symbol"] for record in records(screen)} == {"SOLUSDT"}
         assert f"{table.shown}/100 /sol" in str(screen.query_one("#records").border_title)
         await pilot.press("enter")
         detail = stage.app.screen
@@ -620,7 +630,7 @@ async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> N
         await pilot.pause()
         assert isinstance(stage.app.screen, FilterForm)
         await pilot.press("tab", "tab", "escape")
-        assert stage.app.screen is screen
+        assert stage.app.screen_stack[-1] is screen
         await pilot.resize_terminal(120, 36)
         await settle(pilot)
         assert screen.query_one("#totals").display

@@ -226,7 +226,8 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize(("rows", "words"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
 async def test_what_was_written_is_counted_in_words(rows: int, words: str, tmp_path: Path) -> None:
-    stage, told, path = Stage(), [], tmp_path / "orders.csv"
+    told: list[str | None] = []
+    stage, path = Stage(), tmp_path / "orders.csv"
     async with stage.running() as pilot:
         stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), told.append)
         await pilot.pause()

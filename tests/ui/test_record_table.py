@@ -112,11 +112,11 @@ class Million:
         place = int(key[1:])
         return self.count - 1 - place if self._reverse else place
 
-    def ordered(self, sort: Sort | None, pattern: str) -> RowSource:
+    def ordered(self, sort: Sort | None, pattern: str) -> RowSource[Row]:
         self.asked.append((sort, pattern))
         return Million(reverse=sort is not None and sort.reverse)
 
-    def whole(self) -> RowSource:
+    def whole(self) -> RowSource[Row]:
         return self
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -63,7 +64,10 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
             return str(dialog.query_one("#body", Static).render())
 
     assert "sent through" not in await body_text()
-    route = {"proxy": "socks5://127.0.0.1:1080 (from the profile)", "ca_file": "/etc/own.pem (from SSL_CERT_FILE)"}
+    route: dict[str, Any] = {
+        "proxy": "socks5://127.0.0.1:1080 (from the profile)",
+        "ca_file": "/etc/own.pem (from SSL_CERT_FILE)",
+    }
     monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
     text = await body_text()
     for words in ("sent through", "certificates", *route.values()):

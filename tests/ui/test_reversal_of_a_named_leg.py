@@ -30,7 +30,7 @@ async def typed(stage: Stage, pilot: Pilot[None], name: str) -> None:
 async def test_one_way_refuses_the_side_that_is_not_held_by_name() -> None:
     stage = Stage("one-way")
     async with stage.running((120, 36)) as pilot:
-        held = next(row for row in stage.desk.feeds["positions"].snapshot.rows)
+        held = next(row for row in stage.desk.positions.snapshot.rows)
         other = "SHORT" if held.is_long else "LONG"
         await typed(stage, pilot, f"{held.symbol} {other}")
         dialog = stage.app.screen

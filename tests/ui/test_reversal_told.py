@@ -71,7 +71,8 @@ async def test_one_way_names_the_side_that_is_held() -> None:
     stage = Stage("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        held = stage.app.main.table.cursor_record
+        held = stage.app.main.positions_panel.table.cursor_record
+        assert held is not None
         leg = "LONG" if held.is_long else "SHORT"
         assert dialog._subject == f"{held.symbol} {leg}"
         assert f"REVERSE THE {leg} OF {held.symbol}" in words(stage)
@@ -83,8 +84,9 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await pilot.press("2", "down")
-        table = stage.app.main.table
+        table = stage.app.main.positions_panel.table
         gone, uid = table.cursor_record, stage.desk.settings.uid or ""
+        assert gone is not None
         book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
         leg = "long" if gone.is_long else "short"
         position = book.held(gone.symbol, leg)
@@ -269,10 +271,10 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("enter")
-        assert stage.app.screen is dialog and stage.desk.execution.locked, "Enter presses Cancel"
+        assert stage.app.screen_stack[-1] is dialog and stage.desk.execution.locked, "Enter presses Cancel"
         await pilot.press("L", "tab", "enter")
         await pilot.pause()
-        assert stage.app.screen is dialog and not stage.desk.execution.locked
+        assert stage.app.screen_stack[-1] is dialog and not stage.desk.execution.locked
         assert dialog.query_one("#typed").display
         await read_at_once(stage, pilot, dialog._subject)
         await confirm(pilot, dialog)

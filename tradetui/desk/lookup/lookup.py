@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Generic
 
 from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.desk.tables.row_source import KeyedT
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
+from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
@@ -40,12 +42,12 @@ class LookupState(StrEnum):
     FAILED = "failed"
 
 
-class LoadedRows:
+class LoadedRows(Generic[KeyedT]):
     """Rows as they were loaded, newest first; older ones are added at the end and none is ever taken away."""
 
     def __init__(self) -> None:
         self.generation = 0
-        self._rows: list[Any] = []
+        self._rows: list[KeyedT] = []
         self._places: dict[str, int] = {}
         self._keys: list[str] = []
 
@@ -54,7 +56,7 @@ class LoadedRows:
         """Rows there are."""
         return len(self._rows)
 
-    def row(self, index: int) -> Any:
+    def row(self, index: int) -> KeyedT:
         """The row at a place."""
         return self._rows[index]
 
@@ -66,9 +68,9 @@ class LoadedRows:
         """The place of the row of a key."""
         return self._places.get(key)
 
-    def add(self, rows: Sequence[Any]) -> list[Any]:
+    def add(self, rows: Sequence[KeyedT]) -> list[KeyedT]:
         """Add the rows that are not there yet; they are what is returned."""
-        fresh = []
+        fresh: list[KeyedT] = []
         for row in rows:
             if row.key not in self._places:
                 self._places[row.key] = len(self._rows)
@@ -86,9 +88,9 @@ class Lookup:
     state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
     """
 
-    def __init__(self, query: Query, walk: PageWalk[Any], heard: Heard = lambda _: None) -> None:
+    def __init__(self, query: Query, walk: PageWalk[Record], heard: Heard = lambda _: None) -> None:
         self.query = query
-        self.rows = LoadedRows()
+        self.rows = LoadedRows[Record]()
         self.state = LookupState.MORE
         self.error: FeedError | None = None
         self.undecodable_rows = 0
@@ -198,7 +200,7 @@ class Lookup:
             return LookupState.COMPLETE
         return LookupState.FULL if self._full else LookupState.MORE
 
-    def _take(self, reply: Reply[Any]) -> None:
+    def _take(self, reply: Reply[Record]) -> None:
         self._heard(None)
         fresh = self.rows.add(reply.rows)
         self.pages += 1

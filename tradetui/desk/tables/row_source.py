@@ -22,13 +22,17 @@ RowT_co = TypeVar("RowT_co", covariant=True)
 RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
-class FeedRow(Protocol):
-    """A row of a feed: it says what identifies it, and under which product type it was read."""
+class Keyed(Protocol):
+    """A row that says what identifies it."""
 
     @property
     def key(self) -> str:
-        """The row's identity among those of its feed."""
+        """The row's identity among those of its kind."""
         ...
+
+
+class FeedRow(Keyed, Protocol):
+    """A row of a feed: it also says under which product type it was read."""
 
     @property
     def product_type(self) -> ProductType:
@@ -36,6 +40,7 @@ class FeedRow(Protocol):
         ...
 
 
+KeyedT = TypeVar("KeyedT", bound=Keyed)
 FeedRowT = TypeVar("FeedRowT", bound=FeedRow)
 FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
