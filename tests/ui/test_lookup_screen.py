@@ -598,7 +598,7 @@ async def test_going_from_screen_to_screen_and_back() -> None:
         await pilot.press("enter")
         await settle(pilot)
         assert stage.app.lookup is not None
-        assert stage.app.lookup.kind.table == "convert"
+        assert stage.app.lookup.kind.name == "convert"
         await pilot.press("q")
         assert stage.app.screen is stage.app.main
         assert stage.app.is_running
