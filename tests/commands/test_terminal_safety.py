@@ -240,8 +240,8 @@ OTHERS = {
     "commands/process/console.py": "the one writer",
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
-    "ui/run_app.py": "what the screen says when it has gone, scrubbed",
-    "ui/terminal.py": "gives the terminal back as it was",
+    "ui/tty/run_app.py": "what the screen says when it has gone, scrubbed",
+    "ui/tty/terminal.py": "gives the terminal back as it was",
 }
 
 

@@ -16,8 +16,8 @@ from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.app import TradeApp
-from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.tty.run_app import run
 
 Message = MutableMapping[str, Any]
 KEPT = {"side", "holdSide", "posMode", "tradeSide", "planStatus", "status", "marginCoin", "code"}

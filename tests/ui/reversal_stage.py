@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.ui.virtual import Stage
 from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")
 NAMES = {"\t": "tab", "\r": "enter", "\x1b": "escape", " ": "space"}

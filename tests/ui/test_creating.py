@@ -27,7 +27,7 @@ from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.journal.release_dialog import ReleaseDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 PASSPHRASE = "CanaryPass1"

@@ -19,10 +19,10 @@ from tradetui.desk.tables.account_totals import Totals
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.ui.alerts import Bell
 from tradetui.ui.header.bar import HeaderBar
 from tradetui.ui.header.session import alarm_of, worth_of
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.main.alerts import Bell
+from tradetui.ui.tty.screenshot import screen_text
 
 
 @pytest.mark.looptime

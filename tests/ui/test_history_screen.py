@@ -15,7 +15,7 @@ from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.history.history_screen import HistoryScreen
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.models.futures import FuturesFill
 
 pytestmark = pytest.mark.looptime

@@ -15,7 +15,7 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.journal.intent_dialog import IntentDialog
 from tradetui.ui.journal.journal_screen import JournalScreen
 from tradetui.ui.journal.release_dialog import ReleaseDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

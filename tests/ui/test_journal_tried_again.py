@@ -17,7 +17,7 @@ from tests.ui.virtual import Stage
 from tradetui.desk.desk import JOURNAL_FILE
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -13,7 +13,7 @@ from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 

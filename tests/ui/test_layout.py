@@ -10,7 +10,7 @@ from tests.ui.virtual import Stage
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.main.layout import arrangement
 from tradetui.ui.main.panels import coarse
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 
 @pytest.mark.parametrize(

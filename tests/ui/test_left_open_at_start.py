@@ -10,7 +10,7 @@ import pytest
 from tests.ui.journalled import unknown
 from tests.ui.virtual import Stage
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -22,7 +22,7 @@ from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.preferences import TableChoice
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.replies.record import Record
 
 pytestmark = pytest.mark.looptime

@@ -11,7 +11,7 @@ from tests.ui.reversal_stage import opened, said, words
 from tests.ui.virtual import Stage
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.sanitize import notify
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 OLDER = "An alarm of seven lines. " * 12

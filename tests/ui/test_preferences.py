@@ -22,7 +22,7 @@ from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.main.tabs import PanelTabs
 from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice, chosen_columns, preferences_from
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 PREFERENCES = ScreenPreferences(
     "tradetui-light",

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SENTENCES = (

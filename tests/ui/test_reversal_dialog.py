@@ -17,7 +17,7 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 PATH = "/api/v2/mix/order/click-backhand"

@@ -12,7 +12,7 @@ from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts,
 from tests.ui.test_reversal_of_a_named_leg import typed
 from tests.ui.virtual import Stage
 from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 

@@ -6,8 +6,8 @@ import sys
 
 from tradetui.desk.desk import Desk
 from tradetui.ui.app import TradeApp
-from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.tty.run_app import run
 
 
 def _no_desk() -> Desk:

@@ -11,8 +11,8 @@ from textual.widgets import Input
 
 from tests.ui.crashing import _no_desk
 from tradetui.ui.app import TradeApp
-from tradetui.ui.run_app import run
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.tty.run_app import run
 
 
 class SecretScreen(Screen[None]):

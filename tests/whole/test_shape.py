@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import operator
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Set
@@ -17,6 +18,7 @@ import tradetui.exchange
 
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
+MOST_ENTRIES = 14
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}
 EMPTY_BINDINGS = {"each", "found", "told", "said", "asked", "words", "place", "thing", "stuff"}
 
@@ -31,6 +33,22 @@ def tracked() -> list[str]:
 def test_the_top_of_the_repository_holds_only_what_belongs_there() -> None:
     found = {line.split("/", 1)[0] for line in tracked()}
     assert {name for name in found if not name.startswith(".")} <= TOP
+
+
+def test_no_room_shows_more_than_about_a_dozen_entries() -> None:
+    package = ROOT / "tradetui"
+    for folder in (package, *(path.parent for path in package.rglob("__init__.py"))):
+        modules = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
+        rooms = [room for room in folder.iterdir() if (room / "__init__.py").exists()]
+        assert len(modules) <= MOST_ENTRIES, f"{folder.relative_to(ROOT)} has {len(modules)} modules: give it rooms"
+        assert len(rooms) <= MOST_ENTRIES, f"{folder.relative_to(ROOT)} has {len(rooms)} rooms"
+
+
+def test_every_file_that_the_map_names_is_there() -> None:
+    named = set(re.findall(r"`([a-z_/]+\.py)`", (ROOT / "tradetui" / "README.md").read_text(encoding="utf-8")))
+    paths = [f"/{file.relative_to(ROOT).as_posix()}" for file in ROOT.glob("t*/**/*.py")]
+    assert named, "the map names files"
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in paths)] == []
 
 
 def test_no_name_says_nothing() -> None:

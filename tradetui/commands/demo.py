@@ -11,9 +11,9 @@ from tradetui.commands.process.console import needs_terminal
 from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
-from tradetui.ui.run_app import run as run_app
-from tradetui.ui.screenshot import is_key, picture
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.tty.run_app import run as run_app
+from tradetui.ui.tty.screenshot import is_key, picture
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

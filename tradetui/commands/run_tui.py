@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.commands.session import screen_state
     from tradetui.ui.app import TradeApp
     from tradetui.ui.preferences import preferences_from
-    from tradetui.ui.run_app import run as run_app
     from tradetui.ui.settings import UiSettings
+    from tradetui.ui.tty.run_app import run as run_app
 
     profile = loaded.profile
     stored, notice = screen_state.read(loaded.data_dir)

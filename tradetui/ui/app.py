@@ -17,7 +17,6 @@ from textual.screen import Screen
 
 from tradetui.ui import deferred
 from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey
-from tradetui.ui.crash import crash_report
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import own_keys
@@ -35,9 +34,10 @@ from tradetui.ui.messages import (
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
-from tradetui.ui.textual_log import silence_textual_log
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.ui.trading_lock import TradingLock
+from tradetui.ui.tty.crash import crash_report
+from tradetui.ui.tty.textual_log import silence_textual_log
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts import Alert

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tests.ui.scenes.scene import Play
 from tests.ui.virtual import Stage
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 
 def press(*keys: str) -> Play:

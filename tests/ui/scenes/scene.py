@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from tests.ui.virtual import Stage, textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.screenshot import screen_text
+from tradetui.ui.tty.screenshot import screen_text
 
 Play = Callable[[Stage, Pilot[None]], Awaitable[None]]
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tradetui.wire.csv_text import csv_row
+from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.sanitize import escaped, scrub
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take

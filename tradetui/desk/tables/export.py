@@ -21,7 +21,7 @@ from tradetui.desk.tables.number_format import instant
 from tradetui.desk.tables.product_row import record_of
 from tradetui.desk.tables.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer
-from tradetui.wire.csv_text import csv_row
+from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
 from tradetui.wire.text.sanitize import escaped

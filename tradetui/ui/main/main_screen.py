@@ -12,7 +12,6 @@ from textual.widgets import Static
 
 from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.alerts import AlertNotices
 from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
@@ -20,6 +19,7 @@ from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.main.alerts import AlertNotices
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.refusal_notice import RefusalNotice

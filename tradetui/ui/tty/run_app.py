@@ -7,7 +7,7 @@ import logging
 import sys
 
 from tradetui.ui.app import TradeApp
-from tradetui.ui.terminal import TerminalGuard
+from tradetui.ui.tty.terminal import TerminalGuard
 from tradetui.wire.text.sanitize import scrub
 
 _log = logging.getLogger(__name__)
