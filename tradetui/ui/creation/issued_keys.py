@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from pydantic import SecretStr
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -51,6 +51,9 @@ class IssuedKeysDialog(ModalScreen[None]):
 class IssuedKeys(Vertical):
     """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
 
+    _key_list = getters.query_one(OptionList)
+    _card = getters.query_one("#card", Static)
+
     def __init__(self, keys: AccountKeys, entries: Sequence[StoredKey]) -> None:
         super().__init__(classes="given")
         self._keys = keys
@@ -63,17 +66,13 @@ class IssuedKeys(Vertical):
         yield Static(sanitized(KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
 
     def on_mount(self) -> None:
-        self._list.highlighted = 0 if self._entries else None
+        self._key_list.highlighted = 0 if self._entries else None
         self._draw()
-
-    @property
-    def _list(self) -> OptionList:
-        return self.query_one(OptionList)
 
     @property
     def entry(self) -> StoredKey | None:
         """The key under the cursor."""
-        at = self._list.highlighted
+        at = self._key_list.highlighted
         return self._entries[at] if at is not None and at < len(self._entries) else None
 
     @staticmethod
@@ -91,12 +90,10 @@ class IssuedKeys(Vertical):
     def _draw(self) -> None:
         entry = self.entry
         if entry is None:
-            self.query_one("#card", Static).update(sanitized("No key was given out to tradetui for this account yet."))
+            self._card.update(sanitized("No key was given out to tradetui for this account yet."))
             return
         if entry.unreadable:
-            self.query_one("#card", Static).update(
-                sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it.")
-            )
+            self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
             return
         created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
@@ -105,7 +102,7 @@ class IssuedKeys(Vertical):
         lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
         lines.append(self._line("addresses", ", ".join(entry.addresses) or "none told"))
         lines.append(self._line("kept in", entry.location))
-        self.query_one("#card", Static).update(Content("\n").join(lines))
+        self._card.update(Content("\n").join(lines))
 
     def _value(self, entry: StoredKey, name: str) -> str:
         if self._shown is None:
@@ -119,7 +116,7 @@ class IssuedKeys(Vertical):
 
     def action_cursor(self, by: int) -> None:
         """Up or down."""
-        self._list.highlighted = max(0, min((self._list.highlighted or 0) + by, len(self._entries) - 1))
+        self._key_list.highlighted = max(0, min((self._key_list.highlighted or 0) + by, len(self._entries) - 1))
 
     async def _secrets(self) -> Secrets | None:
         entry = self.entry

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -42,6 +42,7 @@ class ResultDialog(IssuedKeysDialog):
         Binding("pageup", "scroll(-10)", "Page up", priority=True),
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
+    _close_button = getters.query_one("#close", Button)
 
     def __init__(self, creation: Creation, created: CreationStatus, *, fresh: bool = False) -> None:
         super().__init__(classes="dialog -creating")
@@ -70,7 +71,7 @@ class ResultDialog(IssuedKeysDialog):
 
     async def _arm(self) -> None:
         await asyncio.sleep(READING_S)
-        self.query_one("#close", Button).disabled = False
+        self._close_button.disabled = False
         self._focus()
 
     async def _show(self) -> None:
@@ -92,7 +93,7 @@ class ResultDialog(IssuedKeysDialog):
         if self.query(OptionList):
             self.query_one(OptionList).focus()
         else:
-            self.query_one("#close", Button).focus()
+            self._close_button.focus()
 
     async def _entries(self) -> list[StoredKey]:
         names = {row.entry for row in self._created.rows if row.entry is not None}
@@ -124,7 +125,7 @@ class ResultDialog(IssuedKeysDialog):
     @on(Button.Pressed, "#close")
     def action_close(self) -> None:
         """Close, once it could be read."""
-        if not self.query_one("#close", Button).disabled:
+        if not self._close_button.disabled:
             self.dismiss()
 
     @on(Button.Pressed, "#again")

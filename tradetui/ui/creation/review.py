@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -43,6 +43,9 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#cancel"
+    _confirm_button = getters.query_one("#confirm", Button)
+    _reason_line = getters.query_one("#reason", Static)
+    _cancel_button = getters.query_one("#cancel", Button)
 
     def __init__(self, creation: Creation, request: CreationRequest) -> None:
         super().__init__(classes="dialog -creating")
@@ -100,12 +103,12 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         self._words = sentence
         reasons = self._creation.blocking_reasons(self._kind)
         enabled = self._armed and not self._sending and not reasons
-        button = self.query_one("#confirm", Button)
+        button = self._confirm_button
         if not enabled and button.has_focus:
-            self.query_one("#cancel").focus()
+            self._cancel_button.focus()
         button.disabled = not enabled
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
-        self.query_one("#reason", Static).update(sanitized("\n".join(filter(None, (sentence, *reasons)))))
+        self._reason_line.update(sanitized("\n".join(filter(None, (sentence, *reasons)))))
 
     def action_lock(self) -> None:
         """Lock at once; unlocking asks first, and then the review is as it was."""
@@ -139,9 +142,9 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
             self.action_cancel()
         elif self._armed and not self._sending:
             self._sending = True
-            self.query_one("#confirm", Button).disabled = True
-            self.query_one("#cancel", Button).disabled = True
-            self.query_one("#reason", Static).update(sanitized("sending … what becomes of it is shown here"))
+            self._confirm_button.disabled = True
+            self._cancel_button.disabled = True
+            self._reason_line.update(sanitized("sending … what becomes of it is shown here"))
             self.query_one(Vertical).border_subtitle = ""
             # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
             self.app.run_worker(self._send(), group="creating", exit_on_error=False)
@@ -164,7 +167,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
 
     def _say(self, sentence: str) -> None:
         if self.is_attached:
-            cancel = self.query_one("#cancel", Button)
+            cancel = self._cancel_button
             cancel.disabled = False
             cancel.focus()
             self._tell(sentence)

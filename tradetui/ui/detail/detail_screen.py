@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, tzinfo
 from typing import ClassVar, Final
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -36,6 +37,7 @@ class DetailScreen(ModalScreen[None]):
     """One row's fields as a table of their own; it follows the row while the feed goes on."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
+    _frame = getters.query_one(Vertical)
 
     def __init__(self, title: str, key: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
         super().__init__(classes="dialog -tall")
@@ -56,7 +58,7 @@ class DetailScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the row as it was chosen."""
         self._entitle()
-        self.query_one(Vertical).border_subtitle = sanitized("y copy value · Y copy line · T UTC/local · Esc back")
+        self._frame.border_subtitle = sanitized("y copy value · Y copy line · T UTC/local · Esc back")
         self._fill()
         self.table.move_column(1)
         self.table.focus()
@@ -82,7 +84,7 @@ class DetailScreen(ModalScreen[None]):
 
     def _entitle(self) -> None:
         gone = " · gone from the panel, as last seen" if self._gone else ""
-        self.query_one(Vertical).border_title = sanitized(f"{self._heading}: every field{gone}")
+        self._frame.border_title = sanitized(f"{self._heading}: every field{gone}")
 
     def _fill(self) -> None:
         fields = self.fields

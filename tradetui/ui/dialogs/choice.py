@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -23,6 +23,7 @@ class ChoiceDialog(ModalScreen[int | None]):
         ("j", "down", "Down"),
         ("k", "up", "Up"),
     ]
+    _list = getters.query_one(OptionList)
 
     def __init__(self, title: str, options: Sequence[str], chosen: int = 0) -> None:
         super().__init__(classes="dialog")
@@ -36,13 +37,13 @@ class ChoiceDialog(ModalScreen[int | None]):
             yield OptionList(*(sanitized(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).highlighted = self._chosen
+        self._list.highlighted = self._chosen
 
     def action_down(self) -> None:
-        self.query_one(OptionList).action_cursor_down()
+        self._list.action_cursor_down()
 
     def action_up(self) -> None:
-        self.query_one(OptionList).action_cursor_up()
+        self._list.action_cursor_up()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Never
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -36,6 +36,7 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         ("j", "cursor(1)", "Down"),
         ("k", "cursor(-1)", "Up"),
     ]
+    _list = getters.query_one(OptionList)
 
     def __init__(
         self, title: str, every: Sequence[Column[Never]], default: Sequence[Column[Never]], choice: TableChoice
@@ -64,10 +65,6 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
 
     def on_mount(self) -> None:
         self._list.highlighted = 0
-
-    @property
-    def _list(self) -> OptionList:
-        return self.query_one(OptionList)
 
     @property
     def _at(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -32,6 +32,8 @@ class LostJournalDialog(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Leave it locked")]
     AUTO_FOCUS = "#cancel"
+    _word_box = getters.query_one("#typed", Input)
+    _confirm_button = getters.query_one("#confirm", Button)
 
     def __init__(self, intents: Intents) -> None:
         super().__init__(classes="dialog")
@@ -62,17 +64,17 @@ class LostJournalDialog(ModalScreen[None]):
         """What is typed at a button begins the word."""
         if event.is_printable and event.character is not None and not isinstance(self.focused, Input):
             event.stop()
-            field = self.query_one("#typed", Input)
+            field = self._word_box
             self.set_focus(field)
             field.insert_text_at_cursor(event.character)
 
     @property
     def _typed(self) -> bool:
-        return is_typed(WORD, self.query_one("#typed", Input).value)
+        return is_typed(WORD, self._word_box.value)
 
     @on(Input.Changed)
     def _tell_missing(self) -> None:
-        self.query_one("#confirm", Button).disabled = not self._typed
+        self._confirm_button.disabled = not self._typed
         self._say(Content("") if self._typed else sanitized(f"Type {WORD} to go on without it; Esc leaves it locked."))
 
     def _say(self, sentence: Content) -> None:
@@ -94,7 +96,7 @@ class LostJournalDialog(ModalScreen[None]):
     @on(Button.Pressed, "#confirm")
     def _accepted(self) -> None:
         if self._typed:
-            self.query_one("#confirm", Button).disabled = True
+            self._confirm_button.disabled = True
             self.run_worker(self._accept(), exit_on_error=False)
 
     async def _accept(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -26,6 +26,8 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Leave it locked")]
     AUTO_FOCUS = "#cancel"
+    _why_box = getters.query_one("#why", Input)
+    _missing_line = getters.query_one("#missing", Static)
 
     def __init__(self, title: str, known: str, name: str, caution: str = CAUTION) -> None:
         super().__init__(classes="dialog")
@@ -55,7 +57,7 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     def on_key(self, event: events.Key) -> None:
         """The reason may be typed at once."""
-        why = self.query_one("#why", Input)
+        why = self._why_box
         if event.character and event.character.isprintable() and not isinstance(self.focused, Input):
             event.stop()
             why.focus()
@@ -66,7 +68,7 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     @property
     def _why(self) -> str:
-        return self.query_one("#why", Input).value.strip()
+        return self._why_box.value.strip()
 
     def _missing(self) -> dict[str, str]:
         """What is asked for in words, by the field that is still without it."""
@@ -82,14 +84,14 @@ class ReleaseDialog(ModalScreen[str | None]):
         missing = self._missing()
         self.query_one("#confirm", Button).disabled = bool(missing)
         sentence = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
-        self.query_one("#missing", Static).update(sanitized(sentence))
+        self._missing_line.update(sanitized(sentence))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         """Never on to a button: the next Enter would press it, and what was typed would be lost."""
         missing = self._missing()
         if not missing and trading_app(self).key_order.in_burst:
-            self.query_one("#missing", Static).update(sanitized(TOO_SOON))
+            self._missing_line.update(sanitized(TOO_SOON))
             return
         if not missing:
             self.dismiss(self._why)
@@ -99,7 +101,7 @@ class ReleaseDialog(ModalScreen[str | None]):
 
     @on(DeliberateButton.PressedTooSoon)
     def _pressed_too_soon(self) -> None:
-        self.query_one("#missing", Static).update(sanitized(TOO_SOON))
+        self._missing_line.update(sanitized(TOO_SOON))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -47,6 +47,8 @@ class LookupScreen(TableScreen):
     where = "lookup"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
+    _totals_box = getters.query_one("#totals", Container)
+    _records_box = getters.query_one("#records", Container)
 
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
@@ -78,7 +80,7 @@ class LookupScreen(TableScreen):
 
     def on_mount(self) -> None:
         """Show what was loaded before, or begin; where something must be given first, ask for it."""
-        self.query_one("#totals").border_title = sanitized("Totals of what is loaded")
+        self._totals_box.border_title = sanitized("Totals of what is loaded")
         self.show_zone()
         self._show_choice()
         # The table has no size before it is laid out, and so no screenful to be filled.
@@ -308,12 +310,12 @@ class LookupScreen(TableScreen):
         caption = " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
         if caption != self._caption:
             self._caption = caption
-            self.query_one("#records").border_title = sanitized(caption)
+            self._records_box.border_title = sanitized(caption)
 
     def _show_words(self) -> None:
         lookup = self.lookup
         empty = self.rows_table.shown == 0
-        self.query_one("#records").set_class(empty, "-empty")
+        self._records_box.set_class(empty, "-empty")
         if empty:
             self._words.update(
                 sanitized(
@@ -352,7 +354,7 @@ class LookupScreen(TableScreen):
         width, height = self.app.size
         self.set_class(has_two_lines(width, height), "-narrow")
         count = self.totals_table.rows.count
-        totals = self.query_one("#totals")
+        totals = self._totals_box
         totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed
         totals.styles.height = min(count, max(2, height // 6)) + 3
         if not totals.display and self._focused is self.totals_table:
@@ -366,7 +368,7 @@ class LookupScreen(TableScreen):
     def action_next_panel(self, by: int) -> None:
         """From the rows to the totals and back."""
         there = self.totals_table if self._focused is self.rows_table else self.rows_table
-        (there if self.query_one("#totals").display else self.rows_table).focus()
+        (there if self._totals_box.display else self.rows_table).focus()
 
     # Elsewhere
 
