@@ -12,7 +12,7 @@ import pytest
 
 from tests.sandbox.calling import Caller
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.gateway.permissions import PERMISSIONS, permit
+from tradetui.sandbox.gateway.api_keys import PERMISSIONS, permit
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import prehash, sign_hmac
 

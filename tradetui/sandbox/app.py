@@ -15,10 +15,9 @@ from tradetui.sandbox.endpoints.wording import MESSAGE_IN_DOCUMENT, spoken, writ
 from tradetui.sandbox.endpoints.writes import write
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway import auth
-from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.gateway.api_keys import SandboxKey, permit
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
-from tradetui.sandbox.gateway.permissions import permit
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.wire.catalogue import CATALOGUE, Endpoint
 

@@ -9,10 +9,9 @@ from decimal import Decimal
 from enum import StrEnum
 
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
-from tradetui.trading.fill_effects import holdings_after
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
-from tradetui.trading.positions import LONG, SHORT, leg_of
+from tradetui.trading.positions import LONG, SHORT, holdings_after, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder

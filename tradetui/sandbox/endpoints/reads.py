@@ -16,7 +16,7 @@ from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
 
-Kept = Callable[[Row], bool]
+RowFilter = Callable[[Row], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "fut
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadCall:
     """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
 
     exchange_state: ExchangeState
@@ -63,11 +63,11 @@ def read(
     exchange_state: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
 ) -> Any:
     """The payload of a read; raises Refusal."""
-    call = Asked(exchange_state, key, name, checked(name, given, live=live), now_ms)
+    call = ReadCall(exchange_state, key, name, checked(name, given, live=live), now_ms)
     return _page(call, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](call)
 
 
-def _page(call: Asked, book: Book, rules: Rules, live: bool) -> Any:
+def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
     assert rules.paging is not None
     values, exchange_state = call.values, call.exchange_state
     size, before = page_size(rules.paging, values), page_before(rules.paging, values)
@@ -89,7 +89,7 @@ def _page(call: Asked, book: Book, rules: Rules, live: bool) -> Any:
     return {book.list_key: None, "endId": None} if live else {book.list_key: [], "endId": ""}
 
 
-def _check_symbol(call: Asked) -> None:
+def _check_symbol(call: ReadCall) -> None:
     symbol, product_type = call.values.get("symbol"), call.values.get("productType")
     if symbol is None:
         return
@@ -100,8 +100,8 @@ def _check_symbol(call: Asked) -> None:
         raise Refusal("40034", f"Parameter {symbol} does not exist")
 
 
-def _within(field: str, start: int | None, end: int | None) -> list[Kept]:
-    kept: list[Kept] = []
+def _within(field: str, start: int | None, end: int | None) -> list[RowFilter]:
+    kept: list[RowFilter] = []
     if start is not None:
         kept.append(lambda row: int(row[field]) >= start)
     if end is not None:
@@ -109,11 +109,11 @@ def _within(field: str, start: int | None, end: int | None) -> list[Kept]:
     return kept
 
 
-def _equal(field: str, value: str) -> Kept:
+def _equal(field: str, value: str) -> RowFilter:
     return lambda row: bool(row[field] == value)
 
 
-def _further(call: Asked) -> list[Kept]:
+def _further(call: ReadCall) -> list[RowFilter]:
     """The filters that are more than one parameter equal to the field of its name."""
     values, kept = call.values, []
     if call.name in _BY_ORDER:
@@ -131,14 +131,14 @@ def _further(call: Asked) -> list[Kept]:
     return kept
 
 
-def _email(call: Asked) -> Row:
+def _email(call: ReadCall) -> Row:
     for row in call.exchange_state.account(call.uid).subaccounts:
         if row["subUid"] == call.values["subUid"]:
             return {name: row[name] for name in ("subUid", "subaccountName", "subaccountEmail", "cTime", "uTime")}
     raise Refusal("40066", "subUid does not belong to this broker")
 
 
-def _detail(call: Asked) -> Row:
+def _detail(call: ReadCall) -> Row:
     values = call.values
     if "orderId" not in values and "clientOid" not in values:
         raise Refusal("40924", "Either orderId or clientOid is needed")
@@ -148,13 +148,13 @@ def _detail(call: Asked) -> Row:
     )
 
 
-def _positions(call: Asked) -> list[Row]:
+def _positions(call: ReadCall) -> list[Row]:
     rows = call.exchange_state.positions(call.uid, call.values["productType"])
     coin = call.values.get("marginCoin")
     return [row for row in rows if coin in (None, row["marginCoin"])]
 
 
-def _settings(call: Asked) -> Row:
+def _settings(call: ReadCall) -> Row:
     values = call.values
     spec = call.exchange_state.spec(values["symbol"], values["productType"])
     if values["marginCoin"] != spec.margin_coin:
@@ -162,7 +162,7 @@ def _settings(call: Asked) -> Row:
     return call.exchange_state.account_settings(call.uid, values["productType"], spec.symbol, spec.margin_coin)
 
 
-def _contracts(call: Asked) -> list[Row]:
+def _contracts(call: ReadCall) -> list[Row]:
     rows = call.exchange_state.contracts(call.values["productType"])
     wanted = call.values.get("symbol")
     if wanted is not None:
@@ -170,12 +170,12 @@ def _contracts(call: Asked) -> list[Row]:
     return [row for row in rows if wanted in (None, row["symbol"])]
 
 
-def _info(call: Asked) -> Row:
+def _info(call: ReadCall) -> Row:
     assert call.key is not None
     return {**call.exchange_state.account_info(call.uid, call.key.permissions), "ips": ",".join(call.key.ips)}
 
 
-_SINGLE: Final[Mapping[str, Callable[[Asked], Any]]] = {
+_SINGLE: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
     "futures.accounts": lambda call: call.exchange_state.futures_accounts(call.uid, call.values["productType"]),
     "futures.positions": _positions,
     "futures.order_detail": _detail,

@@ -1,10 +1,31 @@
-"""The registry's bindings as Textual takes them."""
+"""The registry's bindings as Textual takes them, and Textual's names of keys."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from textual.binding import Binding, BindingType
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
 from tradetui.ui.keys.registry import BINDINGS
+
+_MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a key can be pressed by this name: one character, or Textual's name of it, after modifiers with a +."""
+    modifiers, plus, key = name.rpartition("+")
+    if len(name) == 1 or not plus:
+        modifiers, key = "", name
+    if not set(filter(None, modifiers.split("+"))) <= _MODIFIERS:
+        return False
+    named = {*Keys, *KEY_NAME_REPLACEMENTS.values()}
+    return len(key) == 1 or key in named or key_to_character(key) is not None
+
+
+def long_name(name: str) -> str:
+    """The name under which Textual tells a key: `slash` for `/`."""
+    return _character_to_key(name) if len(name) == 1 else name
 
 
 def bindings(where: str) -> list[BindingType]:

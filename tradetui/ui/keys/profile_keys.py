@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.ui.keys.key_names import is_key_name, long_name
+from tradetui.ui.keys.bindings import is_key_name, long_name
 from tradetui.ui.keys.registry import BINDINGS, EVERYWHERE, KeyBinding, shown_keys
 
 _BY_ID: Final = {binding.id: binding for binding in BINDINGS}
