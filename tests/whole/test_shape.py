@@ -217,6 +217,53 @@ def test_only_storage_writes_files_whole_and_opens_databases() -> None:
     assert not calls, "use tradetui/storage: " + ", ".join(calls)
 
 
+ROWS_WAY = (
+    "desk/alerts.py",
+    "desk/archive",
+    "desk/desk.py",
+    "desk/feeds",
+    "desk/lookup/lookup.py",
+    "desk/lookup/session_lookups.py",
+    "desk/tables",
+    "ui/detail",
+    "ui/history",
+    "ui/lookup",
+    "ui/main",
+    "ui/messages.py",
+    "ui/table",
+)
+"""Where rows go by, from the reader to the cell: folders and files of tradetui/."""
+
+
+def unnamed_types(tree: ast.AST) -> Iterator[int]:
+    """The lines of a module that leave a type open: `Any`, or attributes that are looked up by any name."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id="Any") | ast.Attribute(attr="Any") | ast.FunctionDef(name="__getattr__"):
+                yield node.lineno
+
+
+def test_rows_are_typed_from_the_reader_to_the_cell() -> None:
+    package = ROOT / "tradetui"
+    files = [
+        file
+        for way in ROWS_WAY
+        for file in ([package / way] if way.endswith(".py") else package.glob(f"{way}/**/*.py"))
+    ]
+    assert len(files) > len(ROWS_WAY)
+    untyped = [
+        f"{file.relative_to(package)}:{line}"
+        for file in files
+        for line in unnamed_types(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert not untyped, ", ".join(untyped)
+
+
+def test_a_type_that_is_left_open_is_seen() -> None:
+    source = "import typing as t\ndef f(row: list[Any]) -> t.Any: ...\nclass C:\n    def __getattr__(self, name): ..."
+    assert sorted(unnamed_types(ast.parse(source))) == [2, 2, 4]
+
+
 def test_no_lock_file_is_tracked() -> None:
     locks = {"uv.lock", "poetry.lock", "pdm.lock", "package-lock.json"}
     assert not [line for line in tracked() if line.rsplit("/", 1)[-1] in locks]

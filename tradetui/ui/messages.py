@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -33,7 +33,7 @@ class OpenCreation(Message):
 class OpenDetail(Message):
     """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
 
-    def __init__(self, title: str, key: str, record: Any, zone: tzinfo, feed_name: str) -> None:
+    def __init__(self, title: str, key: str, record: object, zone: tzinfo, feed_name: str) -> None:
         super().__init__()
         self.title = title
         self.key = key

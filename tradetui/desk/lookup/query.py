@@ -10,6 +10,7 @@ from typing import Any, Final
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
 from tradetui.wire.time_points import is_ago, milliseconds
@@ -40,7 +41,7 @@ class Query:
 
     endpoint: Endpoint
     texts: Mapping[str, str]
-    request: Request[Any]
+    request: Request[Record]
     stretch: Stretch
     sent: bool
     pieces: int

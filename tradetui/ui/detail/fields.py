@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from decimal import Decimal
-from typing import Any
 
 from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.desk.tables.product_row import ProductRow, record_of
 from tradetui.ui.time_zones import zone_label
+from tradetui.wire.replies.record import Record
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump
 
@@ -32,7 +33,7 @@ class Field:
     mark: str = ""
 
 
-def fields_of(row: Any, zone: tzinfo) -> tuple[Field, ...]:
+def fields_of(row: object, zone: tzinfo) -> tuple[Field, ...]:
     """Every field of a row: what tradetui adds first, then the interface's in its order, then what that does not name.
 
     A row that was not received but worked out, such as a position from fills, has only what was worked out.
@@ -40,33 +41,28 @@ def fields_of(row: Any, zone: tzinfo) -> tuple[Field, ...]:
     return tuple(_fields(row, zone))
 
 
-def _fields(row: Any, zone: tzinfo) -> Iterator[Field]:
-    record = getattr(row, "record", None)
-    if record is None and hasattr(row, "received"):
-        record = row
+def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
+    record = record_of(row)
     if dataclasses.is_dataclass(row):
         names = [field.name for field in dataclasses.fields(row) if field.name != "record"]
         for name in names if record is None else ("product_type", "source"):
             yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
-    elif getattr(row, "product_type", None) is not None:
+    elif isinstance(row, ProductRow):
         yield Field("product type", str(row.product_type), "", ASKED)
     if record is not None:
         yield from _received(record, zone)
 
 
-def _received(record: Any, zone: tzinfo) -> Iterator[Field]:
-    raw: Mapping[str, object] = record.received
-    unreadable: Mapping[str, str] = record.unreadable
-    unknown = record.unknown
-    attributes: Mapping[str, str] = record._attributes
-    for name, attribute in attributes.items():
-        value = getattr(record, attribute)
+def _received(record: Record, zone: tzinfo) -> Iterator[Field]:
+    raw, unreadable = record.received, record.unreadable
+    for name, attribute in record._attributes.items():
+        value: object = getattr(record, attribute)
         received, mark = _as_received(raw, name, record.spellings)
         if name in unreadable:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
             yield Field(name, _read(value, zone), received, mark if received or value is None else "")
-    for name, value in unknown.items():
+    for name, value in record.unknown.items():
         yield Field(name, UNKNOWN, _raw(value), EXTRA)
 
 
