@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual.app import App
 
 from tradetui.desk.alerts import Alert, AlertKind
@@ -35,7 +33,7 @@ class AlertNotices:
     def __init__(self, *, rings: bool) -> None:
         self._bell = Bell() if rings else None
 
-    def tell(self, app: App[Any], alert: Alert, now: float) -> None:
+    def tell(self, app: App[object], alert: Alert, now: float) -> None:
         """Ring and say it; `now` is monotonic, in seconds."""
         of_a_panel = alert.kind in (AlertKind.FILL, AlertKind.TRIGGER)
         bell = self._bell if alert.kind is not AlertKind.LINK_BACK else None
