@@ -22,6 +22,7 @@ from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
 from tradetui.ui.reversal.lines import preview_lines
+from tradetui.wire.catalogue import endpoint_of
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
@@ -165,6 +166,25 @@ async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.Monke
         with pytest.raises(NotConfirmed, match=r"60\.0 s old"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
+
+
+@pytest.mark.parametrize("failing", ["futures.accounts", "futures.fills", "futures.positions"])
+async def test_a_preview_that_failed_leaves_no_read_behind_it(monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        await on.execution.preview(LONG)
+
+        async def read(request: Any) -> Any:
+            if endpoint_of(type(request)).name != failing:
+                await asyncio.Event().wait()
+            await asyncio.sleep(0.1)
+            raise Rejected("no", code="40034")
+
+        monkeypatch.setattr(on.client, "read", read)
+        before = asyncio.all_tasks()
+        with pytest.raises(Rejected):
+            await on.execution.preview(LONG)
+        assert asyncio.all_tasks() == before
 
 
 # A refusal

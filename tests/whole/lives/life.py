@@ -251,9 +251,13 @@ class Life:
             self.promises.breaks("f", f"process {number} does not stop within {STOP_S} s")
         elif not stopping.cancelled() and (error := stopping.exception()) is not None:
             self.promises.breaks("f", f"stopping process {number} raised {error!r}")
-        await asyncio.sleep(0.1)
-        left = [task for task in process.tasks if task not in self._operations and not task.done()]
-        if left:
+        left: list[asyncio.Task[Any]] = []
+        for _ in range(10):  # what the trader had begun to read tries once more, and finds everything closed
+            await asyncio.sleep(0.1)
+            left = [task for task in process.tasks if task not in self._operations and not task.done()]
+            if not left:
+                break
+        else:
             self.promises.breaks("f", f"tasks left by process {number}: {[repr(task) for task in left]}")
         process.end()
         self.dead.append(process)

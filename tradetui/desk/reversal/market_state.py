@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.read_group import ReadGroup
 from tradetui.desk.reversal.seen_orders import SeenOrders
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
@@ -74,11 +75,12 @@ class MarketState:
         """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
-        contract, stops, known = await asyncio.gather(
-            self._contract(product_type, symbol),
-            self._stops(product_type, symbol),
-            self._what_may_change(product_type, symbol),
-        )
+        async with ReadGroup() as group:
+            contract, stops, known = await asyncio.gather(
+                group.begin(self._contract(product_type, symbol)),
+                group.begin(self._stops(product_type, symbol)),
+                group.begin(self._what_may_change(product_type, symbol)),
+            )
         return await self._preview(target, product_type, contract, stops, known)
 
     async def again(self, shown: Preview) -> Preview:
@@ -90,11 +92,12 @@ class MarketState:
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
         asked_at = self._clock.monotonic()
-        held, orders, accounts = await asyncio.gather(
-            self.held(product_type, symbol),
-            self.orders(product_type, symbol),
-            self._client.futures.accounts(product_type=product_type),
-        )
+        async with ReadGroup() as group:
+            held, orders, accounts = await asyncio.gather(
+                group.begin(self.held(product_type, symbol)),
+                group.begin(self.orders(product_type, symbol)),
+                group.begin(self._client.futures.accounts(product_type=product_type)),
+            )
         return _Known(held, orders, accounts.rows, asked_at)
 
     async def _preview(
@@ -152,11 +155,13 @@ class MarketState:
     async def held(self, product_type: ProductType, symbol: str) -> Held:
         """What is held now and the newest page of the symbol's fills, newest first."""
         reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
-        reading, fills = await asyncio.gather(
-            reader.read(), self._client.futures.fills(product_type=product_type, symbol=symbol)
-        )
-        times = (reading.server_ms, fills.request_time)
-        server_ms = min(times) if all(time is not None for time in times) else None
+        async with ReadGroup() as group:
+            reading, fills = await asyncio.gather(
+                group.begin(reader.read()),
+                group.begin(self._client.futures.fills(product_type=product_type, symbol=symbol)),
+            )
+        times = [time for time in (reading.server_ms, fills.request_time) if time is not None]
+        server_ms = min(times) if len(times) == 2 else None
         return Held(tuple(reading.rows), fills.rows, reading.undecodable_rows + len(fills.undecodable_rows), server_ms)
 
     async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[OrderImpact, ...]:
@@ -187,8 +192,14 @@ class MarketState:
             return orders
 
         # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
-        live, partly = await asyncio.gather(resting("live"), resting("partially_filled"))
-        return tuple({order.order_id: order for order in (*live, *partly)}.values())
+        # Where one fails the other is waited for all the same: an order that it shows is remembered.
+        parts = await asyncio.gather(resting("live"), resting("partially_filled"), return_exceptions=True)
+        orders: dict[str, PendingOrder] = {}
+        for part in parts:
+            if isinstance(part, BaseException):
+                raise part
+            orders |= {order.order_id: order for order in part}
+        return tuple(orders.values())
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
         """Live trigger orders, None where the exchange does not tell them."""
@@ -200,7 +211,8 @@ class MarketState:
             return [row async for reply in pages for row in reply.rows]
 
         try:
-            triggers = await asyncio.gather(*map(waiting, _PLANS))
+            async with ReadGroup() as group:
+                triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in _PLANS))
         except _FREELY_MISSING:
             return None
         return [row for rows in triggers for row in rows]
