@@ -9,7 +9,7 @@ from typing import Final, Generic, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from tradetui.desk.tables.columns import UNREADABLE_MARK, Column, Tone
-from tradetui.desk.tables.row_source import RowT
+from tradetui.desk.tables.row_source import RowSource, RowT
 from tradetui.wire.text.sanitize import scrub
 
 GAP: Final = 1
@@ -71,12 +71,22 @@ class Cells(Generic[RowT]):
     def of(self, key: str, record: RowT) -> Drawn:
         """The cells of a row, made anew only where the row is another than under this key before."""
         known = self._rows.get(key)
-        if known is not None and (known.record is record or known.record == record):
+        if known is not None and known.record is record:
+            return known
+        if known is not None and known.record == record:
+            # The record that is newer lives on as a row of its feed; the one before is not to live on here.
+            self._rows[key] = known = known._replace(record=record)
             return known
         drawn = self._rows[key] = self._made(record)
         if len(self._rows) > ROWS_KEPT:
             del self._rows[next(iter(self._rows))]
         return drawn
+
+    def forget_gone(self, rows: RowSource[RowT]) -> None:
+        """Let go of the cells, and with them the records, of rows that are not there any more."""
+        gone = [key for key in self._rows if rows.index_of(key) is None]
+        for key in gone:
+            del self._rows[key]
 
     def use_zone(self, zone: tzinfo) -> None:
         """Show times in another zone."""

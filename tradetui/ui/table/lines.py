@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.columns import Tone
 from tradetui.desk.tables.row_source import RowT, Sort
-from tradetui.ui.table.cells import GAP, Cells, fitted
+from tradetui.ui.table.cells import GAP, Cells, cells_of, fitted
 
 PLACEHOLDER: Final = "·" * 8
 HEADER: Final = "table--header"
@@ -32,6 +32,25 @@ class Line(NamedTuple):
     has_cursor: bool = False
     texts: tuple[str, ...] | None = None
     tones: tuple[Tone, ...] = ()
+
+
+def cut(strip: Strip, first: int, last: int) -> Strip:
+    """A line's cells from one column up to another, as `Strip.crop` cuts them.
+
+    Where `crop` splits a segment, Rich remembers the segment and both parts: 16,384 texts that are never seen again.
+    """
+    if first <= 0 and last >= strip.cell_length:
+        return strip
+    segments: list[Segment] = []
+    start = 0
+    for segment in strip:
+        if cells_of(segment.text) != len(segment.text):
+            return strip.crop(first, last)  # wide characters, which are rare
+        text = segment.text[max(0, first - start) : max(0, last - start)]
+        if text:
+            segments.append(Segment(text, segment.style))
+        start += len(segment.text)
+    return Strip(segments, max(0, min(last, start) - first))
 
 
 class TableLines:

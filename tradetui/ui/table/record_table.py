@@ -28,7 +28,7 @@ from textual.strip import Strip
 from tradetui.desk.tables.columns import UTC_ZONE, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines
+from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines, cut
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.standing import Standing, nearest_top, standing_of
 from tradetui.wire.text.sanitize import scrub
@@ -343,7 +343,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
         # The scroll bar covers the last cell where there is one.
         first, last = self._cells.uncut(left, min(width, self.scrollable_content_region.width))
-        part = strip.crop(first, max(first, last))
+        part = cut(strip, first, max(first, last))
         if first > left:
             part = Strip.join([Strip.blank(first - left, style), part])
         return part.extend_cell_length(width, style)
@@ -362,6 +362,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         stood = standing_of(self._view, int(self.scroll_offset.y), self._cursor, self._cursor_key, self._room)
         record = self.cursor_record
         self._view = self._narrowing.view_of(self._source)
+        self._cells.forget_gone(self._view)
         count = self._view.count
         row_index = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
         if row_index is None:

@@ -76,6 +76,8 @@ class Record(BaseModel):
 
     _spelled: ClassVar[tuple[tuple[str, str], ...]] = ()
     _attributes: ClassVar[Mapping[str, str]] = {}
+    # Shared by all records of the kind: a set of thirty names takes more memory than many a row.
+    _fields_set: ClassVar[set[str]] = set()
 
     received: Annotated[Mapping[str, object], SkipValidation] = Field(
         default_factory=lambda: NOTHING, alias=_RECEIVED, repr=False, exclude=True
@@ -90,6 +92,7 @@ class Record(BaseModel):
         cls._attributes = {
             field.alias or name: name for name, field in cls.model_fields.items() if name not in Record.model_fields
         }
+        cls._fields_set = set(cls.model_fields)
         either = tuple((spelling, name) for spelling, name in _EITHER_CASE if name in cls._attributes)
         cls._spelled = (*either, *cls.spellings.items())
 
@@ -159,7 +162,7 @@ def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
             values["received"] = _masked(kind, row)
     records = list(map(_new, repeat(kind, len(read))))
     _each(map(_set, records, repeat("__dict__"), read))
-    _each(map(_set, records, repeat("__pydantic_fields_set__"), repeat(set(kind.model_fields))))
+    _each(map(_set, records, repeat("__pydantic_fields_set__"), repeat(kind._fields_set)))
     _each(map(_set, records, repeat("__pydantic_extra__"), repeat(None)))
     _each(map(_set, records, repeat("__pydantic_private__"), repeat(None)))
     return records
