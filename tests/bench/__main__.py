@@ -2,8 +2,8 @@
 
     python -m tests.bench [NAME ...]
 
-With names only those. Exits with 1 where a gate fell short or a bench failed. All of them take about an hour and a
-half, most of it `simulated_day`; nothing else should be running.
+With names only those. Exits with 1 where a gate fell short or a bench failed. All of them take about two hours and a
+half, most of it `simulated_day` and `memory_over_hours`; nothing else should be running.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ BENCHES = (
     "reversal",
     "simulated_hour",
     "simulated_day",
+    "memory_over_hours",
     "pythons",
 )
 HEAD = ("figure", "measured", "anchor", "ratio", "gate", "")

@@ -20,6 +20,7 @@ from time import perf_counter
 from tests.bench.report import Report
 from tests.bench.virtual_loop import run
 from tests.desk.simulation import Simulation
+from tradetui.sandbox.exchange_state import ExchangeState
 
 MOST_MIB = 5.0
 WARM_HOURS = 2
@@ -40,9 +41,9 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def forget(simulation: Simulation) -> None:
+def forget(exchange_state: ExchangeState) -> None:
     """Let the exchange drop what is old."""
-    for account in simulation.exchange_state.accounts.values():
+    for account in exchange_state.accounts.values():
         for book in account.futures.values():
             del book.fills[:-KEPT_BY_THE_EXCHANGE]
             del book.triggers[:-KEPT_BY_THE_EXCHANGE]
@@ -57,7 +58,7 @@ async def day(seed: int, hours: int, directory: Path) -> int:
     figures: list[tuple[float, int, int]] = []
     began = perf_counter()
     for hour in range(1, hours + 1):
-        await simulation.run(3_600.0, every=60.0, check=lambda: forget(simulation))
+        await simulation.run(3_600.0, every=60.0, check=lambda: forget(simulation.exchange_state))
         memory, tasks = resident_mib(), len(asyncio.all_tasks())
         figures.append((memory, descriptors(), tasks))
         words = f"hour {hour:2}: {memory:6.1f} MiB, {figures[-1][1]} descriptors, {tasks} tasks"
