@@ -207,7 +207,7 @@ def test_an_isolated_position_is_closed_by_force_alone() -> None:
     balance = book.balances["USDT"]
     exchange_state.still = False
     exchange_state.market.set_price("ETHUSDT", exchange_state.market.last("ETHUSDT") * Decimal("0.9"))
-    exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
+    exchange_state.advance(exchange_state.now_ms + exchange_state.step_ms)
     assert book.held("ETHUSDT", "long") is None
     assert book.held("BTCUSDT", "long") is not None
     assert balance - book.balances["USDT"] < 500

@@ -59,7 +59,7 @@ class Waiting:
         """Let the price the trigger waits for come, for one tick."""
         self.exchange_state.market.set_price("BTCUSDT", self.price)
         self.exchange_state.still = False
-        self.exchange_state.advance(self.exchange_state.now_ms + self.exchange_state.tick_ms)
+        self.exchange_state.advance(self.exchange_state.now_ms + self.exchange_state.step_ms)
         self.exchange_state.still = True
         self.exchange_state.check_books()
 

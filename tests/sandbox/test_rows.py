@@ -117,7 +117,7 @@ def test_it_is_liquidated_where_its_row_says(caller: Caller, account: str, leg: 
     towards = 1 if leg == "long" else -1
     for away, left in ((Decimal("0.002"), 1), (Decimal("-0.002"), 0)):
         exchange_state.market.set_price("BTCUSDT", price * (1 + towards * away))
-        exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
+        exchange_state.advance(exchange_state.now_ms + exchange_state.step_ms)
         assert len(rows(caller, account)) == left, away
     assert book.fills[-1]["tradeSide"].startswith("burst_")
 
@@ -156,7 +156,7 @@ def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
     exchange_state.still = False
     exchange_state.market.set_price("BTCUSDT", PRICE + 2_000)
     while rows(caller, "managed")[0]["locked"] != "0":
-        exchange_state.advance(exchange_state.now_ms + exchange_state.tick_ms)
+        exchange_state.advance(exchange_state.now_ms + exchange_state.step_ms)
     exchange_state.still = True
     charged += Decimal("0.2") * PRICE * MAKER_FEE
     (row,) = rows(caller, "managed")

@@ -1,4 +1,4 @@
-"""What the embedded exchange holds: accounts in a moving market, advanced in fixed ticks."""
+"""What the embedded exchange holds: accounts in a moving market, advanced in fixed steps."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.execution import order_execution
-from tradetui.sandbox.books.execution.matching import tick
+from tradetui.sandbox.books.execution.matching import match_account
 from tradetui.sandbox.books.execution.order_execution import Moment, market_order
 from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
-from tradetui.sandbox.books.market import TICK_MS, Market
+from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.rows import account_row, contract_row, info_row, position_row, settings_row, ticker_row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
@@ -27,9 +27,9 @@ Row = Mapping[str, Any]
 class ExchangeState:
     """Everything the server side knows. Time only moves through `advance`."""
 
-    def __init__(self, seed: int, now_ms: int, *, tick_ms: int = TICK_MS) -> None:
+    def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
         self.seed = seed
-        self.tick_ms = tick_ms
+        self.step_ms = step_ms
         self.now_ms = now_ms
         self.market = Market(seed)
         self.accounts: dict[str, Account] = {}
@@ -47,15 +47,15 @@ class ExchangeState:
 
     def advance(self, now_ms: int) -> None:
         """Move the market and everybody in it up to a moment; whole ticks only, so that cuts do not matter."""
-        while self.now_ms + self.tick_ms <= now_ms:
-            self.now_ms += self.tick_ms
+        while self.now_ms + self.step_ms <= now_ms:
+            self.now_ms += self.step_ms
             if not self.still:
-                self._tick()
+                self._step()
 
-    def _tick(self) -> None:
+    def _step(self) -> None:
         self.market.step()
         for account in self.accounts.values():
-            tick(account, self.moment)
+            match_account(account, self.moment)
             if account.lively:
                 live(account, self.moment)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.market import TICK_MS
+from tradetui.sandbox.books.market import STEP_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
@@ -39,7 +39,7 @@ _PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], 
 
 def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
     """The exchange at a moment; the same seed and moment give the same state."""
-    exchange_state = ExchangeState(seed, now_ms, tick_ms=max(1, round(TICK_MS / speed)))
+    exchange_state = ExchangeState(seed, now_ms, step_ms=max(1, round(STEP_MS / speed)))
     for person in _PEOPLE:
         name, uid, kind, mode = person[:4]
         exchange_state.unborn[uid] = partial(_born, seed, now_ms, *person)

@@ -211,7 +211,7 @@ class TradeApp(App[None], inherit_bindings=False):
             if isinstance(self.screen, FollowsDesk):
                 self.screen.desk_changed()
             if self.lookup is not None:
-                self.lookup.ticked()
+                self.lookup.refresh_header()
 
     def _alerted(self, alert: Alert) -> None:
         if self.is_running:

@@ -1,4 +1,4 @@
-"""A moving market: seeded price paths in fixed ticks, the same for a seed however time is cut."""
+"""A moving market: seeded price paths in fixed steps, the same for a seed however time is cut."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
 
-TICK_MS = 250
+STEP_MS = 250
 
 
 class Market:
-    """Last prices of every contract; `step` moves them all by one tick of time."""
+    """Last prices of every contract; `step` moves them all by one step of time."""
 
     def __init__(self, seed: int) -> None:
         self._chance = {symbol: random.Random(f"{seed}/{symbol}") for symbol in CONTRACTS}

@@ -15,7 +15,7 @@ MOST_TRIGGERS: Final = 10
 
 
 def live(account: Account, at: Moment) -> None:
-    """One tick of an owner's life, drawn from the account's own chance."""
+    """One step of an owner's life, drawn from the account's own chance."""
     chance = account.chance
     product_type = chance.choices(PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]

@@ -88,7 +88,7 @@ class LookupScreen(TableScreen):
         self.watch(self.rows_table, "scroll_y", self._scrolled, init=False)
         self._arrange()
         self.rows_table.focus()
-        self.ticked()
+        self.refresh_header()
         lookups = self.desk.lookups if self.desk is not None else None
         begun = lookups.begun(self.kind.name) if lookups is not None else None
         first = self._checked({}).query
@@ -239,7 +239,7 @@ class LookupScreen(TableScreen):
 
     # Painting
 
-    def ticked(self) -> None:
+    def refresh_header(self) -> None:
         """Bring the header up to date, and what a change of columns or zone left to be made ready."""
         if self.desk is not None and self.is_attached:
             show_session(self.query_one(HeaderBar), self.desk)

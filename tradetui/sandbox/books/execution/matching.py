@@ -1,4 +1,4 @@
-"""What one tick of the market does to an account: resting orders fill, triggers fire, short margin liquidates."""
+"""What one step of the market does to an account: resting orders fill, triggers fire, short margin liquidates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tradetui.sandbox.books.order import HEDGE
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, WHOLE_POSITION, ended, fires
 
 
-def tick(account: Account, at: Moment) -> None:
+def match_account(account: Account, at: Moment) -> None:
     """Let the prices of a moment do their work in every product type of an account."""
     for book in account.futures.values():
         _match(account, book, at)
