@@ -101,7 +101,7 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ReleaseDialog)
-        dialog.query_one("#typed", Input).value = intent.lock_key.rpartition("|")[2]
+        dialog.query_one("#typed", Input).value = intent.scope.rpartition("|")[2]
         dialog.query_one("#why", Input).value = "the site shows that it is over"
         await pilot.pause()
         dialog.query_one("#confirm", Button).focus()
@@ -131,7 +131,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         await pilot.press("x")
         await pilot.pause()
         dialog = stage.app.screen
-        symbol = (await execution.intents.read(intent)).lock_key.rpartition("|")[2]
+        symbol = (await execution.intents.read(intent)).scope.rpartition("|")[2]
         dialog.query_one("#typed", Input).value = symbol.lower()
         await pilot.pause()
         assert dialog.query_one("#confirm", Button).disabled, "a reason is needed"
@@ -160,7 +160,7 @@ async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch)
     dialog = stage.app.screen
     assert isinstance(dialog, ReleaseDialog)
     assert stage.desk.execution is not None
-    return dialog, (await stage.desk.execution.intents.read(intent)).lock_key.rpartition("|")[2]
+    return dialog, (await stage.desk.execution.intents.read(intent)).scope.rpartition("|")[2]
 
 
 async def test_enter_in_the_last_field_of_a_release_does_it(monkeypatch: pytest.MonkeyPatch) -> None:

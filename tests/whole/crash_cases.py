@@ -181,7 +181,7 @@ class _Crash:
             if intent.events[-1].state in ENDED:
                 continue
             try:
-                journal.begin("another", intent.account, intent.lock_key, "reversal", {}, Moment(0))
+                journal.begin("another", intent.account, intent.scope, "reversal", {}, Moment(0))
             except AlreadyOpen:
                 continue
             raise AssertionError(f"{self.case}: {intent.id} is {intent.state} and locks nothing")

@@ -363,13 +363,13 @@ class Play:
         if not rows:
             say(f"{oid} was sent without an intent")
             return
-        state, still_open, lock_key = rows[0]
+        state, still_open, scope = rows[0]
         if state != State.SENT or not still_open:
             say(f"{oid} was sent while its intent is {state}")
         newest_lock = self._read("SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1")
         if newest_lock == [("locked",)] or terminal.execution.locked:
             say(f"{oid} was sent while trading is locked")
-        others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", lock_key, oid)
+        others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", scope, oid)
         if others:
             say(f"{oid} was sent while {others} is not settled")
         told = self._told_of(oid)

@@ -105,12 +105,10 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
         right(self, file, owner)
         self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
 
-    def begin(
-        self: Journal, intent: str, account: str, lock_key: str, kind: str, told: Any, at: Moment, **_: Any
-    ) -> None:
+    def begin(self: Journal, intent: str, account: str, scope: str, kind: str, told: Any, at: Moment, **_: Any) -> None:
         with self._writing():
             self._connection.execute(
-                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
+                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, scope, kind, State.INTENDED)
             )
             self._append(intent, State.INTENDED, told, at)
 

@@ -23,7 +23,7 @@ from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
 from tradetui.desk.reversal import execution, order_reads, outcome_tracker, sending, tracking
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.desk.reversal.departure import Departure
-from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.exchange import signed_call as calls
@@ -42,7 +42,7 @@ NEITHER_SENDS_NOR_FOLLOWS = {
     "MarketState._product_type_of": "finds the product type of a symbol typed by hand, before anything is previewed",
 }
 LONG = Target(SYMBOL, USDT, Side.BUY)
-KEY = lock_key(USDT, SYMBOL)
+KEY = scope_of(USDT, SYMBOL)
 LONGEST_S = 400.0
 EVERY = 29
 """Of the cases of a few weathers every so many-th is in the suite, all of all of them are the campaign."""
@@ -250,7 +250,7 @@ def _check(case: Case, on: Scene, intents: list[Intent], running: Execution) -> 
             outcome = intent.details["outcome"]
             assert (outcome == "unchanged") is not _done(on), f"settled as {outcome}: {case}"
         if intent.state not in ENDED:
-            assert running.intents.open_on(intent.lock_key), f"{intent.state} and not locked: {case}"
+            assert running.intents.open_on(intent.scope), f"{intent.state} and not locked: {case}"
 
 
 def cases(injector: Injector, weathers: Iterable[tuple[Weather, bool]]) -> list[Case]:

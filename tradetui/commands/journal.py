@@ -104,7 +104,7 @@ def _as_json(intent: Intent) -> dict[str, object]:
     return {
         "id": intent.id,
         "kind": intent.kind,
-        "lock": intent.lock_key,
+        "lock": intent.scope,
         "state": str(intent.state),
         "events": [{"state": str(event.state), "at": event.at_ms, **event.details} for event in intent.events],
     }

@@ -117,7 +117,7 @@ class Intents:
             _log.info("nothing is known of what is open yet: %s", problem)  # opening it says what is wrong
             return
         if self._journal is None and self._location is None:
-            self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
+            self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
 
     async def try_again(self) -> bool:
         """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
@@ -209,7 +209,7 @@ class Intents:
         if chosen == self._lock_choices:
             self._locked_everywhere = bool(locked)
         self._seen(intents)
-        self._open = {intent.lock_key: (intent.id, intent.state) for intent in intents}
+        self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
         self._elsewhere = elsewhere
 
     def _look_into(self, journal: Journal, moment: Moment) -> tuple[bool | None, list[Intent], dict[str, str]]:

@@ -163,7 +163,7 @@ class Journal:
         self,
         intent: str,
         account: str,
-        lock_key: str,
+        scope: str,
         kind: str,
         details: Mapping[str, Any],
         at: Moment,
@@ -182,25 +182,25 @@ class Journal:
         """
         self.check_place()
         self.verify()
-        self._write_new(intent, account, lock_key, kind, details, at, after)
+        self._write_new(intent, account, scope, kind, details, at, after)
 
     def _write_new(
         self,
         intent: str,
         account: str,
-        lock_key: str,
+        scope: str,
         kind: str,
         details: Mapping[str, Any],
         at: Moment,
         after: int | None = None,
     ) -> None:
         with self._writing():
-            if (open_intent := self._open_on(lock_key)) is not None:
+            if (open_intent := self._open_on(scope)) is not None:
                 raise AlreadyOpen(*open_intent)
-            if after is not None and self._written_after(after, lock_key):
-                raise Overtaken(lock_key)
+            if after is not None and self._written_after(after, scope):
+                raise Overtaken(scope)
             self._connection.execute(
-                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, lock_key, kind, State.INTENDED)
+                "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, scope, kind, State.INTENDED)
             )
             self._append(intent, State.INTENDED, details, at)
 
@@ -216,15 +216,15 @@ class Journal:
             row = self._connection.execute("SELECT state, lock_key FROM intent WHERE id = ?", (intent,)).fetchone()
             if row is None or state not in TRANSITIONS.get(_state(row[0]), frozenset()) or row[0] != (seen or row[0]):
                 raise WrongStep(f"{intent}: {row[0] if row else 'unknown intent'} to {state}")
-            lock_key = row[1]
-            holder = self._open_on(lock_key)
+            scope = row[1]
+            holder = self._open_on(scope)
             holds = state not in ENDED and (holder is None or holder[0] == intent)
             self._connection.execute("UPDATE intent SET state = ?, open = ? WHERE id = ?", (state, holds, intent))
             if holder is not None and holder[0] == intent and not holds:
                 self._connection.execute(
                     "UPDATE intent SET open = 1 WHERE rowid ="
                     " (SELECT min(rowid) FROM intent WHERE lock_key = ? AND state = 'corrected')",
-                    (lock_key,),
+                    (scope,),
                 )
             self._append(intent, state, details, at)
 
@@ -280,19 +280,19 @@ class Journal:
         """Close the file."""
         self._connection.close()
 
-    def _open_on(self, lock_key: str) -> tuple[str, str] | None:
+    def _open_on(self, scope: str) -> tuple[str, str] | None:
         for holds in _OPEN:
             row: tuple[str, str] | None = self._connection.execute(
-                f"SELECT id, state FROM intent WHERE lock_key = ? AND {holds} LIMIT 1", (lock_key,)
+                f"SELECT id, state FROM intent WHERE lock_key = ? AND {holds} LIMIT 1", (scope,)
             ).fetchone()
             if row is not None:
                 return row
         return None
 
-    def _written_after(self, event: int, lock_key: str) -> bool:
+    def _written_after(self, event: int, scope: str) -> bool:
         row = self._connection.execute(
             "SELECT 1 FROM event JOIN intent ON intent.id = event.intent WHERE number > ? AND lock_key = ? LIMIT 1",
-            (event, lock_key),
+            (event, scope),
         ).fetchone()
         return row is not None
 
@@ -303,12 +303,12 @@ class Journal:
         last = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
         number, previous = last or genesis(self.id)
         about = self._connection.execute("SELECT account, lock_key, kind FROM intent WHERE id = ?", (intent,))
-        account, lock_key, kind = about.fetchone() or (None, None, None)
+        account, scope, kind = about.fetchone() or (None, None, None)
         row = EventRow(
             number + 1,
             intent,
             account,
-            lock_key,
+            scope,
             kind,
             str(state),
             int(at.at_ms),

@@ -45,4 +45,4 @@ JOURNAL: Final[tuple[Column[Intent], ...]] = (
 
 
 def _title(intent: Intent) -> str:
-    return str(intent.details.get("title") or f"{intent.kind} {intent.lock_key}")
+    return str(intent.details.get("title") or f"{intent.kind} {intent.scope}")

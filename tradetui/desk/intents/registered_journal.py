@@ -138,7 +138,7 @@ class RegisteredJournal(Journal):
         for intent in own.values():
             if intent.id not in {reservation.intent for reservation in held}:
                 with suppress(ScopeTaken):  # another journal's intent locks the scope as well
-                    self._reserve(intent.id, intent.lock_key, moment)
+                    self._reserve(intent.id, intent.scope, moment)
         ids = {self.id, *(journal.id for journal in self._former)}
         elsewhere = {}
         for reservation in self._registry.reservations(self._aliases):
@@ -157,7 +157,7 @@ class RegisteredJournal(Journal):
         self,
         intent: str,
         account: str,
-        lock_key: str,
+        scope: str,
         kind: str,
         details: Mapping[str, Any],
         at: Moment,
@@ -169,17 +169,17 @@ class RegisteredJournal(Journal):
         self.verify()
         for journal in self._former:
             for open_intent in journal.open_intents():
-                if open_intent.lock_key == lock_key:
+                if open_intent.scope == scope:
                     raise AlreadyOpen(open_intent.id, open_intent.state)
         try:
-            self._reserve(intent, lock_key, at, after)
+            self._reserve(intent, scope, at, after)
         except ScopeTaken as taken:
             if not self._freed(taken.holder, at):
                 raise self._already_open(taken.holder) from None
             # It has ended since what this intent rests on was read.
-            raise Overtaken(lock_key) from None
+            raise Overtaken(scope) from None
         try:
-            self._write_new(intent, account, lock_key, kind, details, at)
+            self._write_new(intent, account, scope, kind, details, at)
         except BaseException:
             with suppress(sqlite3.Error):
                 self._registry.free(self.id, intent)
@@ -200,7 +200,7 @@ class RegisteredJournal(Journal):
         self._registry.note(self.id, self._last())
         if state is State.CORRECTED:
             with suppress(ScopeTaken):  # the other one locks the scope
-                self._reserve(intent, self.intent(intent).lock_key, at)
+                self._reserve(intent, self.intent(intent).scope, at)
 
     def prove_writable(self) -> None:
         """Write to every file a step is written to, the registry too; raises OSError or sqlite3.Error."""
@@ -264,8 +264,8 @@ class RegisteredJournal(Journal):
         super().close()
         self._registry.close()
 
-    def _reserve(self, intent: str, lock_key: str, at: Moment, after: int | None = None) -> None:
-        self._registry.reserve(self._aliases, lock_key, self.id, intent, self._owner, at, after=after)
+    def _reserve(self, intent: str, scope: str, at: Moment, after: int | None = None) -> None:
+        self._registry.reserve(self._aliases, scope, self.id, intent, self._owner, at, after=after)
 
     def _already_open(self, holder: Reservation) -> AlreadyOpen:
         state = self._state_of(holder)

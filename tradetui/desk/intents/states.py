@@ -82,7 +82,7 @@ class Intent:
 
     id: str
     account: str
-    lock_key: str
+    scope: str
     kind: str
     state: State
     events: tuple[Event, ...]

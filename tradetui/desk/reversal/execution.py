@@ -31,7 +31,7 @@ from tradetui.trading.positions import Position
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
 
-__all__ = ["KIND", "Execution", "NotConfirmed", "lock_key"]
+__all__ = ["KIND", "Execution", "NotConfirmed", "scope_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -241,7 +241,7 @@ class Execution:
             settings=self._settings,
             link=self._client.link,
             locked=self.intents.locked_by_hand,
-            open_intent=self.intents.open_on(lock_key(product_type, symbol)) if product_type else None,
+            open_intent=self.intents.open_on(scope_of(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
         )
@@ -267,11 +267,11 @@ class Execution:
         if departure.withdrawn:
             raise NotConfirmed(("It was taken back.",), shown)
         assert shown.target.product_type is not None
-        key = lock_key(shown.target.product_type, shown.target.symbol)
+        key = scope_of(shown.target.product_type, shown.target.symbol)
         for sending in self._sendings.values():
-            if sending.lock_key == key and sending.departure.withdrawn:
+            if sending.scope == key and sending.departure.withdrawn:
                 raise NotConfirmed(("The one taken back has not ended yet: confirm again in a moment.",), shown)
-            if sending.lock_key == key:
+            if sending.scope == key:
                 raise NotConfirmed(("This reversal is being sent already.",), shown)
         intent = self.intents.new_id()
         sending = Sending(
@@ -407,6 +407,6 @@ class Execution:
         await self.intents.look()
 
 
-def lock_key(product_type: ProductType, symbol: str) -> str:
+def scope_of(product_type: ProductType, symbol: str) -> str:
     """What one open intent locks."""
     return f"{product_type}|{symbol.upper()}"

@@ -151,7 +151,7 @@ class OutcomeTracker:
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
         search.state = intent.state
-        if search.watching and self._intents.open_on(intent.lock_key) is not None:
+        if search.watching and self._intents.open_on(intent.scope) is not None:
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged

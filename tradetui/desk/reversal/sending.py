@@ -51,14 +51,14 @@ class Sending:
         intents: Intents,
         clock: Clock,
         intent: str,
-        lock_key: str,
+        scope: str,
         asleep_ms: Callable[[], float],
         beside: Callable[[Coroutine[Any, Any, None]], object],
         departure: Departure,
     ) -> None:
         """`asleep_ms` is how far wall time is ahead of monotonic time; `beside` runs what nobody waits for."""
         self.intent = intent
-        self.lock_key = lock_key
+        self.scope = scope
         self.departure = departure
         self._client = client
         self._reads = reads
@@ -193,7 +193,7 @@ class Sending:
         }
         try:
             async with asyncio.timeout(DISK_S):
-                await self._intents.begin(intent, self.lock_key, KIND, details, after=before_reading)
+                await self._intents.begin(intent, self.scope, KIND, details, after=before_reading)
         except Overtaken:
             raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
         except AlreadyOpen as problem:

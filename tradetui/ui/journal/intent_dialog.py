@@ -47,7 +47,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     yield line("what", str(details.get("title") or intent.kind), "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
-    yield line("locks", intent.lock_key)
+    yield line("locks", intent.scope)
     yield line("account", intent.account)
     for event in intent.events:
         yield Content("")

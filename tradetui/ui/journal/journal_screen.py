@@ -145,8 +145,8 @@ class JournalScreen(TableScreen):
             if why is not None:
                 self.run_worker(self._release(intent, why), exit_on_error=False)
 
-        name = intent.lock_key.rpartition("|")[2]
-        title = str(intent.details.get("title") or intent.lock_key)
+        name = intent.scope.rpartition("|")[2]
+        title = str(intent.details.get("title") or intent.scope)
         caution = str(intent.details.get("next") or CAUTION)
         self.app.push_screen(ReleaseDialog(title, ended(intent), name, caution), released)
 

@@ -9,7 +9,7 @@ from textual.app import App
 from textual.content import Content
 
 from tradetui.desk.reversal.departure import Departure
-from tradetui.desk.reversal.execution import Execution, NotConfirmed, lock_key
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
@@ -102,7 +102,7 @@ class Attempt:
         """Whether the journal has an intent on this symbol that has not ended."""
         target = self._shown.target
         return target.product_type is not None and (
-            self._execution.intents.open_on(lock_key(target.product_type, target.symbol)) is not None
+            self._execution.intents.open_on(scope_of(target.product_type, target.symbol)) is not None
         )
 
     def _not_confirmed(self, refused: NotConfirmed) -> None:
