@@ -144,8 +144,8 @@ async def test_fills_and_a_lost_link_ring_when_wanted(monkeypatch: pytest.Monkey
         async with stage.running((120, 36)) as pilot:
             rung: list[int] = []
             monkeypatch.setattr(stage.app, "bell", lambda rung=rung: rung.append(1))
-            stage.app.main.alerted(Alert(AlertKind.LINK_LOST, "Gone [/] \x1b[31m"))
-            stage.app.main.alerted(Alert(AlertKind.LINK_BACK, "Back"))
+            stage.app.alerted(Alert(AlertKind.LINK_LOST, "Gone [/] \x1b[31m"))
+            stage.app.alerted(Alert(AlertKind.LINK_BACK, "Back"))
             assert len(rung) == wanted
             await pilot.pause()
             told = [each.message for each in stage.app._notifications]

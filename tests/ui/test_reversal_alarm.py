@@ -60,7 +60,7 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
         await pilot.press("J")
         sentence = f"Reverse BTCUSDT LONG 2 into SHORT 2: {CORRECTED}"
-        stage.app._alerted(Alert("reversal", sentence))  # type: ignore[arg-type]
+        stage.app.alerted(Alert("reversal", sentence))  # type: ignore[arg-type]
         await pilot.pause()
         assert rings
         assert said(stage) == sentence

@@ -32,3 +32,9 @@ def test_the_screen_loads_nothing_heavy() -> None:
 def test_the_key_table_loads_no_textual() -> None:
     modules = loaded("import tradetui.ui.keys.registry; tradetui.ui.keys.registry.key_table()")
     assert {"textual", "rich", "pydantic"} & modules == set()
+
+
+def test_the_main_screen_loads_no_model_and_no_file() -> None:
+    """They are loaded in a thread by what opens the desk, while the main screen is on the screen already."""
+    heavy = {"httpcore", "httpx", "pydantic", "sqlite3", "tradetui.exchange.client", "tradetui.desk.desk"}
+    assert loaded("import tradetui.ui.main.main_screen") & heavy == set()

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.row_source import FeedRow
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
+    from tradetui.ui.main.alerts import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
@@ -84,6 +85,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._key_troubles = own.troubles
         self.settings = settings = replace(settings, keys=own.taken)
         self.desk: Desk | None = None
+        self._alerts: AlertNotices | None = None
         self.failure: str | None = None
         self.chosen = settings.chosen
         self.animation_level = "none"
@@ -198,7 +200,8 @@ class TradeApp(App[None], inherit_bindings=False):
         self.failure = None
         self.chosen = chosen
         self.desk = opened
-        self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self._alerted))
+        self._alerts = deferred.alert_notices(self, rings=self.settings.bell)
+        self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self.alerted))
         if not self.settings.inline_start:
             await opened.client.prepare()
         await self._main_stands.wait()
@@ -213,9 +216,10 @@ class TradeApp(App[None], inherit_bindings=False):
             if self.lookup is not None:
                 self.lookup.refresh_header()
 
-    def _alerted(self, alert: Alert) -> None:
-        if self.is_running:
-            self.main.alerted(alert)
+    def alerted(self, alert: Alert) -> None:
+        """Ring, and say what concerns every panel."""
+        if self.is_running and self.desk is not None and self._alerts is not None:
+            self._alerts.tell(alert, self.desk.clock.monotonic())
 
     async def _close_desk(self) -> None:
         for end in self._subscriptions:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
+    from tradetui.ui.main.alerts import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.messages import OpenDetail, OpenExport
     from tradetui.ui.settings import UiSettings
@@ -32,6 +33,13 @@ def palette() -> type[Provider]:
     from tradetui.ui.palette import Actions
 
     return Actions
+
+
+def alert_notices(app: App[Any], *, rings: bool) -> AlertNotices:
+    """What rings, and what of it is said, for a session that was opened."""
+    from tradetui.ui.main.alerts import AlertNotices
+
+    return AlertNotices(app, rings=rings)
 
 
 def main_screen(settings: UiSettings) -> MainScreen:

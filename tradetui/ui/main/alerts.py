@@ -30,19 +30,20 @@ class AlertNotices:
     What concerns every panel is also said: the link, and a reversal that nobody waits for any more.
     """
 
-    def __init__(self, *, rings: bool) -> None:
+    def __init__(self, app: App[object], *, rings: bool) -> None:
+        self._app = app
         self._bell = Bell() if rings else None
 
-    def tell(self, app: App[object], alert: Alert, now: float) -> None:
+    def tell(self, alert: Alert, now: float) -> None:
         """Ring and say it; `now` is monotonic, in seconds."""
         of_a_panel = alert.kind in (AlertKind.FILL, AlertKind.TRIGGER)
         bell = self._bell if alert.kind is not AlertKind.LINK_BACK else None
         if bell is not None and bell.rings(now, at_once=not of_a_panel):
-            app.bell()
+            self._app.bell()
         match alert.kind:
             case AlertKind.LINK_LOST:
-                notify(app, alert.sentence, severity="warning")
+                notify(self._app, alert.sentence, severity="warning")
             case AlertKind.LINK_BACK:
-                notify(app, alert.sentence)
+                notify(self._app, alert.sentence)
             case AlertKind.REVERSAL:
-                notify(app, alert.sentence, severity="error", seconds=600)
+                notify(self._app, alert.sentence, severity="error", seconds=600)

@@ -19,7 +19,6 @@ from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.main.alerts import AlertNotices
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.refusal_notice import RefusalNotice
@@ -34,7 +33,6 @@ from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
@@ -76,7 +74,6 @@ class MainScreen(TableScreen):
         self._painting = False
         self._painted_at = 0.0
         self._not_kept: str | None = None
-        self._alerts = AlertNotices(rings=settings.bell)
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
@@ -149,7 +146,6 @@ class MainScreen(TableScreen):
         """Another desk is being opened; nothing of the one before stays on the screen."""
         for panel in self.panels.values():
             panel.reset()
-        self._alerts = AlertNotices(rings=self._settings.bell)
         self.product = None
         self._refusal.show(None)
         # Until the new desk tells, nothing about it is proven.
@@ -233,11 +229,6 @@ class MainScreen(TableScreen):
             if self._not_kept:
                 sentence = f"What is read is not kept beyond this session: {self._not_kept}"
                 notify(self.app, sentence, severity="warning", seconds=60)
-
-    def alerted(self, alert: Alert) -> None:
-        """Ring, and say what concerns every panel."""
-        if self.desk is not None:
-            self._alerts.tell(self.app, alert, self.desk.clock.monotonic())
 
     def _show_tabs(self) -> None:
         if self._tabs.display:

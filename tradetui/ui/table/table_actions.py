@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.choosable_columns import choosable_columns
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.preferences import TableChoice, chosen_columns
@@ -31,13 +31,13 @@ def choose_columns(
         show_choice(table, kind, choice)
         done()
 
-    every = every_column(kind)
+    every = choosable_columns(kind)
     screen.app.push_screen(ColumnsDialog(title, every, kind.columns, app.preferences.table(kind.name)), chosen)
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
     """Show a table as it was chosen."""
-    columns = (chosen_columns(every_column(kind), choice) if choice.columns else None) or kind.columns
+    columns = (chosen_columns(choosable_columns(kind), choice) if choice.columns else None) or kind.columns
     if columns != table.columns:
         table.set_columns(columns)
     if choice.sort in {column.id for column in columns}:

@@ -1,0 +1,14 @@
+"""The columns that may be chosen for a table; the models they are made of are loaded when somebody asks for them."""
+
+from __future__ import annotations
+
+from tradetui.desk.tables.columns.column import Column
+from tradetui.desk.tables.row_source import RowT
+from tradetui.desk.tables.table import Table
+
+
+def choosable_columns(table: Table[RowT]) -> tuple[Column[RowT], ...]:
+    """The table's own columns, then one for each field of its records that has none yet."""
+    from tradetui.desk.tables.columns.every_field import every_column
+
+    return every_column(table)
