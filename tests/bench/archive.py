@@ -19,7 +19,7 @@ from tests.bench.anchors import PLAIN_LOOP, TABLES_KEY, key_seconds, keys_and_an
 from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
 from tradetui.desk.archive.database import Archive
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 START_MS = 1_700_000_000_000
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
@@ -59,7 +59,7 @@ def _rows(rows: int, chance: random.Random) -> Iterator[tuple[str, int, str, str
             "tradeSide": "open",
             "cTime": str(at),
         }
-        yield id_, at, f"0019{id_}", symbol, dump(body)
+        yield id_, at, f"0019{id_}", symbol, dump_json(body)
 
 
 def main() -> int:

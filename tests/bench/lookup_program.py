@@ -12,7 +12,7 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import MOST_ROWS
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run
+from tradetui.ui.tty.run_app import run_app
 
 
 def open_desk() -> Desk:
@@ -30,4 +30,4 @@ def open_desk() -> Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run(TradeApp(UiSettings("SANDBOX", "MONITOR", [ProfileChoice("hedge", open_desk)]))))
+    sys.exit(run_app(TradeApp(UiSettings("SANDBOX", "MONITOR", [ProfileChoice("hedge", open_desk)]))))

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from tradetui.desk.account.identity import AccountIdentity, identify
 from tradetui.desk.lookup.lookup import Lookup
-from tradetui.desk.lookup.query import checked
+from tradetui.desk.lookup.query import check_query
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.client import ExchangeReader
@@ -75,7 +75,7 @@ class LookupStage:
 
     def begin(self, table: str, *, limit: int | None = None, **texts: str) -> Lookup:
         """Begin a lookup, with pages of so many rows."""
-        result = checked(LOOKUPS[table].endpoint, texts, self.lookups.now_ms)
+        result = check_query(LOOKUPS[table].endpoint, texts, self.lookups.now_ms)
         assert result.query is not None, result.problems
         query = result.query
         if limit is not None:

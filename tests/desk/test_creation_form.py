@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.creation.form import checked, fields_of, rows_of
+from tradetui.desk.creation.form import check_form, creation_fields, rows_of
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest
@@ -18,26 +18,26 @@ EMPTY = dict.fromkeys(GOOD, "")
 
 
 def test_the_fields_are_the_requests_own() -> None:
-    assert [each.name for each in fields_of(CreationKind.SUBACCOUNTS)] == list(GOOD)
-    assert [each.name for each in fields_of(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
-    assert [each.name for each in fields_of(CreationKind.COPY_KEY)] == ["passphrase"]
-    assert [each.name for each in fields_of(CreationKind.SUBACCOUNTS) if each.is_secret] == ["passphrase"]
+    assert [each.name for each in creation_fields(CreationKind.SUBACCOUNTS)] == list(GOOD)
+    assert [each.name for each in creation_fields(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
+    assert [each.name for each in creation_fields(CreationKind.COPY_KEY)] == ["passphrase"]
+    assert [each.name for each in creation_fields(CreationKind.SUBACCOUNTS) if each.is_secret] == ["passphrase"]
     assert [rows_of(kind) for kind in CreationKind] == [5, 1, 1]
 
 
 def test_empty_rows_are_none_wherever_they_stand() -> None:
     other = {**GOOD, "subAccountName": "betatwos"}
-    result = checked(CreationKind.SUBACCOUNTS, [EMPTY, GOOD, EMPTY, {**other, "ipList": "  "}, EMPTY])
+    result = check_form(CreationKind.SUBACCOUNTS, [EMPTY, GOOD, EMPTY, {**other, "ipList": "  "}, EMPTY])
     assert isinstance(result.request, CreateBatchRequest)
     assert [each.sub_account_name for each in result.request.accounts] == ["alphaone", "betatwos"]
     assert "ipList" not in json.loads(result.request.body())[0], "what is empty is left out"
-    assert checked(CreationKind.SUBACCOUNTS, [EMPTY] * 5).request is None
-    assert not any(checked(CreationKind.SUBACCOUNTS, [EMPTY] * 5).missing)
+    assert check_form(CreationKind.SUBACCOUNTS, [EMPTY] * 5).request is None
+    assert not any(check_form(CreationKind.SUBACCOUNTS, [EMPTY] * 5).missing)
 
 
 def test_lists_are_separated_by_what_people_separate_them_with() -> None:
     row = {**GOOD, "permList": "READ, spot_trade;contract_trade", "ipList": " 10.0.0.1\t::1,, 10.0.0.8 "}
-    request = checked(CreationKind.SUBACCOUNTS, [row]).request
+    request = check_form(CreationKind.SUBACCOUNTS, [row]).request
     assert isinstance(request, CreateBatchRequest)
     (sent,) = json.loads(request.body())
     assert sent["permList"] == ["read", "spot_trade", "contract_trade"]
@@ -45,10 +45,10 @@ def test_lists_are_separated_by_what_people_separate_them_with() -> None:
 
 
 def test_a_name_twice_is_told_at_the_later_row() -> None:
-    result = checked(CreationKind.SUBACCOUNTS, [GOOD, EMPTY, {**GOOD, "subAccountName": "ALPHAone"}])
+    result = check_form(CreationKind.SUBACCOUNTS, [GOOD, EMPTY, {**GOOD, "subAccountName": "ALPHAone"}])
     assert result.request is None
     assert [list(each) for each in result.problems] == [[], [], ["subAccountName"]]
-    result = checked(CreationKind.SUBACCOUNTS, [GOOD, GOOD])
+    result = check_form(CreationKind.SUBACCOUNTS, [GOOD, GOOD])
     assert [list(each) for each in result.problems] == [[], ["subAccountName"]]
 
 
@@ -61,7 +61,7 @@ def test_a_name_twice_is_told_at_the_later_row() -> None:
     ],
 )
 def test_what_is_missing_is_named(kind: CreationKind, row: dict[str, str], missing: tuple[str, ...]) -> None:
-    result = checked(kind, [row])
+    result = check_form(kind, [row])
     assert result.request is None
     assert result.missing == (missing,)
 
@@ -74,7 +74,7 @@ TEXTS = st.one_of(
 
 @given(st.lists(st.fixed_dictionaries({name: TEXTS for name in GOOD}), min_size=1, max_size=5))
 def test_a_form_without_a_problem_is_a_request_and_one_with_a_problem_is_none(rows: list[dict[str, str]]) -> None:
-    result = checked(CreationKind.SUBACCOUNTS, rows)
+    result = check_form(CreationKind.SUBACCOUNTS, rows)
     troubled = any(result.problems) or any(result.missing)
     filled = any(text.strip() for row in rows for text in row.values())
     assert (result.request is not None) is (filled and not troubled)

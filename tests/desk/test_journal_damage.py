@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.journal_chain import LOCKED, UNLOCKED
+from tradetui.desk.intents.journal_chain import LOCK_EVENT, UNLOCK_EVENT
 from tradetui.desk.intents.journal_opening import accept_loss, open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State
@@ -175,7 +175,7 @@ def test_any_other_word_for_a_state_is_seen(
     original: tuple[Path, tuple[list[Intent], bool | None]], tmp_path: Path
 ) -> None:
     source, _ = original
-    words = [*map(str, State), LOCKED, UNLOCKED, "SENT", "sent ", "lost"]
+    words = [*map(str, State), LOCK_EVENT, UNLOCK_EVENT, "SENT", "sent ", "lost"]
     all_statements = [
         f"UPDATE {table} SET state = '{word}' WHERE rowid = {row} AND state != '{word}'"
         for table in ("event", "intent")

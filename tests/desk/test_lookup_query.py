@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tradetui.desk.lookup.query import Stretch, checked, filter_fields
+from tradetui.desk.lookup.query import Stretch, check_query, filter_fields
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.time_windows import DAY_MS
@@ -36,7 +36,7 @@ def test_only_what_nothing_stands_in_for_must_be_given() -> None:
 
 
 def problems(table: str, **texts: str) -> dict[str, str]:
-    return dict(checked(LOOKUPS[table].endpoint, texts, NOW).problems)
+    return dict(check_query(LOOKUPS[table].endpoint, texts, NOW).problems)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_every_field_that_is_wrong_by_itself_is_told() -> None:
 @pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))])
 def test_times_from_the_edge_of_the_calendar_are_told_and_not_stumbled_over(text: str, zone: timezone) -> None:
     for table in ("spot-fills", "convert", "transfers"):
-        result = checked(LOOKUPS[table].endpoint, {"startTime": text, "endTime": text}, NOW, zone)
+        result = check_query(LOOKUPS[table].endpoint, {"startTime": text, "endTime": text}, NOW, zone)
         assert result.query is None
         assert result.problems.keys() == {"startTime", "endTime"}
 
@@ -108,7 +108,7 @@ def test_rules_that_join_fields_are_told_beside_those_of_one() -> None:
 
 def test_what_is_read_when_nobody_says_a_time() -> None:
     def stretch(table: str) -> Stretch:
-        query = checked(LOOKUPS[table].endpoint, {}, NOW).query
+        query = check_query(LOOKUPS[table].endpoint, {}, NOW).query
         assert query is not None
         return query.stretch
 
@@ -121,7 +121,7 @@ def test_what_is_read_when_nobody_says_a_time() -> None:
 
 @pytest.mark.parametrize(("days", "pieces"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3), (90, 13)])
 def test_a_longer_range_of_transfers_is_cut(days: int, pieces: int) -> None:
-    query = checked(LOOKUPS["transfers"].endpoint, {"startTime": f"{days}d", "endTime": "0d"}, NOW).query
+    query = check_query(LOOKUPS["transfers"].endpoint, {"startTime": f"{days}d", "endTime": "0d"}, NOW).query
     assert query is not None
     assert (query.pieces, query.sent) == (pieces, True)
     assert query.stretch == Stretch(NOW - days * DAY_MS, NOW, False)
@@ -130,7 +130,7 @@ def test_a_longer_range_of_transfers_is_cut(days: int, pieces: int) -> None:
 def test_times_without_a_zone_are_in_the_one_of_the_screen() -> None:
     tokyo = timezone(timedelta(hours=9))
     texts = {"startTime": "2026-09-21T09:00", "endTime": "2026-09-21T01:00Z"}
-    query = checked(LOOKUPS["spot-fills"].endpoint, texts, NOW, tokyo).query
+    query = check_query(LOOKUPS["spot-fills"].endpoint, texts, NOW, tokyo).query
     assert query is not None
     assert query.stretch.end_ms is not None
     assert query.stretch.start_ms == query.stretch.end_ms - 3_600_000
@@ -138,25 +138,25 @@ def test_times_without_a_zone_are_in_the_one_of_the_screen() -> None:
 
 def test_a_query_means_the_same_when_its_texts_are_read_again_in_another_zone() -> None:
     endpoint, tokyo = LOOKUPS["spot-fills"].endpoint, timezone(timedelta(hours=9))
-    first = checked(endpoint, {"startTime": "2026-09-20T09:30", "endTime": "1789999000123"}, NOW, tokyo).query
+    first = check_query(endpoint, {"startTime": "2026-09-20T09:30", "endTime": "1789999000123"}, NOW, tokyo).query
     assert first is not None
-    again = checked(endpoint, first.texts, NOW, UTC).query
+    again = check_query(endpoint, first.texts, NOW, UTC).query
     assert again is not None
     assert again.stretch == first.stretch
-    ago = checked(endpoint, {"startTime": "7d"}, NOW, tokyo).query
+    ago = check_query(endpoint, {"startTime": "7d"}, NOW, tokyo).query
     assert ago is not None
     assert ago.texts == {"startTime": "7d"}
-    spoken = checked(endpoint, {"startTime": "7d ago"}, NOW, tokyo).query
+    spoken = check_query(endpoint, {"startTime": "7d ago"}, NOW, tokyo).query
     assert spoken is not None
     assert (spoken.stretch, spoken.texts) == (ago.stretch, {"startTime": "7d ago"})
-    later = checked(endpoint, ago.texts, NOW + DAY_MS, UTC).query
+    later = check_query(endpoint, ago.texts, NOW + DAY_MS, UTC).query
     assert later is not None
     assert later.stretch.start_ms == NOW - 6 * DAY_MS
 
 
 def test_the_largest_pages_are_asked_for() -> None:
     for kind in LOOKUPS.values():
-        query = checked(kind.endpoint, {"subUid": "1"} if kind.name == "email" else {}, NOW).query
+        query = check_query(kind.endpoint, {"subUid": "1"} if kind.name == "email" else {}, NOW).query
         assert query is not None
         rule = kind.endpoint.page
         assert getattr(query.request, "limit", None) == (rule.maximum if rule is not None else None)

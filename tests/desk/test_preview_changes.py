@@ -10,7 +10,7 @@ import pytest
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
-from tradetui.trading.cost_estimates import Figure
+from tradetui.trading.cost_estimates import CostEstimate
 from tradetui.trading.holdings import Net
 from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
@@ -18,7 +18,7 @@ from tradetui.wire.enums import PositionMode
 
 
 def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more: Any) -> Preview:
-    figures = () if notional is None else (Figure("notional", Decimal(notional), "quote coin", ""),)
+    figures = () if notional is None else (CostEstimate("notional", Decimal(notional), "quote coin", ""),)
     values: dict[str, Any] = {
         "target": Target("BTCUSDT"),
         "plan": reversal,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.app import Request, Sandbox
+from tradetui.sandbox.app import HttpCall, Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -85,7 +85,7 @@ class Caller:
 
     def request(
         self, method: str, path: str, account: str, *, query: str = "", body: bytes = b"", **changed: str | None
-    ) -> Request:
+    ) -> HttpCall:
         """A signed request; an `address` may be said along with the headers."""
         key = self.key(account)
         address = changed.pop("address", None) or ""
@@ -100,4 +100,4 @@ class Caller:
         }
         headers |= {name.replace("_", "-"): value for name, value in changed.items()}
         kept = {name: value for name, value in headers.items() if value is not None}
-        return Request(method, path, query, kept, body, address)
+        return HttpCall(method, path, query, kept, body, address)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.app import Request
+from tradetui.sandbox.app import HttpCall
 from tradetui.sandbox.endpoints.rules import RULES
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query
@@ -96,7 +96,7 @@ def test_bodies_that_are_none(anybody: Caller, name: str, body: bytes) -> None:
     st.dictionaries(st.sampled_from(["access-key", "access-sign", "access-timestamp", "access-passphrase"]), st.text())
 )
 def test_headers(anybody: Caller, headers: dict[str, str]) -> None:
-    request = Request("GET", CATALOGUE["spot.bills"].path, "%ff%zz=&&=%", headers)
+    request = HttpCall("GET", CATALOGUE["spot.bills"].path, "%ff%zz=&&=%", headers)
     answer = json.loads(anybody.sandbox.answer(request).body)
     assert answer["code"] in {"40001", "40002", "40005", "40008", "40011", "40037"}
 

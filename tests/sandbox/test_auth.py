@@ -12,7 +12,7 @@ import pytest
 
 from tests.sandbox.calling import Caller
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.gateway.api_keys import PERMISSIONS, permit
+from tradetui.sandbox.gateway.api_keys import PERMISSIONS, check_permission
 from tradetui.wire.catalogue import CATALOGUE
 from tradetui.wire.signing import prehash, sign_hmac
 
@@ -87,7 +87,7 @@ def test_the_permission_texts_are_the_recorded_ones(reading: Caller) -> None:
     told = set()
     for endpoint, locale in (("spot.fills", "en-US"), ("futures.reverse", "zh-CN")):
         with pytest.raises(Refusal) as refused:
-            permit(unpermitted, endpoint, locale)
+            check_permission(unpermitted, endpoint, locale)
         told.add(refused.value.message)
     assert told == texts
 

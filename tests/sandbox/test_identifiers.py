@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.order import HEDGE
@@ -73,7 +73,7 @@ def test_no_id_is_given_twice(name: str) -> None:
 
 def test_what_is_seen_over_the_wire_has_ids_of_its_own(reading: Caller) -> None:
     seen: Counter[str] = Counter()
-    for product_type in PRODUCT_TYPES:
+    for product_type in HELD_PRODUCT_TYPES:
         for endpoint, field, more in (
             ("futures.fills", "tradeId", {}),
             ("futures.pending_orders", "orderId", {}),

@@ -12,7 +12,7 @@ from tests.sandbox.calling import Caller
 from tradetui.sandbox import invariants as audit
 from tradetui.sandbox.books import futures_account
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
-from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 
@@ -31,78 +31,78 @@ def caller() -> Caller:
     return caller
 
 
-def book_of(caller: Caller) -> FuturesAccount:
+def book_of(caller: Caller) -> FuturesBook:
     return caller.sandbox.exchange_state.book(caller.key("broker").uid, "USDT-FUTURES")
 
 
-def holding(book: FuturesAccount) -> Any:
+def holding(book: FuturesBook) -> Any:
     return book.holdings["BTCUSDT", "short"]
 
 
-def last_order(book: FuturesAccount) -> Any:
+def last_order(book: FuturesBook) -> Any:
     return book.done[book.fills[-1]["orderId"]]
 
 
-def pay(book: FuturesAccount) -> None:
+def pay(book: FuturesBook) -> None:
     book.balances["USDT"] += TINY
 
 
-def pay_twice(book: FuturesAccount) -> None:
+def pay_twice(book: FuturesBook) -> None:
     """A mistake that the balance and the order make together."""
     last_order(book).profit += TINY
     book.balances["USDT"] += TINY
 
 
-def grow(book: FuturesAccount) -> None:
+def grow(book: FuturesBook) -> None:
     holding(book).size += Decimal("0.0001")
 
 
-def enter_elsewhere(book: FuturesAccount) -> None:
+def enter_elsewhere(book: FuturesBook) -> None:
     holding(book).entry += Decimal("0.001")
 
 
-def vanish(book: FuturesAccount) -> None:
+def vanish(book: FuturesBook) -> None:
     del book.holdings["BTCUSDT", "short"]
 
 
-def change_mode(book: FuturesAccount) -> None:
+def change_mode(book: FuturesBook) -> None:
     book.mode = "hedge_mode"
 
 
-def lose_a_fill(book: FuturesAccount) -> None:
+def lose_a_fill(book: FuturesBook) -> None:
     del book.fills[-2]
 
 
-def gain_in_a_fill(book: FuturesAccount) -> None:
+def gain_in_a_fill(book: FuturesBook) -> None:
     row = next(row for row in reversed(book.fills) if row["profit"] != "0")
     row["profit"] = str(Decimal(row["profit"]) + TINY)
 
 
-def charge_less(book: FuturesAccount) -> None:
+def charge_less(book: FuturesBook) -> None:
     (fee,) = book.fills[-1]["feeDetail"]
     fee["totalFee"] = str(Decimal(fee["totalFee"]) + TINY)
 
 
-def be_a_maker(book: FuturesAccount) -> None:
+def be_a_maker(book: FuturesBook) -> None:
     book.fills[-1]["tradeScope"] = "maker"
 
 
-def fill_more(book: FuturesAccount) -> None:
+def fill_more(book: FuturesBook) -> None:
     last_order(book).filled += Decimal("0.0001")
 
 
-def forget_an_order(book: FuturesAccount) -> None:
+def forget_an_order(book: FuturesBook) -> None:
     del book.done[book.fills[-1]["orderId"]]
 
 
-MISTAKES: tuple[Callable[[FuturesAccount], None], ...] = (
+MISTAKES: tuple[Callable[[FuturesBook], None], ...] = (
     *(pay, pay_twice, grow, enter_elsewhere, vanish, change_mode, lose_a_fill, gain_in_a_fill, charge_less),
     *(be_a_maker, fill_more, forget_an_order),
 )
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
-def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[FuturesAccount], None]) -> None:
+def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[FuturesBook], None]) -> None:
     caller.sandbox.exchange_state.check_books()
     mistake(book_of(caller))
     with pytest.raises(AssertionError):

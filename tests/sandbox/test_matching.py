@@ -9,7 +9,7 @@ import pytest
 
 from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, trigger_row, waits_above
 
 PRICE = Decimal("80000")
@@ -32,7 +32,7 @@ class Waiting:
         self.book.live_triggers.clear()
 
     @property
-    def book(self) -> FuturesAccount:
+    def book(self) -> FuturesBook:
         return self.exchange_state.book(self.uid, "USDT-FUTURES")
 
     def hold(self, leg: str, size: str) -> None:

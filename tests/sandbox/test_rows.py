@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.books.rows import position_row
@@ -42,7 +42,7 @@ def rows(caller: Caller, account: str, symbol: str = "BTCUSDT") -> list[dict[str
     return [row for row in answer.rows if row["symbol"] == symbol]
 
 
-def only_what_is_held(book: FuturesAccount) -> None:
+def only_what_is_held(book: FuturesBook) -> None:
     """Nothing rests or waits that a moving price could bring in."""
     book.orders.clear()
     book.live_triggers.clear()
@@ -82,7 +82,7 @@ def test_at_the_liquidation_price_what_stands_behind_a_position_is_the_maintenan
         held = book.holdings[symbol, leg]
         price = liquidation_price(book, held, marks)
 
-        def is_closed(price: Decimal, book: FuturesAccount = book, held: Holding = held) -> bool:
+        def is_closed(price: Decimal, book: FuturesBook = book, held: Holding = held) -> bool:
             coin, symbol = held.spec.margin_coin, held.spec.symbol
             return held in to_close_by_force(book, coin, {**marks, symbol: price})
 
@@ -254,7 +254,7 @@ def test_margin_that_is_used_is_not_available(caller: Caller) -> None:
 # Stops
 
 
-def wait(book: FuturesAccount, plan_type: str, leg: str, price: str, symbol: str = "BTCUSDT") -> str:
+def wait(book: FuturesBook, plan_type: str, leg: str, price: str, symbol: str = "BTCUSDT") -> str:
     row = trigger_row(
         spec=CONTRACTS[symbol],
         plan_type=plan_type,

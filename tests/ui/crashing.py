@@ -7,7 +7,7 @@ import sys
 from tradetui.desk.desk import Desk
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run
+from tradetui.ui.tty.run_app import run_app
 
 
 def _no_desk() -> Desk:
@@ -27,4 +27,4 @@ class CrashingApp(TradeApp):
 
 
 if __name__ == "__main__":
-    sys.exit(run(CrashingApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))))
+    sys.exit(run_app(CrashingApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))))

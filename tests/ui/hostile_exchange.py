@@ -17,7 +17,7 @@ from tradetui.desk.desk import Desk
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run
+from tradetui.ui.tty.run_app import run_app
 
 Message = MutableMapping[str, Any]
 KEPT = {"side", "holdSide", "posMode", "tradeSide", "planStatus", "status", "marginCoin", "code"}
@@ -82,4 +82,4 @@ def open_desk() -> Desk:
 
 if __name__ == "__main__":
     name = "".join(HOSTILE)
-    sys.exit(run(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice(name, open_desk)] * 2))))
+    sys.exit(run_app(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice(name, open_desk)] * 2))))

@@ -31,23 +31,23 @@ PREFERENCES = ScreenPreferences(
 
 
 def test_preferences_survive_their_file(tmp_path: Path) -> None:
-    screen_state.write(tmp_path / "data", PREFERENCES.as_plain())
-    assert preferences_from(screen_state.read(tmp_path / "data")[0]) == PREFERENCES
+    screen_state.write_screen_state(tmp_path / "data", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path / "data")[0]) == PREFERENCES
 
 
 def test_no_file_is_no_choice(tmp_path: Path) -> None:
-    assert preferences_from(screen_state.read(tmp_path)[0]) == ScreenPreferences()
+    assert preferences_from(screen_state.read_screen_state(tmp_path)[0]) == ScreenPreferences()
 
 
 @pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.toml").write_text(text)
-    told, notice = screen_state.read(tmp_path)
+    told, notice = screen_state.read_screen_state(tmp_path)
     assert preferences_from(told) == ScreenPreferences()
     assert "cannot be read" in notice and "state.toml.unread" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
-    screen_state.write(tmp_path, PREFERENCES.as_plain())
-    assert preferences_from(screen_state.read(tmp_path)[0]) == PREFERENCES
+    screen_state.write_screen_state(tmp_path, PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path)[0]) == PREFERENCES
 
 
 @pytest.mark.parametrize(

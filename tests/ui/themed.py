@@ -7,7 +7,7 @@ import sys
 from tradetui.desk.desk import Desk
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run
+from tradetui.ui.tty.run_app import run_app
 
 
 def _no_desk() -> Desk:
@@ -15,4 +15,4 @@ def _no_desk() -> Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)], theme=sys.argv[1]))))
+    sys.exit(run_app(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)], theme=sys.argv[1]))))

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tests.ui.crashing import _no_desk
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run
+from tradetui.ui.tty.run_app import run_app
 
 
 class SecretScreen(Screen[None]):
@@ -37,4 +37,4 @@ class TypedApp(TradeApp):
 
 
 if __name__ == "__main__":
-    sys.exit(run(TypedApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))))
+    sys.exit(run_app(TypedApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))))

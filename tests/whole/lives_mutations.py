@@ -61,7 +61,7 @@ def absent_by_the_exchange_clock_alone(patch: Patch) -> None:
 
 
 def absent_whatever_the_exchange_clock(patch: Patch) -> None:
-    patch(order_reads, "WINDOW_MS", -(10**9))
+    patch(order_reads, "_WINDOW_MS", -(10**9))
 
 
 def released_at_once(patch: Patch) -> None:

@@ -95,7 +95,7 @@ def intent_written_after_sending(patch: Patch) -> None:
 
 def absence_read_as_unchanged(patch: Patch) -> None:
     patch(classification, "ABSENCE_S", -1.0)
-    patch(order_reads, "WINDOW_MS", -60_000)
+    patch(order_reads, "_WINDOW_MS", -60_000)
 
 
 def two_intents_for_a_symbol(patch: Patch) -> None:

@@ -402,3 +402,41 @@ def test_a_name_that_nothing_uses_is_found() -> None:
     unused = names_used_by_nothing({"first": first, "second": second}, surface=())
     assert unused == {PublicName("first", "a"), PublicName("first", "C.d")}
     assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C")) == set()
+
+
+# Public names that several modules define, with the reason why each is one meaning.
+ONE_MEANING = {
+    "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
+    "ZERO": "Decimal(0), in two rooms that may not see each other",
+    "ask_to_try_again": "ui/deferred.py loads the function of this name when it is first called",
+    "open_creation": "likewise",
+    "open_export": "likewise",
+    "open_screen_list": "likewise",
+    "run": "what a command is started by: commands/NAME.py with run(arguments)",
+    "TYPE_CHECKING": "the name type checkers know; importing it from typing would cost the start of every command",
+}
+
+
+def public_names(tree: ast.Module) -> Iterator[str]:
+    """The functions, classes and constants a module defines; type variables are a matter of each module's own."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar" | "ParamSpec"))):
+                continue
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def test_no_public_name_has_two_meanings() -> None:
+    modules_of_name: dict[str, list[str]] = {}
+    for module, source in sources().items():
+        for name in sorted(set(public_names(ast.parse(source)))):
+            if not name.startswith("_"):
+                modules_of_name.setdefault(name, []).append(module)
+    shared = {name: modules for name, modules in modules_of_name.items() if len(modules) > 1}
+    assert {name: modules for name, modules in shared.items() if name not in ONE_MEANING} == {}
+    assert ONE_MEANING.keys() - shared.keys() == set(), "a name of one module is taken off the list"

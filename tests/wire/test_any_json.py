@@ -15,7 +15,7 @@ from tests.wire.whole_reply import read_reply
 from tradetui.wire.catalogue import CATALOGUE, endpoint
 from tradetui.wire.reply import Reply, UnreadableBody
 from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump, load
+from tradetui.wire.text.json_text import dump_json, load_json
 
 DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,24})?", fullmatch=True)
 IDS = st.one_of(
@@ -43,7 +43,7 @@ def test_every_digit_of_a_json_number_survives(text: str) -> None:
     body = json.dumps({"code": "00000", "data": [{**ROWS["convert.history"], "toCoinSize": "@"}]})
     record = read_reply(endpoint("convert.history"), body.replace('"@"', text).encode()).rows[0]
     assert record.to_coin_size == Decimal(text)
-    assert load(dump(record.received))["toCoinSize"] == record.received["toCoinSize"]
+    assert load_json(dump_json(record.received))["toCoinSize"] == record.received["toCoinSize"]
 
 
 @given(IDS)
@@ -90,8 +90,8 @@ def test_half_a_reply_is_unreadable(cut: int) -> None:
 
 @given(JSON)
 def test_received_values_are_written_and_read_back(value: Any) -> None:
-    exact = load(json.dumps(value))
-    assert load(dump(exact)) == exact
+    exact = load_json(json.dumps(value))
+    assert load_json(dump_json(exact)) == exact
 
 
 def test_a_deeply_nested_unknown_field_is_kept() -> None:
@@ -101,7 +101,7 @@ def test_a_deeply_nested_unknown_field_is_kept() -> None:
         reply = read_reply(endpoint("futures.fills"), text.replace('"@"', row).encode())
         assert reply.rows[0].profit is None
         assert "profit" in reply.rows[0].unreadable
-        assert dump(reply.rows[0].received)
+        assert dump_json(reply.rows[0].received)
 
 
 def test_an_absurd_exponent_is_written_short() -> None:
@@ -119,6 +119,6 @@ def _read(name: str, body: bytes) -> Reply[Any] | None:
     for row in reply.rows:
         assert row.key
         assert isinstance(repr(row), str)
-        assert isinstance(dump(row.received), str)
+        assert isinstance(dump_json(row.received), str)
         assert all(isinstance(text, str) for text in row.unreadable.values())
     return reply

@@ -14,7 +14,7 @@ from tradetui.wire.catalogue import endpoint
 from tradetui.wire.error_codes import KNOWN_CODES, CodeGroup, ErrorKind, meaning, write_refused
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import UnreadableBody, read_data, read_envelope
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 ENDPOINTS = {
     "all-position": "futures.positions",
@@ -133,6 +133,6 @@ def test_received_values_print_as_they_came(recorded: Path) -> None:
     body = (recorded / "convert-record__documented.json").read_bytes()
     reply = read_data(endpoint("convert.history"), read_envelope(body))
     raw = json.loads(body)["data"]["dataList"][0]
-    assert json.loads(dump(reply.rows[0].received)) == raw
-    assert isinstance(json.loads(dump(reply.rows[0].received))["fromCoinSize"], int)
+    assert json.loads(dump_json(reply.rows[0].received)) == raw
+    assert isinstance(json.loads(dump_json(reply.rows[0].received))["fromCoinSize"], int)
     assert reply.rows[0].from_coin_size == Decimal(raw["fromCoinSize"])

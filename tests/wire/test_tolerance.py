@@ -18,7 +18,7 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 NAMES = sorted(ROWS)
 ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", "1e5", 3.5, 10**30)
@@ -114,8 +114,8 @@ def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
     assert record.id == "1501234567890123456789"
     assert str(record.from_coin_size) == "100.00000000000000000001"
     assert record.ts == datetime(2026, 5, 28, 20, 26, 40, tzinfo=UTC)
-    assert '"fromCoinSize":100.00000000000000000001' in dump(record.received)
-    assert '"id":1501234567890123456789' in dump(record.received)
+    assert '"fromCoinSize":100.00000000000000000001' in dump_json(record.received)
+    assert '"id":1501234567890123456789' in dump_json(record.received)
 
 
 def test_a_flag_may_be_a_json_boolean() -> None:
@@ -265,7 +265,7 @@ def test_secrets_of_replies_are_never_shown(name: str) -> None:
     secret = record.secret if name.startswith("copy") else record.secret_key
     assert isinstance(secret, SecretStr)
     assert secret.get_secret_value() == "canary"
-    shown = [repr(reply), str(record), repr(record.received), repr(record.model_dump()), dump(record.received)]
+    shown = [repr(reply), str(record), repr(record.received), repr(record.model_dump()), dump_json(record.received)]
     shown.append(repr(read_envelope(body(name, ROWS[name]))))
     assert not any("canary" in each for each in shown)
 

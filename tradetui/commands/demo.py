@@ -12,7 +12,7 @@ from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run as run_app
+from tradetui.ui.tty.run_app import run_app
 from tradetui.ui.tty.screenshot import is_key, picture
 from tradetui.wire.product_types import ProductType
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.sandbox.app import Sandbox
 
-ACCOUNTS = (
+_ACCOUNTS = (
     "hedge",
     "one-way",
     "coin",
@@ -38,10 +38,10 @@ ACCOUNTS = (
 
 def run(args: argparse.Namespace) -> int:
     """Show the demonstration, or draw a picture of it where a file is named."""
-    name = args.profile or ACCOUNTS[0]
-    if name not in ACCOUNTS:
+    name = args.profile or _ACCOUNTS[0]
+    if name not in _ACCOUNTS:
         raise ConfigurationError(
-            f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(ACCOUNTS)}."
+            f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(_ACCOUNTS)}."
         )
     _refuse_network_flags(args)
     product_types = _product_types(args.product_type)
@@ -81,14 +81,14 @@ def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
     """The product types to show, None for all; raises ConfigurationError for one that the demo does not have."""
     if text is None:
         return None
-    from tradetui.commands.session.demo_desk import PRODUCT_TYPES
+    from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES
 
     names = [name.strip().upper() for name in text.split(",") if name.strip()]
-    if not names or len(set(names)) < len(names) or not set(names) <= set(PRODUCT_TYPES):
+    if not names or len(set(names)) < len(names) or not set(names) <= set(SHOWN_PRODUCT_TYPES):
         raise ConfigurationError(
             f"{text!r} does not name product types of the demo, each once",
             location="--product-type",
-            remedy=f"Use one or more of {', '.join(PRODUCT_TYPES)}, with commas between them.",
+            remedy=f"Use one or more of {', '.join(SHOWN_PRODUCT_TYPES)}, with commas between them.",
         )
     return tuple(map(ProductType, names))
 
@@ -101,8 +101,8 @@ def demo_settings(
     return UiSettings(
         environment="SANDBOX",
         access="MONITOR" if read_only else "TRADE",
-        profiles=[ProfileChoice(name, partial(exchange.open_desk, name, read_only)) for name in ACCOUNTS],
-        chosen=ACCOUNTS.index(chosen),
+        profiles=[ProfileChoice(name, partial(exchange.open_desk, name, read_only)) for name in _ACCOUNTS],
+        chosen=_ACCOUNTS.index(chosen),
     )
 
 
@@ -116,9 +116,9 @@ class _Exchange:
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""
-        from tradetui.commands.session.demo_desk import PRODUCT_TYPES, build_sandbox, open_demo_desk
+        from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, build_sandbox, open_demo_desk
 
         if self._sandbox is None:
             self._sandbox = build_sandbox(self._seed)
-        shown = self._product_types or PRODUCT_TYPES
+        shown = self._product_types or SHOWN_PRODUCT_TYPES
         return open_demo_desk(self._sandbox, name, read_only=read_only, product_types=shown)

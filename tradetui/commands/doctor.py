@@ -31,7 +31,8 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.keys.profile_keys import own_keys
 from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.authorities import may_withdraw, permission_texts
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.enums import PlanType
+from tradetui.wire.text.json_text import dump_json
 
 _NOT_ASKED = "not asked, the exchange was not reached"
 _HOPS = {
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
             {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.finding, "remedy": c.remedy}
             for c in checks
         ]
-        output.json(dump(rows))
+        output.json(dump_json(rows))
         output.layout("\n")
     else:
         for check in checks:
@@ -224,7 +225,9 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         reads: dict[str, Callable[[], Awaitable[object]]] = {
             "orders": lambda: client.futures.pending_orders(product_type=product_type),
             "fills": lambda: client.futures.fills(product_type=product_type, limit=1),
-            "triggers": lambda: client.futures.triggers(product_type=product_type, plan_type="normal_plan", limit=1),
+            "triggers": lambda: client.futures.triggers(
+                product_type=product_type, plan_type=PlanType.NORMAL_PLAN, limit=1
+            ),
         }
         checks = [connection, key]
         for name, read in reads.items():

@@ -19,10 +19,10 @@ from tradetui.desk.intents.registered_journal import JournalLocation, Registered
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
-EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
-NOT_KNOWN = (
+_EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
+_NOT_KNOWN = (
     "It is not known whose account this is: the exchange does not tell now and did not before, so its journal, if "
     "there is one, cannot be found. Set uid in the profile, or try again when the exchange answers."
 )
@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
     intents, locked_elsewhere = _newest(location)
     output = stdout()
     if args.json:
-        output.json(dump([_as_json(intent) for intent in intents]))
+        output.json(dump_json([_as_json(intent) for intent in intents]))
         output.layout("\n")
     else:
         for intent in intents:
             for line in _lines(intent):
                 output.line(line)
         if not intents:
-            say(EMPTY if account.known else NOT_KNOWN)
+            say(_EMPTY if account.known else _NOT_KNOWN)
     if not account.known and not intents:
         return ATTENTION
     not_settled = locked_elsewhere or any(intent.state not in ENDED for intent in intents)

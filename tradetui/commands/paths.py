@@ -12,7 +12,7 @@ from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import keys_dir, load, profiles_dir
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 def _print(paths: dict[str, Path], *, as_json: bool) -> None:
     output = stdout()
     if as_json:
-        output.json(dump([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()]))
+        output.json(dump_json([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()]))
         output.layout("\n")
     else:
         for name, path in paths.items():

@@ -20,7 +20,7 @@ from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     preview, blocked, monitor = asyncio.run(_preview(loaded, target))
     output = stdout()
     if args.json:
-        output.json(dump(preview.as_json(desk_settings(loaded), monitor + blocked)))
+        output.json(dump_json(preview.as_json(desk_settings(loaded), monitor + blocked)))
         output.layout("\n")
     else:
         for line in _lines(preview, monitor + blocked):
@@ -74,7 +74,7 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
         lines += (f"held afterwards  {result.after}" for result in plan.results)
         if preview.unproven:
             lines.append(f"not proven       {preview.unproven}")
-        lines.append(f"request          {dump(dict(plan.request_fields()))}")
+        lines.append(f"request          {dump_json(dict(plan.request_fields()))}")
         if plan.side_meaning:
             lines.append(f"                 {plan.side_meaning}")
         lines += (

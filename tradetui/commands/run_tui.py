@@ -39,10 +39,10 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.app import TradeApp
     from tradetui.ui.preferences import preferences_from
     from tradetui.ui.settings import UiSettings
-    from tradetui.ui.tty.run_app import run as run_app
+    from tradetui.ui.tty.run_app import run_app
 
     profile = loaded.profile
-    stored, notice = screen_state.read(loaded.data_dir)
+    stored, notice = screen_state.read_screen_state(loaded.data_dir)
     settings = UiSettings(
         environment="DEMO" if profile.environment == "demo" else "LIVE",
         access="MONITOR" if loaded.read_only else "LOCKED",
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         keys=profile.keys,
         preferences=preferences_from(stored),
         notice=notice,
-        keep=lambda preferences: screen_state.write(loaded.data_dir, preferences.as_plain()),
+        keep=lambda preferences: screen_state.write_screen_state(loaded.data_dir, preferences.as_plain()),
     )
     return run_app(TradeApp(settings))
 

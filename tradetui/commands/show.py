@@ -27,6 +27,7 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
@@ -37,13 +38,13 @@ from tradetui.wire.time_points import milliseconds
 from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule, split_span
 
 MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    TableName.ORDERS: ("status", ("live", "partially_filled")),
-    TableName.TRIGGERS: ("planType", ("normal_plan", "track_plan", "profit_loss")),
+    TableName.ORDERS: ("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
+    TableName.TRIGGERS: ("planType", QUERIED_PLAN_TYPES),
 }
 """What a panel shows is several reads of one parameter, unless the person gives that parameter."""
 
 CONVERT_DEFAULT_DAYS = 90
-Span: TypeAlias = tuple[int, int]
+_Span: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""
 ROWS_AT_A_TIME = 25
 """Rows written before what comes in from the exchange is looked at."""
@@ -117,9 +118,9 @@ def _csv_writer(what: str) -> TableCsvWriter:
 
 
 def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
-    from tradetui.commands.rows.positions import position_row
+    from tradetui.commands.rows.positions import position_as_json
 
-    return position_row(row) if isinstance(row, Position) else row.received
+    return position_as_json(row) if isinstance(row, Position) else row.received
 
 
 class _Progress:
@@ -156,7 +157,7 @@ async def _rows(
     client: ExchangeReader,
     endpoint: Endpoint,
     requests: list[list[Any]],
-    span: Span | None,
+    span: _Span | None,
     progress: _Progress,
 ) -> AsyncIterator[Record | ProductRow[Record] | Position]:
     """Rows of every product type, newest first; where a record has no time, one product type after the other.
@@ -203,7 +204,7 @@ async def _stream(
     client: ExchangeReader,
     endpoint: Endpoint,
     request: Any,
-    span: Span | None,
+    span: _Span | None,
     options: argparse.Namespace,
     progress: _Progress,
 ) -> AsyncIterator[Record | ProductRow[Record]]:
@@ -248,7 +249,7 @@ async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
 
 def _requests(
     options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
-) -> tuple[list[list[Any]], Span | None]:
+) -> tuple[list[list[Any]], _Span | None]:
     """One group of requests a product type, which is merged into one stream, and the span that all are read over.
 
     Without a span each request is read as it stands; raises InvalidRequest.
@@ -264,7 +265,7 @@ def _requests(
         values.setdefault("endTime", now_ms)  # the interface wants both or neither
     if options.what == TableName.CONVERT:
         values.setdefault("endTime", now_ms)
-        values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * 86_400_000)
+        values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
     span = _span_in_pieces(options, endpoint, values, now_ms)
     if getattr(options, "idLessThan", None) is not None:
         values["idLessThan"] = options.idLessThan
@@ -307,7 +308,7 @@ def _in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
 
 def _span_in_pieces(
     options: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int
-) -> Span | None:
+) -> _Span | None:
     """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
 
     The times in `values` are then those of its newest piece; reading goes on from there piece by piece.

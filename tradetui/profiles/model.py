@@ -9,24 +9,16 @@ import zoneinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
+from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.product_types import ProductType
 
-PRODUCT_TYPES = (
-    "USDT-FUTURES",
-    "COIN-FUTURES",
-    "USDC-FUTURES",
-    "SUSDT-FUTURES",
-    "SCOIN-FUTURES",
-    "SUSDC-FUTURES",
-)
-DEMO_PRODUCT_TYPES = frozenset(name for name in PRODUCT_TYPES if name.startswith("S"))
 PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class _Settings(BaseModel):
@@ -114,7 +106,7 @@ class Profile(_Settings):
     product_types: tuple[str, ...] = Field(
         default=("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"),
         min_length=1,
-        description="the product types shown: " + ", ".join(PRODUCT_TYPES),
+        description="the product types shown: " + ", ".join(ProductType),
     )
     locale: str = Field(
         default="en-US",
@@ -190,8 +182,8 @@ class Profile(_Settings):
     def _product_types(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         upper = tuple(value.upper() for value in values)
         for value in upper:
-            if value not in PRODUCT_TYPES:
-                raise ValueError(f"must be among {', '.join(PRODUCT_TYPES)}")
+            if value not in tuple(ProductType):
+                raise ValueError(f"must be among {', '.join(ProductType)}")
         if len(set(upper)) != len(upper):
             raise ValueError("must name each product type once")
         return upper
@@ -220,18 +212,6 @@ def check_base_url(value: str) -> str:
         ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
     """
     try:
-        parts = urlsplit(value)
-        port = parts.port
-    except ValueError:
-        raise ValueError("must be an address such as https://api.bitget.com") from None
-    host = parts.hostname
-    if parts.scheme not in ("https", "http") or not host:
-        raise ValueError("must be an address such as https://api.bitget.com")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not carry a user name or password")
-    if parts.query or parts.fragment or parts.path not in ("", "/"):
-        raise ValueError("must end after the host: no path, no query")
-    if parts.scheme == "http" and host not in LOOPBACK_HOSTS:
-        raise ValueError("must be https; http is allowed on 127.0.0.1, ::1 and localhost only")
-    shown = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{shown}" + (f":{port}" if port else "")
+        return parse_base_url(value).url
+    except InvalidRequest as problem:
+        raise ValueError(f"must be {problem.rule}. {problem.remedy.rstrip('.')}") from None

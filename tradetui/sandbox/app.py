@@ -15,7 +15,7 @@ from tradetui.sandbox.endpoints.wording import MESSAGE_IN_DOCUMENT, spoken, writ
 from tradetui.sandbox.endpoints.writes import write
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway import auth
-from tradetui.sandbox.gateway.api_keys import SandboxKey, permit
+from tradetui.sandbox.gateway.api_keys import SandboxKey, check_permission
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.options import SandboxOptions
@@ -48,7 +48,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpCall:
     """What arrived, without any transport: header names in lower case, `query` as on the wire."""
 
     method: str
@@ -102,7 +102,7 @@ class Sandbox:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         query = scope.get("query_string", b"").decode("ascii", "replace")
         address = (scope.get("client") or ("",))[0]
-        request = Request(scope["method"], scope["path"], query, headers, body, address)
+        request = HttpCall(scope["method"], scope["path"], query, headers, body, address)
         endpoint = _ROUTES.get((request.method, request.path))
         fault = self.faults.of_call(endpoint.name) if endpoint is not None else None
         if fault == "dropped-before":
@@ -120,7 +120,7 @@ class Sandbox:
         """Let the market move up to now, as every request does."""
         self.exchange_state.advance(self._now())
 
-    def answer(self, request: Request, fault: str | None = None) -> Answer:
+    def answer(self, request: HttpCall, fault: str | None = None) -> Answer:
         """Everything between a request's bytes and its answer's, without any transport."""
         now_ms = self._now()
         self.exchange_state.advance(now_ms)
@@ -168,7 +168,7 @@ class Sandbox:
             raise Refusal("40404", "Request URL NOT FOUND", 404)
         return endpoint
 
-    def _caller(self, endpoint: Endpoint, request: Request, told_ms: int) -> SandboxKey | None:
+    def _caller(self, endpoint: Endpoint, request: HttpCall, told_ms: int) -> SandboxKey | None:
         if not endpoint.signed:
             return None
         key = auth.caller(
@@ -181,7 +181,7 @@ class Sandbox:
             now_ms=told_ms,
             address=request.address,
         )
-        permit(key, endpoint.name, request.headers.get("locale", ""))
+        check_permission(key, endpoint.name, request.headers.get("locale", ""))
         return key
 
     def _admit(
@@ -197,7 +197,13 @@ class Sandbox:
         return left
 
     def _payload(
-        self, endpoint: Endpoint, key: SandboxKey | None, request: Request, now_ms: int, told_ms: int, fault: str | None
+        self,
+        endpoint: Endpoint,
+        key: SandboxKey | None,
+        request: HttpCall,
+        now_ms: int,
+        told_ms: int,
+        fault: str | None,
     ) -> Any:
         if endpoint.writes:
             assert key is not None

@@ -11,9 +11,9 @@ from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.execution import order_execution
 from tradetui.sandbox.books.execution.matching import match_account
-from tradetui.sandbox.books.execution.order_execution import Moment, market_order
+from tradetui.sandbox.books.execution.order_execution import MarketMoment, market_order
 from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.rows import account_row, contract_row, info_row, position_row, settings_row, ticker_row
@@ -41,9 +41,9 @@ class ExchangeState:
     # Time
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> MarketMoment:
         """The prices of now."""
-        return Moment(self.market, self.now_ms)
+        return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
         """Move the market and everybody in it up to a moment; whole ticks only, so that cuts do not matter."""
@@ -67,7 +67,7 @@ class ExchangeState:
             self.accounts[uid] = self.unborn.pop(uid)()
         return self.accounts[uid]
 
-    def book(self, uid: str, product_type: str) -> FuturesAccount:
+    def book(self, uid: str, product_type: str) -> FuturesBook:
         """The futures of an account in a product type; raises Refusal for one that is not traded here."""
         try:
             return self.account(uid).futures[product_type.upper()]
@@ -190,7 +190,7 @@ class ExchangeState:
         book = self.book(uid, CONTRACTS[symbol].product_type)
         order_execution.cancel(book, book.orders[order_id], self.moment)
 
-    def burst(self, book: FuturesAccount, held: Holding) -> None:
+    def burst(self, book: FuturesBook, held: Holding) -> None:
         """Close a holding by force, under the system's own words."""
         order_execution.burst(book, held, self.moment)
 

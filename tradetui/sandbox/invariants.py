@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, CONTRACTS, MAINTENANCE, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import ONE_WAY, Order
 from tradetui.sandbox.books.rows import account_row
@@ -98,7 +98,7 @@ def check_account(account: Account, marks: Mapping[str, Decimal]) -> None:
             _check_coin(book, coin, reckoned, marks, where)
 
 
-def _check_positions(book: FuturesAccount, reckoned: _Reckoning, where: str) -> None:
+def _check_positions(book: FuturesBook, reckoned: _Reckoning, where: str) -> None:
     held: dict[tuple[str, str], Decimal] = {}
     for (symbol, leg), holding in book.holdings.items():
         size = holding.size if leg == "long" else -holding.size
@@ -108,16 +108,14 @@ def _check_positions(book: FuturesAccount, reckoned: _Reckoning, where: str) -> 
         raise AssertionError(f"{where}: fills leave {traded}, held is {held}")
 
 
-def _check_orders(book: FuturesAccount, reckoned: _Reckoning, where: str) -> None:
+def _check_orders(book: FuturesBook, reckoned: _Reckoning, where: str) -> None:
     for order in _every_order(book):
         sums = reckoned.orders.get(order.order_id)
         if sums is not None and (sums.size, sums.fee, sums.profit) != (order.filled, order.fee, order.profit):
             raise AssertionError(f"{where}: order {order.order_id} is not the sum of its fills: {sums}")
 
 
-def _check_coin(
-    book: FuturesAccount, coin: str, reckoned: _Reckoning, marks: Mapping[str, Decimal], where: str
-) -> None:
+def _check_coin(book: FuturesBook, coin: str, reckoned: _Reckoning, marks: Mapping[str, Decimal], where: str) -> None:
     paid = sum((order.fee + order.profit for order in _every_order(book) if order.spec.margin_coin == coin), ZERO)
     balance = book.started_with[coin] + paid
     if balance != book.balances[coin]:
@@ -136,7 +134,7 @@ def _check_coin(
 
 
 def _check_margin_modes(
-    book: FuturesAccount,
+    book: FuturesBook,
     coin: str,
     row: Mapping[str, Any],
     reckoned: _Reckoning,
@@ -158,7 +156,7 @@ def _check_margin_modes(
 
 
 def _check_union(
-    book: FuturesAccount,
+    book: FuturesBook,
     coin: str,
     row: Mapping[str, Any],
     reckoned: _Reckoning,
@@ -186,7 +184,7 @@ def _check_union(
     _near(free, Decimal(row["unionAvailable"]), f"{where}: what is available of the total margin")
 
 
-def _every_order(book: FuturesAccount) -> Iterable[Order]:
+def _every_order(book: FuturesBook) -> Iterable[Order]:
     yield from book.orders.values()
     yield from book.done.values()
 

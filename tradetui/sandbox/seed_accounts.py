@@ -7,14 +7,15 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.market import STEP_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
-from tradetui.sandbox.history.backfill import DAY_MS, fill_past, past_triggers, rest_orders, waiting_trigger
+from tradetui.sandbox.history.backfill import fill_past, past_triggers, rest_orders, waiting_trigger
 from tradetui.sandbox.history.wallet_history import convert_book, spot_books, transfer_book
+from tradetui.wire.time_windows import DAY_MS
 
 MAX_SUBACCOUNTS = 20
 MAX_KEYS = 10
@@ -80,7 +81,7 @@ def _give_past(
     account: Account, seed: int, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int
 ) -> None:
     chance = account.chance
-    for product_type, count in zip(PRODUCT_TYPES, fills, strict=True):
+    for product_type, count in zip(HELD_PRODUCT_TYPES, fills, strict=True):
         if not count:
             continue
         book = account.futures[product_type]

@@ -15,7 +15,7 @@ from tradetui.wire.models.futures_extended import Contract
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CostEstimate:
     """One estimate with the words for where it comes from."""
 
     name: str
@@ -45,7 +45,7 @@ class Basis:
     fills: Sequence[FuturesFill] = ()
 
 
-def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
+def estimates(plan: ReversalPlan, basis: Basis) -> tuple[CostEstimate, ...]:
     """Traded amount, notional, fees, realised profit, and margin needed against available."""
     result = max(plan.results, key=lambda projected: projected.traded)
     price, position = basis.price, basis.position
@@ -70,17 +70,19 @@ def estimates(plan: ReversalPlan, basis: Basis) -> tuple[Figure, ...]:
     available, available_from = _margin_available(basis)
     at = f"at {exact_digits(price)} ({basis.price_from})" if price is not None else "no price can be read"
     return (
-        Figure(
+        CostEstimate(
             "traded",
             result.traded,
             "base coin",
             f"{exact_digits(result.closed)} closed, {exact_digits(result.opened)} opened",
         ),
-        Figure("notional", notional, quote, at),
-        Figure("fees", fee, margin_coin, rate_from),
-        Figure("realised profit", realised, margin_coin, at if position is not None else "the entry is not known"),
-        Figure("margin needed", needed, margin_coin, needed_from),
-        Figure(
+        CostEstimate("notional", notional, quote, at),
+        CostEstimate("fees", fee, margin_coin, rate_from),
+        CostEstimate(
+            "realised profit", realised, margin_coin, at if position is not None else "the entry is not known"
+        ),
+        CostEstimate("margin needed", needed, margin_coin, needed_from),
+        CostEstimate(
             "margin available",
             available,
             margin_coin,
@@ -124,7 +126,7 @@ def _margin_available(basis: Basis) -> tuple[Decimal | None, str]:
     return available, f"the account's maximum to open, {'isolated' if isolated else 'crossed'} margin"
 
 
-def margin_is_short(figures: Sequence[Figure], freed: Decimal | None) -> bool | None:
+def margin_is_short(figures: Sequence[CostEstimate], freed: Decimal | None) -> bool | None:
     """Whether what is available, with what closing frees, does not cover what is needed; None where unknown."""
     by_name = {figure.name: figure.value for figure in figures}
     needed, available = by_name.get("margin needed"), by_name.get("margin available")

@@ -14,7 +14,7 @@ from tradetui.wire.enums import PositionMode, Side, TradeSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 WRONG: Final = "WOULD ADD TO THE WRONG SIDE"
-NOT_KNOWN: Final = "what it would do is not known"
+_NOT_KNOWN: Final = "what it would do is not known"
 _MAY_ONLY_REDUCE: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -83,7 +83,7 @@ def _resting(
         or (hedge and trade_side is not None and kind is None)
         or (side_matters and known(Side, side) is None)
     ):
-        return OrderImpact(order_id, description, True, NOT_KNOWN)
+        return OrderImpact(order_id, description, True, _NOT_KNOWN)
     if hedge:
         wrong = kind is TradeSide.OPEN and buys == plan.reverses_long
         return OrderImpact(order_id, description, wrong, WRONG if wrong else "stays")

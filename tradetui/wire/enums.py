@@ -6,7 +6,7 @@ A word nobody knows decides nothing: `known` gives None for it, and what would r
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -142,6 +142,10 @@ class PlanType(StrEnum):
     MOVING_PLAN = "moving_plan"
     POS_PROFIT = "pos_profit"
     POS_LOSS = "pos_loss"
+
+
+#: Kinds that a query for trigger orders may name; `profit_loss` stands for the five after it.
+QUERIED_PLAN_TYPES: Final = (PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS)
 
 
 class PlanStatus(StrEnum):

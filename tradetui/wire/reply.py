@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from tradetui.wire.catalogue import Endpoint
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
-from tradetui.wire.text.json_text import load
+from tradetui.wire.text.json_text import load_json
 
 SUCCESS: Final = "00000"
 
@@ -78,7 +78,7 @@ def read_envelope(body: bytes) -> Envelope:
     if len(body) > LONGEST_BODY:
         raise UnreadableBody(f"the reply is {len(body)} bytes long")
     try:
-        value = load(body.decode("utf-8-sig"))
+        value = load_json(body.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UnreadableBody("the reply is not UTF-8 text") from None
     except RecursionError:

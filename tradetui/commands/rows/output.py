@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tradetui.commands.process.console import Output
 from tradetui.desk.tables.export import CsvTable, csv_cell
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -31,7 +31,7 @@ class JsonWriter:
 
     def write(self, row: Mapping[str, object]) -> None:
         self._output.layout(",\n" if self._rows else "[\n")
-        self._output.json(dump(row))
+        self._output.json(dump_json(row))
         self._rows += 1
 
     def close(self) -> None:
@@ -110,5 +110,5 @@ def plain_cell(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping | list | tuple):
-        return dump(value)
+        return dump_json(value)
     return str(value)

@@ -34,7 +34,7 @@ async def held_positions(
         raise reading.error
 
 
-def position_row(position: Position) -> dict[str, object]:
+def position_as_json(position: Position) -> dict[str, object]:
     """One position under the interface's names; what is not known is left out.
 
     `source`, `since` and `provenFlat` say whether it was reported or summed from fills.

@@ -24,7 +24,6 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.rate_limit.shared import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
-from tradetui.profiles.model import DEMO_PRODUCT_TYPES
 from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch
 from tradetui.storage.disk_thread import ThreadDisk
@@ -140,7 +139,7 @@ def _account_kind(loaded: LoadedProfile) -> str | None:
 def environment_of(loaded: LoadedProfile) -> Environment:
     """Whose money it is: DEMO where the profile or its product types prove it, LIVE for everything else."""
     profile = loaded.profile
-    if profile.environment == "demo" or set(profile.product_types) <= DEMO_PRODUCT_TYPES:
+    if profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types):
         return Environment.DEMO
     return Environment.LIVE
 

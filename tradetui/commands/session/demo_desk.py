@@ -23,7 +23,7 @@ from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.wire.product_types import ProductType
 
-PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
+SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
 
 
 def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
@@ -43,7 +43,7 @@ def open_demo_desk(
     data_dir: Path | None = None,
     account_admin: bool = True,
     make_profile: MakeProfile | None = None,
-    product_types: tuple[ProductType, ...] = PRODUCT_TYPES,
+    product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
 ) -> Desk:
     """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
     clock = clock or SystemClock()

@@ -15,7 +15,7 @@ FILE = "state.toml"
 _HEADING = "# Written by tradetui: theme, columns and order chosen on the screen. Delete it to forget them.\n\n"
 
 
-def read(data_dir: Path) -> tuple[Mapping[str, Any], str]:
+def read_screen_state(data_dir: Path) -> tuple[Mapping[str, Any], str]:
     """What the file tells, nothing where there is none, and a sentence where it cannot be read and was put aside."""
     file = data_dir / FILE
     try:
@@ -27,7 +27,7 @@ def read(data_dir: Path) -> tuple[Mapping[str, Any], str]:
         return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.
 
 
-def write(data_dir: Path, preferences: Mapping[str, Any]) -> None:
+def write_screen_state(data_dir: Path, preferences: Mapping[str, Any]) -> None:
     """Replace the file whole; raises OSError."""
     import tomli_w
 

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
 """The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
-FILE: Final = "archive.sqlite"
+_FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
 
@@ -90,7 +90,7 @@ class AccountStorage:
         self._known(self.identity)
         file = None
         if self._settings.data_dir is not None:
-            file = account_dir(self._settings.data_dir, self.identity, self._settings.key_stand_in) / FILE
+            file = account_dir(self._settings.data_dir, self.identity, self._settings.key_stand_in) / _FILE
         try:
             self.archive = await self._disk.run(Archive, file)
         except (FileUnusable, OSError, sqlite3.Error) as problem:

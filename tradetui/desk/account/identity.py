@@ -11,7 +11,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
 from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
 
-Origin = Literal["exchange", "remembered", "profile", "key"]
+IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AccountIdentity:
     base_url: str
     environment: str
     uid: str
-    origin: Origin
+    origin: IdentityOrigin
     info: AccountInfo | None = None
 
     @property

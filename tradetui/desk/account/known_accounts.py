@@ -14,7 +14,7 @@ from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
 
-FILE = "known.json"
+_FILE = "known.json"
 
 
 class KnownAccounts:
@@ -24,7 +24,7 @@ class KnownAccounts:
     """
 
     def __init__(self, data_dir: Path | None) -> None:
-        self._file = None if data_dir is None else data_dir / "accounts" / FILE
+        self._file = None if data_dir is None else data_dir / "accounts" / _FILE
 
     def uid_of(self, base_url: str, environment: str, key_stand_in: str) -> str | None:
         """The UID the exchange told for this key; raises FileUnusable where the file is there and cannot be read."""

@@ -13,7 +13,7 @@ from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
-from tradetui.wire.text.json_text import dump, load
+from tradetui.wire.text.json_text import dump_json, load_json
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """What is kept, by its name in the file."""
@@ -126,7 +126,7 @@ class Archive:
                     round(time_of(record).timestamp() * 1000),
                     id_order(record.key),
                     str(getattr(record, "symbol", "")).upper(),
-                    dump(record.received),
+                    dump_json(record.received),
                 )
                 inserted = self._connection.execute(
                     "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO UPDATE"
@@ -208,7 +208,10 @@ class Archive:
             [*values, limit, skip],
         )
         return [
-            ((time, ordinal, product_type), ProductRow(ProductType(product_type), selection.kind.from_row(load(body))))
+            (
+                (time, ordinal, product_type),
+                ProductRow(ProductType(product_type), selection.kind.from_row(load_json(body))),
+            )
             for time, ordinal, product_type, body in cursor
         ]
 
@@ -227,6 +230,6 @@ class Archive:
 def _rows(kind: type[RecordT], cursor: sqlite3.Cursor) -> Iterator[ProductRow[RecordT]]:
     for product_type, body in cursor:
         try:
-            yield ProductRow(ProductType(product_type), kind.from_row(load(body)))
+            yield ProductRow(ProductType(product_type), kind.from_row(load_json(body)))
         except (UndecodableRowError, ValueError):
             continue  # written by a version that read what this one does not; it stays in the file

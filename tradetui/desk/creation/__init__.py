@@ -7,7 +7,7 @@ from the modules behind it.
 
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, checked, fields_of, rows_of
+from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, check_form, creation_fields, rows_of
 from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, Secrets, StoredKey
 from tradetui.desk.creation.kinds import (
     CreationKind,
@@ -32,8 +32,8 @@ __all__ = [
     "SecretBackend",
     "Secrets",
     "StoredKey",
-    "checked",
-    "fields_of",
+    "check_form",
+    "creation_fields",
     "kind_of",
     "rows_of",
     "titles_of",

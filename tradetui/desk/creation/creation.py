@@ -15,7 +15,7 @@ from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
 from tradetui.desk.creation.issued_keys import RequestedKey, covered, match_issued_keys, requested_keys_of
 from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, StoredKey
 from tradetui.desk.creation.kinds import (
-    RULES,
+    CREATION_RULES,
     CreatedItem,
     CreationKind,
     CreationRequest,
@@ -39,7 +39,7 @@ from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountReques
 from tradetui.wire.models.spot import AccountInfo
 from tradetui.wire.reply import Reply
 
-GRACE_S: Final = 2.0
+_GRACE_S: Final = 2.0
 """How long the end of a session waits for a reply under way: what it tells would be lost."""
 
 
@@ -103,7 +103,7 @@ class Creation:
         """End; a reply under way is waited for shortly, and what is not kept is tried once more."""
         sending = {task for task in self._running if task.get_name() == "creating"}
         if sending:
-            await asyncio.wait(sending, timeout=GRACE_S)
+            await asyncio.wait(sending, timeout=_GRACE_S)
         for intent in tuple(self._unsaved):
             with suppress(Withheld):
                 await self.keep(intent)
@@ -122,10 +122,13 @@ class Creation:
         """Whether the account may have this at all, as far as is known."""
         if not self._permitted(kind) or (kind is CreationKind.COPY_KEY and self._copies is False):
             return False
-        return RULES[kind].account_kind is None or self.settings.account_kind in (None, RULES[kind].account_kind)
+        return CREATION_RULES[kind].account_kind is None or self.settings.account_kind in (
+            None,
+            CREATION_RULES[kind].account_kind,
+        )
 
     def _permitted(self, kind: CreationKind) -> bool:
-        return self._account_info is None or not self._account_info.lacks_all(RULES[kind].authority)
+        return self._account_info is None or not self._account_info.lacks_all(CREATION_RULES[kind].authority)
 
     @property
     def locked(self) -> bool:
@@ -150,7 +153,7 @@ class Creation:
         if not self._permitted(kind):
             reasons.append("The key has not the permission; the exchange's site gives it.")
         elif not self.offers(kind):
-            wanted = (RULES[kind].account_kind or "").replace("_", " ")
+            wanted = (CREATION_RULES[kind].account_kind or "").replace("_", " ")
             reasons.append(f"This account is no {wanted}, as the exchange or the profile says.")
         return tuple(reasons)
 

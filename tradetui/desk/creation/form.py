@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tradetui.desk.creation.kinds import RULES, CreationKind, CreationRequest
+from tradetui.desk.creation.kinds import CREATION_RULES, CreationKind, CreationRequest
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
@@ -36,15 +36,15 @@ class CheckedForm:
 
 def rows_of(kind: CreationKind) -> int:
     """How many rows the form has: as many as one request may create."""
-    return RULES[kind].most
+    return CREATION_RULES[kind].most
 
 
-def fields_of(kind: CreationKind) -> tuple[FormField, ...]:
+def creation_fields(kind: CreationKind) -> tuple[FormField, ...]:
     """The fields of a row, as the request has them."""
-    return tuple(sorted(form_fields(RULES[kind].row), key=lambda field: list(FIELD_TITLES).index(field.name)))
+    return tuple(sorted(form_fields(CREATION_RULES[kind].row), key=lambda field: list(FIELD_TITLES).index(field.name)))
 
 
-def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
+def check_form(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
     """Hold what was typed to the rules of the request; a row with nothing in it is none."""
     problems: list[dict[str, str]] = []
     missing: list[tuple[str, ...]] = []
@@ -53,10 +53,10 @@ def checked(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedFor
     for row_index, row in enumerate(rows):
         problems.append({})
         given = {name: text for name, text in row.items() if text.strip()}
-        lacking = tuple(field.name for field in fields_of(kind) if field.required and field.name not in given)
+        lacking = tuple(field.name for field in creation_fields(kind) if field.required and field.name not in given)
         missing.append(lacking if given or rows_of(kind) == 1 else ())
         if given:
-            row_values, refused = read_fields(RULES[kind].row, given, _read)
+            row_values, refused = read_fields(CREATION_RULES[kind].row, given, _read)
             problems[row_index] = {name: _sentence(problem) for name, problem in refused.items()}
             values.append(row_values)
             places.append(row_index)
@@ -78,7 +78,7 @@ def _sentence(problem: InvalidRequest) -> str:
 def _together(
     kind: CreationKind, values: Sequence[Mapping[str, Any]], places: Sequence[int], problems: Sequence[dict[str, str]]
 ) -> CreationRequest | None:
-    rules = RULES[kind]
+    rules = CREATION_RULES[kind]
     try:
         if rules.request is CreateBatchRequest:
             return CreateBatchRequest(accounts=[VirtualSubaccountRequest(**row) for row in values])

@@ -40,7 +40,7 @@ class CreationRules:
     most: int = 1
 
 
-RULES: Final[Mapping[CreationKind, CreationRules]] = {
+CREATION_RULES: Final[Mapping[CreationKind, CreationRules]] = {
     CreationKind.SUBACCOUNTS: CreationRules(
         CreateBatchRequest, VirtualSubaccountRequest, "chow", most=MOST_PER_REQUEST
     ),
@@ -51,7 +51,7 @@ RULES: Final[Mapping[CreationKind, CreationRules]] = {
 
 def kind_of(request: CreationRequest) -> CreationKind:
     """The kind a request is of."""
-    return next(kind for kind, rules in RULES.items() if isinstance(request, rules.request))
+    return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
 
 
 class NotWritten(Exception):

@@ -21,14 +21,13 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk
-from tradetui.wire.enums import PlanType
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, PlanType
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
 
-PANEL_PLANS: Final = (PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS)
-KEPT: Final = 500
+_KEPT: Final = 500
 """Past triggers kept in memory; older ones are in the archive."""
 LOOKED_UP_AT_ONCE: Final = 12
 LOOK_UPS_EACH: Final = 6
@@ -62,7 +61,7 @@ class TriggersReader:
         self._shelf = WriteBuffer(TriggerOrder, disk)
         self._product_types = tuple(product_types)
         self._strands = [
-            _Strand(product_type, plan_type) for product_type in product_types for plan_type in PANEL_PLANS
+            _Strand(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
         ]
         self._rows: dict[str, ProductRow[TriggerOrder]] = {}
         self._waiting: dict[tuple[ProductType, str], tuple[ProductRow[TriggerOrder], ...]] = {}
@@ -82,7 +81,7 @@ class TriggersReader:
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
-            for row in await self._disk.run(archive.newest, TriggerOrder, product_type, KEPT):
+            for row in await self._disk.run(archive.newest, TriggerOrder, product_type, _KEPT):
                 self._rows.setdefault(row.key, row)
         await self._shelf.open(archive)
         self._trim()
@@ -172,5 +171,5 @@ class TriggersReader:
         self._trim()
 
     def _trim(self) -> None:
-        if len(self._rows) > KEPT:
-            self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
+        if len(self._rows) > _KEPT:
+            self._rows = {row.key: row for row in newest_first(self._rows.values())[:_KEPT]}

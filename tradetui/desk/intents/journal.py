@@ -10,7 +10,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.journal_chain import LOCKED, UNLOCKED, BrokenChain, ChainPoint, EventRow, genesis, verify
+from tradetui.desk.intents.journal_chain import (
+    LOCK_EVENT,
+    UNLOCK_EVENT,
+    BrokenChain,
+    ChainPoint,
+    EventRow,
+    genesis,
+    verify,
+)
 from tradetui.desk.intents.journal_schema import insert_event, migrations
 from tradetui.desk.intents.states import (
     ENDED,
@@ -269,12 +277,12 @@ class Journal:
         row = self._connection.execute(
             "SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1"
         ).fetchone()
-        return None if row is None else row[0] != UNLOCKED
+        return None if row is None else row[0] != UNLOCK_EVENT
 
     def set_trading_lock(self, locked: bool, at: Moment) -> None:
         """Lock or unlock trading for every process of the account, across restarts."""
         with self._writing():
-            self._append("", LOCKED if locked else UNLOCKED, {}, at)
+            self._append("", LOCK_EVENT if locked else UNLOCK_EVENT, {}, at)
 
     def close(self) -> None:
         """Close the file."""

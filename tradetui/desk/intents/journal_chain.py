@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.intents.states import ENDED, State
 
-LOCKED: Final = "locked"
-UNLOCKED: Final = "unlocked"
+LOCK_EVENT: Final = "locked"
+UNLOCK_EVENT: Final = "unlocked"
 """The trading lock is an event of no intent, in one of these two states."""
 
 
@@ -108,5 +108,5 @@ def _check_intent(row: tuple[int | None, object, object, object]) -> None:
 
 
 _STATES: Final = frozenset(map(str, State))
-_LOCK_STATES: Final = frozenset({LOCKED, UNLOCKED})
+_LOCK_STATES: Final = frozenset({LOCK_EVENT, UNLOCK_EVENT})
 _ENDED: Final = frozenset(map(str, ENDED))

@@ -23,7 +23,7 @@ def at(intent: Intent) -> datetime:
     return datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC)
 
 
-def ended(intent: Intent) -> str:
+def end_of_intent(intent: Intent) -> str:
     """How it ended, or why it has not, in words."""
     # An end that was corrected is none any more.
     details = intent.events[-1].details if str(intent.state) in _LAST_STEP_ONLY else intent.details
@@ -38,7 +38,7 @@ JOURNAL: Final[tuple[Column[Intent], ...]] = (
     Column("at", "Written", at, lambda row, zone: at(row).astimezone(zone).strftime("%m-%d %H:%M:%S"), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
     Column("title", "What", lambda row: _title(row), lambda row, _: _title(row), 56),
-    Column("ended", "How it ended", ended, lambda row, _: ended(row), 40),
+    Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 40),
     Column("kind", "Kind", lambda row: row.kind, lambda row, _: row.kind, 10),
     Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 26),
 )

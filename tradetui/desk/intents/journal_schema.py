@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final
 
-from tradetui.desk.intents.journal_chain import LOCKED, UNLOCKED, EventRow, chained, genesis
+from tradetui.desk.intents.journal_chain import LOCK_EVENT, UNLOCK_EVENT, EventRow, chained, genesis
 from tradetui.desk.intents.states import State
 from tradetui.storage.sqlite_file import Migration
 
@@ -80,7 +80,7 @@ def _chain_old_events(connection: sqlite3.Connection, previous: str) -> None:
     locks = connection.execute("SELECT account, locked, at_ms FROM trading_lock ORDER BY locked, at_ms").fetchall()
     for _, locked, at_ms in locks:
         number += 1
-        state = LOCKED if locked else UNLOCKED
+        state = LOCK_EVENT if locked else UNLOCK_EVENT
         previous = insert_event(
             connection, EventRow(number, "", None, None, None, state, at_ms, "", 0.0, "", "{}"), previous
         )

@@ -61,7 +61,7 @@ def filter_fields(endpoint: Endpoint) -> tuple[FormField, ...]:
     return tuple(replace(field, required=False) if _stands_in(endpoint, field.name) else field for field in fields)
 
 
-def checked(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
+def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
     """The query that these texts mean at a moment of the exchange; times without a zone are in the one given."""
 
     def read(parameter: Parameter, text: str) -> Any:

@@ -16,19 +16,18 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
-from tradetui.trading.cost_estimates import Basis, Figure, estimates, margin_is_short
+from tradetui.trading.cost_estimates import Basis, CostEstimate, estimates, margin_is_short
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
-from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
-_PLANS = ("normal_plan", "track_plan", "profit_loss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ class MarketState:
             except CannotReverse as reason:
                 doubts.append(f"{reason}.")
         position = self._position(held.positions, symbol, plan)
-        figures: tuple[Figure, ...] = ()
+        figures: tuple[CostEstimate, ...] = ()
         if plan is not None:
             basis = Basis(position, price, price_from, account, contract, held.fills)
             figures = estimates(plan, basis)
@@ -212,7 +211,7 @@ class MarketState:
 
         try:
             async with ReadGroup() as group:
-                triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in _PLANS))
+                triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
         except _FREELY_MISSING:
             return None
         return [row for rows in triggers for row in rows]

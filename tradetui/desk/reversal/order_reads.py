@@ -18,7 +18,7 @@ from tradetui.wire.error_codes import order_not_found
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
 
-WINDOW_MS = 35_000
+_WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
 MOST_PAGES = 10
 MOST_ORDERS_LOOKED_UP = 5
@@ -124,7 +124,7 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(
-                time is not None and time > sent.stamp_ms + WINDOW_MS for time in (order.request_time, held.server_ms)
+                time is not None and time > sent.stamp_ms + _WINDOW_MS for time in (order.request_time, held.server_ms)
             ),
             unreadable=_unreadable(held, wish.symbol),
             proven=not unproven_since(held.positions, wish.symbol),
@@ -192,7 +192,7 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
 
 
 def _earliest(sent: Sent) -> datetime:
-    return datetime.fromtimestamp(max(0, sent.stamp_ms - WINDOW_MS) / 1000, UTC)
+    return datetime.fromtimestamp(max(0, sent.stamp_ms - _WINDOW_MS) / 1000, UTC)
 
 
 def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:

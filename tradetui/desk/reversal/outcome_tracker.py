@@ -43,7 +43,7 @@ SLOWEST_PAUSE_S: Final = 5.0
 FOLLOW_S: Final = 75.0
 """After so long without an end the symbol is said to stay locked; the search goes on."""
 SELDOM_S: Final = 10.0
-LONGEST_PAUSE_S: Final = 30.0
+_LONGEST_PAUSE_S: Final = 30.0
 LOOK_TIMEOUT_S: Final = 30.0
 _ROUNDING_S: Final = 0.1
 """The exchange's times are whole milliseconds, and the window must have passed by them too."""
@@ -97,7 +97,7 @@ class OutcomeTracker:
             search.settled_s, search.watching = now, True
         for step in itertools.cycle((self._look, self._leave_open, self._rest)):
             try:
-                async with asyncio.timeout(LOOK_TIMEOUT_S + LONGEST_PAUSE_S):
+                async with asyncio.timeout(LOOK_TIMEOUT_S + _LONGEST_PAUSE_S):
                     over = await step(search, publish)
             except asyncio.CancelledError:
                 if is_cancelled():
@@ -124,7 +124,7 @@ class OutcomeTracker:
     def _pause(self, search: _Search) -> float:
         """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
         if search.failures > 2:
-            return min(LONGEST_PAUSE_S, 2.0 ** (search.failures - 2))
+            return min(_LONGEST_PAUSE_S, 2.0 ** (search.failures - 2))
         followed_s = self._clock.monotonic() - search.began_s
         often, seldom = LOOK_EVERY_S
         if search.watching or followed_s > FOLLOW_S:

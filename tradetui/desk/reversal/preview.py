@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from tradetui.desk.settings import DeskSettings
-from tradetui.trading.cost_estimates import Figure
+from tradetui.trading.cost_estimates import CostEstimate
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import exact_digits
 from tradetui.trading.order_impact import OrderImpact
@@ -64,7 +64,7 @@ class Preview:
     mode_from: str
     position: Position | None
     positions: tuple[Position, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[CostEstimate, ...]
     resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
     stops_known: bool

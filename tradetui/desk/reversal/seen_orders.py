@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-MOST_ORDERS: Final = 500
+_MOST_ORDERS: Final = 500
 """So many are remembered, the newest ones: a reversal is looked for while it is among them."""
 
 
@@ -30,7 +30,7 @@ class SeenOrders:
             return
         earlier = self._orders.pop(client_oid, None)
         self._orders[client_oid] = SeenOrder(order_id, size or (earlier.size if earlier else None))
-        if len(self._orders) > MOST_ORDERS:
+        if len(self._orders) > _MOST_ORDERS:
             del self._orders[next(iter(self._orders))]
 
     def get(self, client_oid: str) -> SeenOrder | None:

@@ -29,7 +29,7 @@ CALL_S: Final = 40.0
 """Longer than the call's own time-outs together: what does not end by then is not waited for."""
 DISK_S: Final = 10.0
 """A step that is not written by then is written behind, while the trader is told what is known."""
-LONGEST_PAUSE_S: Final = 30.0
+_LONGEST_PAUSE_S: Final = 30.0
 _NAMES_THE_SIDE: Final = re.compile(r"\bside\b", re.IGNORECASE)
 
 
@@ -235,7 +235,7 @@ class Sending:
             except Exception as problem:
                 _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
             await asyncio.sleep(pause_s)
-            pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+            pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
     def _sent(
         self,

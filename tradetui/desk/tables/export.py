@@ -23,7 +23,7 @@ from tradetui.desk.tables.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer
 from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -55,7 +55,7 @@ def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[R
     written = 0
     for row in _rows_of(rows):
         # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
-        members = ",".join(f"{dump(name)}:{escaped(dump(_in_json(value(row))))}" for name, value in fields)
+        members = ",".join(f"{dump_json(name)}:{escaped(dump_json(_in_json(value(row))))}" for name, value in fields)
         stream.write(f"{',' if written else '['}\n{{{members}}}")
         written += 1
     stream.write("\n]\n" if written else "[]\n")
@@ -172,7 +172,7 @@ def csv_cell(value: object) -> str:
         return ""
     if isinstance(value, Decimal):
         return trimmed_digits(value)
-    text = value if isinstance(value, str) else dump(value)
+    text = value if isinstance(value, str) else dump_json(value)
     if isinstance(value, str) and _CHANGED_BY_A_SPREADSHEET.fullmatch(text):
         return f"'{text}"
     if text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):

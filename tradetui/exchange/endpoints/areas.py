@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tradetui.exchange.endpoints.methods import Reader, Trader, Writer, every_page, one_page, sent_once
+from tradetui.exchange.endpoints.methods import (
+    ReadingClient,
+    WholeClient,
+    WritingClient,
+    every_page,
+    one_page,
+    sent_once,
+)
 from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
@@ -27,7 +34,7 @@ from tradetui.wire.models.subaccounts import CreateBatchRequest
 class ReadingArea:
     """Endpoints that only read."""
 
-    def __init__(self, client: Reader) -> None:
+    def __init__(self, client: ReadingClient) -> None:
         self._client = client
 
 
@@ -84,7 +91,7 @@ class PublicReading(ReadingArea):
 class FuturesTrading(FuturesReading):
     """Futures with the reversal of a position."""
 
-    def __init__(self, client: Trader) -> None:
+    def __init__(self, client: WholeClient) -> None:
         super().__init__(client)
 
     reverse = sent_once(ReversalRequest)
@@ -93,7 +100,7 @@ class FuturesTrading(FuturesReading):
 class BrokerWriting(BrokerReading):
     """A broker's sub-accounts, and the creation of one."""
 
-    def __init__(self, client: Trader) -> None:
+    def __init__(self, client: WholeClient) -> None:
         super().__init__(client)
 
     create_subaccount = sent_once(CreateSubaccountRequest)
@@ -102,7 +109,7 @@ class BrokerWriting(BrokerReading):
 class WritingArea:
     """Endpoints that only write."""
 
-    def __init__(self, client: Writer) -> None:
+    def __init__(self, client: WritingClient) -> None:
         self._client = client
 
 

@@ -31,7 +31,7 @@ _WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent
         OutcomeUnknown: it may have been done. Look at the exchange before doing it again."""
 
 
-class Reader(Protocol):
+class ReadingClient(Protocol):
     """The reading side of a client."""
 
     async def read(self, request: Request[Row]) -> Reply[Row]:
@@ -45,7 +45,7 @@ class Reader(Protocol):
         ...
 
 
-class Writer(Protocol):
+class WritingClient(Protocol):
     """The writing side of a client."""
 
     async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
@@ -53,7 +53,7 @@ class Writer(Protocol):
         ...
 
 
-class Trader(Reader, Writer, Protocol):
+class WholeClient(ReadingClient, WritingClient, Protocol):
     """Both sides of a client."""
 
 
@@ -61,7 +61,7 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
     """A method that reads one page."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: Reader = self._client
+        client: ReadingClient = self._client
         return await client.read(request(*args, **parameters))
 
     return _described(method, request, "{name}", "Read one page. {purpose}", "Reply[{row}]", _READ_ERRORS)
@@ -71,7 +71,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
     """A method that iterates over all pages."""
 
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
-        client: Reader = self._client
+        client: ReadingClient = self._client
         start_time = cast("Time", parameters.get("start_time"))
         if start_time is None:
             return client.pages(request(*args, **parameters))
@@ -91,7 +91,7 @@ def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P
     """A method that sends a write."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: Writer = self._client
+        client: WritingClient = self._client
         return await client.write(request(*args, **parameters))
 
     return _described(method, request, "{name}", "Send at most once. {purpose}", "Reply[{row}]", _WRITE_ERRORS)

@@ -28,7 +28,7 @@ from tradetui.storage.sqlite_file import connect, migrate, transaction, use_log
 
 NS = 1_000_000_000
 
-HEAD_START_S = 0.3
+_HEAD_START_S = 0.3
 """Other processes may reserve a permit as soon as its return is known; who had it last waits until this long before."""
 POLL_S = 0.2
 """How often the file is read while every permit is out; well below the second for which a returning one cools."""
@@ -255,8 +255,8 @@ class PermitStore:
             return None, soon if others else min(free, change)
         if feed:
             return None, min(free, change)
-        if owner == self._owner and free - now > HEAD_START_S:
-            return None, min(free - HEAD_START_S, soon)
+        if owner == self._owner and free - now > _HEAD_START_S:
+            return None, min(free - _HEAD_START_S, soon)
         return free, free
 
     def _turn_of_another(self, key: str, now: float) -> float | None:

@@ -36,14 +36,14 @@ def parse_base_url(base_url: str) -> Origin:
     except ValueError:
         host, port = None, None
     if parts.username is not None or parts.password is not None:
-        raise _refused("no user or password in it", "***", "Leave them out; the API key goes elsewhere.")
+        raise _refused("without user name and password", "***", "Leave them out; the API key goes elsewhere.")
     host = _in_ascii(host or "")
     if parts.scheme not in ("https", "http") or not host:
         raise _refused("an https address", base_url, "Write it like https://api.example.com.")
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise _refused("scheme, host and port alone", base_url, "Leave out what follows the host.")
     if parts.scheme == "http" and not is_loopback(host):
-        raise _refused("https beyond this machine", base_url, "Write https://; http is for 127.0.0.1 only.")
+        raise _refused("https, or http on this machine", base_url, "Write https://; http is for 127.0.0.1 only.")
     return Origin(parts.scheme, host, port or {"https": 443, "http": 80}[parts.scheme])
 
 

@@ -22,7 +22,6 @@ import httpx
 from tradetui.exchange.transport.base_url import Origin, is_loopback
 from tradetui.exchange.transport.proxy import Proxy
 from tradetui.exchange.transport.transport import (
-    MAX_BODY_BYTES,
     MAX_CONCURRENT_READS,
     MAX_CONCURRENT_WRITES,
     BeforeFirstByte,
@@ -33,6 +32,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
     refuse_write,
 )
+from tradetui.wire.reply import LONGEST_BODY
 
 HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
 """Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""
@@ -161,8 +161,12 @@ class HttpTransport:
             body = bytearray()
             async for part in response.aiter_bytes():
                 body += part
-                if len(body) > MAX_BODY_BYTES:
-                    raise TransportError(TransportErrorKind.UNREADABLE, "the response is larger than 8 MiB", sent=True)
+                if len(body) > LONGEST_BODY:
+                    raise TransportError(
+                        TransportErrorKind.UNREADABLE,
+                        f"the response is larger than {LONGEST_BODY >> 20} MiB",
+                        sent=True,
+                    )
         finally:
             await response.aclose()
         return HttpResponse(response.status_code, dict(response.headers.items()), bytes(body))

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from tradetui.exchange.transport.transport import (
-    MAX_BODY_BYTES,
     BeforeFirstByte,
     HttpRequest,
     HttpResponse,
@@ -17,6 +16,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
     refuse_write,
 )
+from tradetui.wire.reply import LONGEST_BODY
 
 _Message: TypeAlias = MutableMapping[str, Any]
 _Receive: TypeAlias = Callable[[], Awaitable[_Message]]
@@ -97,15 +97,17 @@ class _Exchange:
         elif message["type"] == "http.response.body":
             part = message.get("body", b"")
             self._size += len(part)
-            if self._size <= MAX_BODY_BYTES:
+            if self._size <= LONGEST_BODY:
                 self._parts.append(part)
             if not message.get("more_body", False):
                 self._complete = True
                 self.over.set()
 
     def answer(self) -> HttpResponse:
-        if self._size > MAX_BODY_BYTES:
-            raise TransportError(TransportErrorKind.UNREADABLE, "the answer is larger than 8 MiB", sent=True)
+        if self._size > LONGEST_BODY:
+            raise TransportError(
+                TransportErrorKind.UNREADABLE, f"the answer is larger than {LONGEST_BODY >> 20} MiB", sent=True
+            )
         length = self._headers.get("content-length", "")
         cut = length.isdigit() and int(length) != self._size
         if self._status is None or not self._complete or cut:

@@ -9,8 +9,6 @@ from typing import Protocol, TypeAlias
 
 from tradetui.exchange.errors import ReadOnly
 
-MAX_BODY_BYTES = 8 * 1024 * 1024
-"""No response of the interface is larger; a larger one is not read to its end."""
 MAX_CONCURRENT_READS = 16
 MAX_CONCURRENT_WRITES = 4
 """Requests under way at the same time, each on a connection of its own."""

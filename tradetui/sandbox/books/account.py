@@ -9,10 +9,10 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.identifiers import Identifiers
 
-PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
+HELD_PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
 _BALANCES = {
     "USDT-FUTURES": {"USDT": "250000"},
     "COIN-FUTURES": {"BTC": "2.5", "ETH": "40"},
@@ -38,7 +38,7 @@ class Account:
     bound_ms: int | None = None
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
-    futures: dict[str, FuturesAccount] = field(default_factory=dict)
+    futures: dict[str, FuturesBook] = field(default_factory=dict)
     spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = lambda: ([], [])
     convert_past: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
@@ -47,9 +47,9 @@ class Account:
     copy_key: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for product_type in PRODUCT_TYPES:
+        for product_type in HELD_PRODUCT_TYPES:
             balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
-            self.futures[product_type] = FuturesAccount(product_type, self.mode, balances, self.ids)
+            self.futures[product_type] = FuturesBook(product_type, self.mode, balances, self.ids)
 
     @property
     def spot_fills(self) -> list[dict[str, Any]]:

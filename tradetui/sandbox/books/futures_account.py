@@ -47,7 +47,7 @@ class Holding:
 
 
 @dataclass
-class FuturesAccount:
+class FuturesBook:
     """Balances by margin coin, holdings, orders, fills and triggers of one product type.
 
     `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin

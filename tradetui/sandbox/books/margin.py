@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, MAINTENANCE
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.number_format import ZERO
 
 ALL_OF_IT = Decimal(1)
 
 
-def equity(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+def equity(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """Balance and unrealised profit at mark prices, in the margin coin."""
     return book.balances[coin] + book.unrealised(coin, marks)
 
 
-def collateral(book: FuturesAccount, marks: Mapping[str, Decimal]) -> Decimal:
+def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
     """What the other assets of multi-assets mode count for, in dollars."""
     return sum(
         (amount * marks[f"{coin}USDT"] * COLLATERAL_WEIGHT[coin] for coin, amount in book.assets.items()),
@@ -28,23 +28,23 @@ def collateral(book: FuturesAccount, marks: Mapping[str, Decimal]) -> Decimal:
     )
 
 
-def backing(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+def backing(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """What stands behind the crossed positions of a margin coin: all but what isolated ones have to themselves."""
     apart = book.margin_held(coin, isolated=True) + book.unrealised(coin, marks, isolated=True)
     return equity(book, coin, marks) - apart + collateral(book, marks)
 
 
-def free(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+def free(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """What may become margin of new positions, in the margin coin; never below nothing."""
     return max(ZERO, backing(book, coin, marks) - book.margin_held(coin, isolated=False))
 
 
-def risk_rate(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
+def risk_rate(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """Maintenance margin as a part of what stands behind crossed positions; at 1 they are liquidated."""
     return _rate(book.maintenance(coin, marks, isolated=False), backing(book, coin, marks))
 
 
-def position_rate(book: FuturesAccount, held: Holding, marks: Mapping[str, Decimal]) -> Decimal:
+def position_rate(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal:
     """The same for a position: its own where it is isolated, its coin's where it is crossed."""
     if not held.isolated:
         return risk_rate(book, held.spec.margin_coin, marks)
@@ -52,7 +52,7 @@ def position_rate(book: FuturesAccount, held: Holding, marks: Mapping[str, Decim
     return _rate(held.maintenance(mark), held.margin() + held.profit(mark))
 
 
-def to_close_by_force(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> list[Holding]:
+def to_close_by_force(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> list[Holding]:
     """Positions whose margin no longer covers their maintenance margin."""
     crossed_short = backing(book, coin, marks) < book.maintenance(coin, marks, isolated=False)
     return [
@@ -63,7 +63,7 @@ def to_close_by_force(book: FuturesAccount, coin: str, marks: Mapping[str, Decim
     ]
 
 
-def liquidation_price(book: FuturesAccount, held: Holding, marks: Mapping[str, Decimal]) -> Decimal | None:
+def liquidation_price(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal | None:
     """The price of a contract at which what stands behind a position equals maintenance margin.
 
     Every other price and the worth of other assets stand still. Crossed, it is the same for both legs of a contract,

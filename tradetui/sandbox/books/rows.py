@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
-from tradetui.sandbox.books.execution.order_execution import Moment
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.execution.order_execution import MarketMoment
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
 from tradetui.sandbox.books.number_format import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
+from tradetui.wire.time_windows import DAY_MS
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def contract_row(spec: ContractSpec) -> dict[str, Any]:
     }
 
 
-def ticker_row(spec: ContractSpec, at: Moment) -> dict[str, Any]:
+def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
     """The ticker of a contract."""
     bid, ask = at.market.spread(spec)
     last = text(at.last(spec))
@@ -68,7 +69,7 @@ _AUTHORITIES: Final[Mapping[str, str]] = {
 }
 
 
-def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """One row of the account list.
 
     What is held ties up `locked`; `available` is the balance without it, so that equity is both and the unrealised
@@ -102,7 +103,7 @@ def account_row(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -
     }
 
 
-def _union(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """The figures of multi-assets mode; empty where one asset stands behind the margin."""
     if not book.assets:
         return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
@@ -118,7 +119,7 @@ def _union(book: FuturesAccount, coin: str, marks: Mapping[str, Decimal]) -> dic
     }
 
 
-def settings_row(book: FuturesAccount, symbol: str, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """The account row of one margin coin with its position mode, margin mode and leverages for a symbol."""
     return account_row(book, coin, marks) | {
         "posMode": book.mode,
@@ -140,7 +141,7 @@ def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[
         "authorities": sorted(_AUTHORITIES[name] for name in permissions if name in _AUTHORITIES),
         "parentId": 1,
         "traderType": "trader" if account.is_copy_trader else "not_trader",
-        "regisTime": str(now_ms - _REGISTERED_DAYS * 86_400_000),
+        "regisTime": str(now_ms - _REGISTERED_DAYS * DAY_MS),
     }
 
 
@@ -150,7 +151,7 @@ _STOPS_LOSS: Final = ("pos_loss", "loss_plan")
 _NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
 
 
-def position_row(book: FuturesAccount, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """One row of the position list."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.locked(spec.symbol, held.leg))
@@ -202,7 +203,7 @@ def _break_even(held: Holding) -> str:
     return amount(above / below) if above > 0 and below > 0 else ""
 
 
-def _next_stop(book: FuturesAccount, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:
+def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:
     """The waiting trigger of the first of these types that there is for a holding; of several the first to fire."""
     for plan_type in plan_types:
         waiting = [row for row in book.live_triggers.values() if row["planType"] == plan_type and _closes(row, held)]

@@ -10,7 +10,7 @@ from tradetui.sandbox.books.contracts import ContractSpec
 from tradetui.sandbox.books.number_format import text
 from tradetui.sandbox.books.order import ONE_WAY
 
-PLAN_TYPES = (
+ROW_PLAN_TYPES = (
     "normal_plan",
     "track_plan",
     "profit_plan",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.number_parsing import whole_number
-
-DAY_MS: Final = 86_400_000
+from tradetui.wire.time_windows import DAY_MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def permit(key: SandboxKey, endpoint: str, locale: str) -> None:
+def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
     """Let a key use an endpoint; raises Refusal, its text in the caller's language as the live exchange does."""
     if key.kind == "unified":
         raise Refusal(

@@ -12,7 +12,7 @@ from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.gateway.number_parsing import whole_number
 from tradetui.wire.signing import prehash, sign_hmac
 
-WINDOW_MS = 30_000
+_WINDOW_MS = 30_000
 
 
 def caller(
@@ -42,7 +42,7 @@ def caller(
     stamped_ms = whole_number(stamp)
     if stamped_ms is None:
         raise Refusal("40005", "Invalid ACCESS_TIMESTAMP")
-    if abs(stamped_ms - now_ms) > WINDOW_MS:
+    if abs(stamped_ms - now_ms) > _WINDOW_MS:
         raise Refusal("40008", "Request timestamp expired")
     key = next((key for key in keys if key.api_key == name), None)
     if key is None:

@@ -7,12 +7,12 @@ import random
 from decimal import Decimal
 
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.books.futures_account import FuturesAccount
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.number_format import text
 from tradetui.sandbox.books.order import HEDGE, Order
-from tradetui.sandbox.books.trigger_order import PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
+from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
+from tradetui.wire.time_windows import DAY_MS
 
-DAY_MS = 86_400_000
 SYMBOLS = {
     "USDT-FUTURES": ("BTCUSDT", "BTCUSDT", "ETHUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT"),
     "COIN-FUTURES": ("BTCUSD", "ETHUSD"),
@@ -33,7 +33,7 @@ def unit_size(spec: ContractSpec, notional: int) -> Decimal:
     return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
 
 
-def fill_past(book: FuturesAccount, chance: random.Random, now_ms: int, fills: int) -> None:
+def fill_past(book: FuturesBook, chance: random.Random, now_ms: int, fills: int) -> None:
     """Trade for ninety days and end with a position in most symbols, long or short."""
     moments = sorted(now_ms - chance.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
     for moment in moments:
@@ -41,7 +41,7 @@ def fill_past(book: FuturesAccount, chance: random.Random, now_ms: int, fills: i
         trade_once(book, spec, past_price(spec, now_ms - moment), chance, moment)
 
 
-def trade_once(book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
+def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
     """One small market trade that keeps what is held between nothing and about twice the target."""
     leg = chance.choice(("long", "short")) if book.mode == HEDGE else ""
     held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
@@ -77,7 +77,7 @@ def trade_once(book: FuturesAccount, spec: ContractSpec, price: Decimal, chance:
     book.execute(order, size, price, now_ms, maker=chance.random() < 0.3)
 
 
-def rest_orders(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
+def rest_orders(book: FuturesBook, chance: random.Random, now_ms: int, count: int) -> None:
     """Limit orders around the price, some partly filled, one far older than any window."""
     for number in range(count):
         age = 130 * DAY_MS if number == 0 else chance.randrange(60_000, 20 * DAY_MS)
@@ -90,7 +90,7 @@ def rest_orders(book: FuturesAccount, chance: random.Random, now_ms: int, count:
 
 
 def rest_order(
-    book: FuturesAccount,
+    book: FuturesBook,
     chance: random.Random,
     now_ms: int,
     *,
@@ -133,7 +133,7 @@ def rest_order(
     return order
 
 
-def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, count: int) -> None:
+def past_triggers(book: FuturesBook, chance: random.Random, now_ms: int, count: int) -> None:
     """Trigger orders of every type and status over ninety days, oldest first, and a few that still wait."""
     moments = sorted(now_ms - chance.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
     for number, moment in enumerate(moments):
@@ -141,7 +141,7 @@ def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, coun
         price = past_price(spec, now_ms - moment)
         row = trigger_row(
             spec=spec,
-            plan_type=PLAN_TYPES[number % len(PLAN_TYPES)],
+            plan_type=ROW_PLAN_TYPES[number % len(ROW_PLAN_TYPES)],
             order_id=book.ids.at(moment),
             mode=book.mode,
             leg=chance.choice(("long", "short")),
@@ -151,19 +151,17 @@ def past_triggers(book: FuturesAccount, chance: random.Random, now_ms: int, coun
             chance=chance,
             margin_mode=book.margin_mode(spec.symbol),
         )
-        status = STATUSES[(number // len(PLAN_TYPES)) % len(STATUSES)]
+        status = STATUSES[(number // len(ROW_PLAN_TYPES)) % len(STATUSES)]
         done_ms = min(now_ms - 1_000, moment + chance.randrange(1_000, 2 * DAY_MS))
         size = Decimal(row["size"]) or unit_size(spec, 2_000)
         book.triggers.append(ended(row, status, done_ms, execute_id=book.ids.at(moment), price=price, size=size))
 
 
-def waiting_trigger(
-    book: FuturesAccount, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int
-) -> None:
+def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
     """One more trigger, one to four per cent away on the side it waits on."""
     row = trigger_row(
         spec=spec,
-        plan_type=chance.choice(PLAN_TYPES),
+        plan_type=chance.choice(ROW_PLAN_TYPES),
         order_id=book.ids.at(now_ms),
         mode=book.mode,
         leg=chance.choice(("long", "short")),

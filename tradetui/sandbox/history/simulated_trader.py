@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from tradetui.sandbox.books.account import PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution.order_execution import Moment, cancel
+from tradetui.sandbox.books.execution.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.trigger_order import ended
 from tradetui.sandbox.history.backfill import rest_order, trade_once, waiting_trigger
 
-MOST_ORDERS: Final = 24
+_MOST_ORDERS: Final = 24
 MOST_TRIGGERS: Final = 10
 
 
-def live(account: Account, at: Moment) -> None:
+def live(account: Account, at: MarketMoment) -> None:
     """One step of an owner's life, drawn from the account's own chance."""
     chance = account.chance
-    product_type = chance.choices(PRODUCT_TYPES, weights=(8, 1, 1))[0]
+    product_type = chance.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]
     spec = chance.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
     if chance.random() < 0.22:
         trade_once(book, spec, at.last(spec), chance, at.now_ms)
     if chance.random() < 0.03:
-        if len(book.orders) > MOST_ORDERS:
+        if len(book.orders) > _MOST_ORDERS:
             order = chance.choice(list(book.orders.values()))
             if not order.filled:
                 cancel(book, order, at)

@@ -8,8 +8,8 @@ from typing import Any
 
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import text
+from tradetui.wire.time_windows import DAY_MS
 
-DAY_MS = 86_400_000
 _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
 _OTHER_BILLS = (

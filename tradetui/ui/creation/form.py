@@ -16,8 +16,8 @@ from tradetui.desk.creation import (
     Creation,
     CreationKind,
     CreationStatus,
-    checked,
-    fields_of,
+    check_form,
+    creation_fields,
     rows_of,
 )
 from tradetui.desk.intents.journal import State
@@ -30,7 +30,7 @@ from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
-LONGEST_TEXT = 1_400
+_LONGEST_TEXT = 1_400
 """Longer than thirty addresses."""
 
 
@@ -49,7 +49,7 @@ class CreationForm(ParameterForm[None]):
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._kind = kind
-        self._fields = fields_of(kind)
+        self._fields = creation_fields(kind)
         self._rows = rows_of(kind)
         self._showed_locked = False
 
@@ -69,7 +69,7 @@ class CreationForm(ParameterForm[None]):
             yield from self.foot("Review")
 
     def _box(self, row: int, field: FormField) -> Input:
-        return self.box(field, f"box-{row}-{field.name}", longest=LONGEST_TEXT, classes=f"cell {field.name}")
+        return self.box(field, f"box-{row}-{field.name}", longest=_LONGEST_TEXT, classes=f"cell {field.name}")
 
     def _texts(self) -> list[dict[str, str]]:
         return [
@@ -79,7 +79,7 @@ class CreationForm(ParameterForm[None]):
 
     def check(self) -> None:
         """Say what is wrong with each row, and what is still needed."""
-        result = checked(self._kind, self._texts())
+        result = check_form(self._kind, self._texts())
         for row in range(self._rows):
             self.show_problem(f"problem-{row}", self._problems(result, row))
         self.show_result(acceptable=result.request is not None, about=self._about())
@@ -125,7 +125,7 @@ class CreationForm(ParameterForm[None]):
 
     def accept(self) -> None:
         """Show the review of what would be sent, once nothing is wrong or missing."""
-        request = checked(self._kind, self._texts()).request
+        request = check_form(self._kind, self._texts()).request
         if request is not None:
             self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)
 

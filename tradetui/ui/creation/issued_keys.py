@@ -24,7 +24,7 @@ from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12
 LABEL = 14
-KEYS = "v shows · a copies the API key · s the secret · x the passphrase · m makes it a profile"
+_KEYS = "v shows · a copies the API key · s the secret · x the passphrase · m makes it a profile"
 WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the passphrase"
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
@@ -63,7 +63,7 @@ class IssuedKeys(Vertical):
     def compose(self) -> ComposeResult:
         yield OptionList(*(sanitized(self._words(entry)) for entry in self._entries), markup=False)
         yield Static("", id="card", markup=False)
-        yield Static(sanitized(KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
+        yield Static(sanitized(_KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self._key_list.highlighted = 0 if self._entries else None

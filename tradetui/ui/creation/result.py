@@ -23,7 +23,7 @@ from tradetui.ui.journal.release_dialog import ReleaseDialog
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
-READING_S = 1.0
+_READING_S = 1.0
 _HEADS = {
     State.SETTLED: ("Created", "bold $success"),
     State.REJECTED: ("Refused: nothing was created", "bold $warn"),
@@ -70,7 +70,7 @@ class ResultDialog(IssuedKeysDialog):
             self.run_worker(self._arm(), group="arming", exit_on_error=False)
 
     async def _arm(self) -> None:
-        await asyncio.sleep(READING_S)
+        await asyncio.sleep(_READING_S)
         self._close_button.disabled = False
         self._focus()
 

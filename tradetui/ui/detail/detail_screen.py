@@ -25,7 +25,7 @@ def _mark_tone(field: Field) -> Tone:
     return Tone.WARN if field.mark in (UNREADABLE, EXTRA) else Tone.MUTED
 
 
-COLUMNS: Final[tuple[Column[Field], ...]] = (
+_COLUMNS: Final[tuple[Column[Field], ...]] = (
     Column("name", "Field", lambda field: field.name, lambda field, _: field.name, 22),
     Column("value", "Read as", lambda field: field.value, lambda field, _: field.value, 29),
     Column("mark", "Note", lambda field: field.mark, lambda field, _: field.mark, 20, tone=_mark_tone),
@@ -48,7 +48,7 @@ class DetailScreen(ModalScreen[None]):
         self._record = record
         self._zone = zone
         self._generation = 0
-        self.table = RecordTable(COLUMNS, id="detail")
+        self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
         """A bordered table."""

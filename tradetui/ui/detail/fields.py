@@ -13,7 +13,7 @@ from tradetui.desk.tables.product_row import ProductRow, record_of
 from tradetui.ui.time_zones import zone_label
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
@@ -97,4 +97,4 @@ def _read(value: object, zone: tzinfo) -> str:
 def _raw(value: object) -> str:
     if isinstance(value, str):
         return value or '""'
-    return dump(value)
+    return dump_json(value)

@@ -18,7 +18,7 @@ from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
-KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
+_KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
 ID_WIDTH = 24
 
 
@@ -61,7 +61,7 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         with Vertical() as box:
             box.border_title = sanitized(f"Columns of {self._heading.lower()}")
             yield OptionList(*(self._words(name) for name in self._order), markup=False)
-            yield Static(sanitized(KEYS), classes="keys", markup=False)
+            yield Static(sanitized(_KEYS), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self._list.highlighted = 0

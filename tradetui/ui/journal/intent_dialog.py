@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from tradetui.ui.reversal.lines import line
 from tradetui.ui.sanitize import sanitized
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 if TYPE_CHECKING:
     from tradetui.desk.intents.journal import Event, Intent
@@ -71,4 +71,4 @@ def _value_lines(name: str, value: Any) -> Iterator[Content]:
 
 
 def _words(value: Any) -> str:
-    return value if isinstance(value, str) else dump(value)
+    return value if isinstance(value, str) else dump_json(value)

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from tradetui.desk.intents.journal_columns import JOURNAL, ended
+from tradetui.desk.intents.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.journal.intent_dialog import IntentDialog
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tradetui.ui.settings import UiSettings
 
 LOOK_S = 1.0
-EMPTY = "Nothing was ever sent for this account from this machine.\nA reversal is written here before it is sent."
+_EMPTY = "Nothing was ever sent for this account from this machine.\nA reversal is written here before it is sent."
 
 
 class JournalScreen(TableScreen):
@@ -101,7 +101,7 @@ class JournalScreen(TableScreen):
         box.border_title = sanitized(f"Journal{narrowed if count else ''}")
         box.set_class(not shown, "-empty")
         box.border_subtitle = sanitized(self._trouble)
-        self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else EMPTY)))
+        self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else _EMPTY)))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
         self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
@@ -148,7 +148,7 @@ class JournalScreen(TableScreen):
         name = intent.scope.rpartition("|")[2]
         title = str(intent.details.get("title") or intent.scope)
         caution = str(intent.details.get("next") or CAUTION)
-        self.app.push_screen(ReleaseDialog(title, ended(intent), name, caution), released)
+        self.app.push_screen(ReleaseDialog(title, end_of_intent(intent), name, caution), released)
 
     def _creation_of(self, intent: Intent) -> Creation | None:
         """Who releases it where it is a creation."""

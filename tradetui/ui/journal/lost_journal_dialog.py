@@ -19,7 +19,7 @@ from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 WORD: Final = "ACCEPT LOSS"
-CAUTION: Final = (
+_CAUTION: Final = (
     "A reversal may have been sent whose outcome this journal held. Nothing is sent until you say that you have looked "
     "at positions, orders and fills on the exchange itself.\n"
     "Accepting deletes nothing: what is damaged is kept under another name, what it locked is free, and trading stays "
@@ -49,7 +49,7 @@ class LostJournalDialog(ModalScreen[None]):
                 yield Static(
                     sanitized(f"It was not settled: {open_scopes or 'nothing that is known of'}."), markup=False
                 )
-            yield Static(sanitized(CAUTION), classes="reason", markup=False)
+            yield Static(sanitized(_CAUTION), classes="reason", markup=False)
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield Static("", id="missing", classes="reason", markup=False)
             with Horizontal(classes="buttons"):

@@ -10,7 +10,7 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
-GAP = 2
+_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Hints(Widget):
         used = 0
         for hint in self._fitting():
             style = "$quiet" if hint.off else "bold $accent"
-            parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * GAP]
-            used += cell_len(hint.key) + 1 + cell_len(hint.description) + GAP
+            parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * _GAP]
+            used += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
         room = self.content_size.width - used - cell_len(self._note)
         if self._note and room >= 0:
             parts += [" " * room, (self._note, "$quiet")]
@@ -54,7 +54,7 @@ class Hints(Widget):
         """Do what the hint under the pointer says."""
         end = self.styles.padding.left
         for hint in self._fitting():
-            end += cell_len(hint.key) + 1 + cell_len(hint.description) + GAP
+            end += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
             if event.x < end:
                 self.call_later(self.screen.run_action, hint.action)
                 return
@@ -66,6 +66,6 @@ class Hints(Widget):
             room -= cell_len(hint.key) + 1 + cell_len(hint.description)
             if room < 0:
                 break
-            room -= GAP
+            room -= _GAP
             fitting.append(hint)
         return fitting

@@ -20,9 +20,9 @@ from tradetui.ui.sanitize import sanitized
 from tradetui.ui.time_zones import zone_label
 
 AROUND_THE_FIELDS = 11
-ROOMY_HEIGHT = 30
+_ROOMY_HEIGHT = 30
 """Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
-LONGEST_TEXT = 200
+_LONGEST_TEXT = 200
 """Longer than anything an endpoint takes."""
 
 
@@ -66,7 +66,7 @@ class FilterForm(ParameterForm[Query | None]):
             yield self.box(
                 field,
                 f"field-{field.name}",
-                longest=LONGEST_TEXT,
+                longest=_LONGEST_TEXT,
                 text=self._texts.get(field.name, ""),
                 placeholder=self._hint(field),
             )
@@ -98,7 +98,7 @@ class FilterForm(ParameterForm[Query | None]):
             empty = field.required and not texts[name].strip()
             line = self.show_problem(f"problem-{name}", sanitized("" if empty else result.problems.get(name, "")))
             # Where there is little room, whole where one types and its first line elsewhere.
-            whole = self.size.height >= ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
+            whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
             line.set_class(whole, "-whole")
         self.show_result(acceptable=result.query is not None, about=self._about(result))
 

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.lookup.query import Checked, Query, checked, filter_fields
+from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tradetui.desk.lookup.lookup import Lookup
     from tradetui.ui.settings import UiSettings
 
-HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+_HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
 READY_AT_A_TIME = 100
@@ -180,7 +180,7 @@ class LookupScreen(TableScreen):
     def _checked(self, texts: Mapping[str, str]) -> Checked:
         if self.desk is None:
             return Checked(None, {})
-        return checked(self.kind.endpoint, texts, self.desk.lookups.now_ms, self.zone)
+        return check_query(self.kind.endpoint, texts, self.desk.lookups.now_ms, self.zone)
 
     def _begin(self, query: Query) -> None:
         if self.desk is None:
@@ -341,7 +341,7 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        order = {id_: rank for rank, id_ in enumerate(HINT_ORDER)}
+        order = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
         hints = sorted((binding for binding in BINDINGS if binding.id in order), key=lambda binding: order[binding.id])
         with_zone = self.size.width >= 100 and not self.query("#filter")
         self.show_hints(hints, f"times in {zone_label(self.zone)}" if with_zone else "")

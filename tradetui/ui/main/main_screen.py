@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 TICK_S = 1.0
 LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
-HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
+_HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
 """What does not fit is left out from the end, so what is used most stands first."""
 
 
@@ -249,7 +249,7 @@ class MainScreen(TableScreen):
 
     def _show_hints(self) -> None:
         zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
-        rank = {id_: rank for rank, id_ in enumerate(HINT_ORDER)}
+        rank = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
         hints = (
             binding
             for binding in sorted(BINDINGS, key=lambda binding: rank.get(binding.id, len(rank)))

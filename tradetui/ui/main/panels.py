@@ -24,7 +24,7 @@ NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 READING: Final = "reading …"
 NOT_READ: Final = "not read"
 """In each panel while the exchange refuses the account as a whole; why stands above all of them."""
-UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
+_UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
 
 
 class Panel(Container, Generic[FeedRowT_co]):
@@ -139,7 +139,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
         elif snapshot.undecodable_rows and not self.live:
-            self._say(UNREADABLE)
+            self._say(_UNREADABLE)
         elif snapshot.read_at is not None:
             self._say(NO_LIVE if self.live else self.kind.nothing)
         else:

@@ -14,7 +14,7 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
-from tradetui.ui.reversal.lines import left_words, outcome_lines, unknown_words
+from tradetui.ui.reversal.lines import left_words, outcome_lines, unknown_outcome_lines
 from tradetui.ui.sanitize import notify
 from tradetui.wire.text.sanitize import scrub
 
@@ -96,7 +96,7 @@ class Attempt:
             if refused_or_not_sent and not self._is_open():
                 self._ended(Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
             else:
-                self._ended(unknown_words(self._shown, f"{type(problem).__name__}: {problem}"))
+                self._ended(unknown_outcome_lines(self._shown, f"{type(problem).__name__}: {problem}"))
 
     def _is_open(self) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
@@ -119,7 +119,7 @@ class Attempt:
             if progress.stage is Stage.CORRECTED:
                 self._app.bell()
         if progress.stage is not Stage.ENDED:
-            self._ended(unknown_words(self._shown, progress.sentence))
+            self._ended(unknown_outcome_lines(self._shown, progress.sentence))
 
     def _show_progress(self, progress: Progress) -> None:
         assert self._shown.plan is not None

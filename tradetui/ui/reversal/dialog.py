@@ -32,12 +32,12 @@ from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
-READING_S = 1.0
+_READING_S = 1.0
 BACK_S = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
 BESIDE_TITLE = 26
 """Cells of the line of buttons that are not the confirm button's words."""
-ROOMY_HEIGHT = 56
+_ROOMY_HEIGHT = 56
 
 
 class Phase(Enum):
@@ -67,7 +67,7 @@ class ReversalDialog(ModalScreen[None]):
     ]
     VERTICAL_BREAKPOINTS = [
         (0, "-short"),
-        (ROOMY_HEIGHT, "-roomy"),
+        (_ROOMY_HEIGHT, "-roomy"),
     ]
     AUTO_FOCUS = "#cancel"
     _area = getters.query_one(PreviewArea)
@@ -465,6 +465,6 @@ class ReversalDialog(ModalScreen[None]):
 
     async def _arm_acknowledgement(self) -> None:
         """Let the end be read: Enter pressed once too often must not close it unseen."""
-        await asyncio.sleep(READING_S)
+        await asyncio.sleep(_READING_S)
         self._cancel_button.disabled = False
         self._cancel_button.focus()

@@ -231,7 +231,7 @@ def left_words(shown: Preview) -> str:
     return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
 
 
-def unknown_words(shown: Preview, why: str) -> Content:
+def unknown_outcome_lines(shown: Preview, why: str) -> Content:
     """It may have been done: what is certain, and what goes on."""
     symbol = shown.target.symbol
     return Content.assemble(

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 from textual.widgets import Input
 
-PLACEHOLDER = "size: the whole position; type a number and Enter for a part of it"
+_PLACEHOLDER = "size: the whole position; type a number and Enter for a part of it"
 
 
 class SizeBox(Input):
@@ -14,7 +14,7 @@ class SizeBox(Input):
 
     def __init__(self) -> None:
         # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
-        super().__init__(id="size", placeholder=PLACEHOLDER, select_on_focus=False, disabled=True)
+        super().__init__(id="size", placeholder=_PLACEHOLDER, select_on_focus=False, disabled=True)
 
     @property
     def amount(self) -> Decimal | None:

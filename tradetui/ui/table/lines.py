@@ -13,7 +13,7 @@ from tradetui.desk.tables.columns import Tone
 from tradetui.desk.tables.row_source import RowT, Sort
 from tradetui.ui.table.cells import GAP, Cells, cells_of, fitted
 
-PLACEHOLDER: Final = "·" * 8
+_PLACEHOLDER: Final = "·" * 8
 HEADER: Final = "table--header"
 CURSOR: Final = "table--cursor"
 CURSOR_CELL: Final = "table--cursor-cell"
@@ -78,7 +78,7 @@ class TableLines:
     def row(self, line: Line, marked: int | None, width: int) -> Strip:
         """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
         if line.texts is None:
-            return Strip([Segment(PLACEHOLDER, self.style("" if marked is None else CURSOR))])
+            return Strip([Segment(_PLACEHOLDER, self.style("" if marked is None else CURSOR))])
         base = self.style("") if marked is None else self.style(CURSOR)
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.

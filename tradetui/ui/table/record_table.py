@@ -30,7 +30,7 @@ from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines, cut
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.standing import Standing, nearest_top, standing_of
+from tradetui.ui.table.standing import TableStanding, nearest_top, standing_of
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -379,7 +379,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self._header = None
             self.refresh()
 
-    def _scroll_after(self, stood: Standing, *, into_sight: bool) -> None:
+    def _scroll_after(self, stood: TableStanding, *, into_sight: bool) -> None:
         if not self.size:
             return
         top = stood.top_in(self._view)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tradetui.desk.tables.row_source import RowSource
 
 
-class Standing(NamedTuple):
+class TableStanding(NamedTuple):
     """The first row shown, the row that is to keep its line with that line, and whether the cursor was in sight."""
 
     top: int
@@ -21,14 +21,14 @@ class Standing(NamedTuple):
         return self.top if row_index is None else row_index - self.line
 
 
-def standing_of(rows: RowSource[object], top: int, cursor: int, cursor_key: str | None, room: int) -> Standing:
+def standing_of(rows: RowSource[object], top: int, cursor: int, cursor_key: str | None, room: int) -> TableStanding:
     """How it stands with so many rows in sight; at the top one wants to see what comes in there."""
     in_sight = top <= cursor < top + room
     if top == 0:
-        return Standing(0, None, 0, in_sight)
+        return TableStanding(0, None, 0, in_sight)
     if in_sight:
-        return Standing(top, cursor_key, cursor - top, True)
-    return Standing(top, rows.key(top) if top < rows.count else None, 0, False)
+        return TableStanding(top, cursor_key, cursor - top, True)
+    return TableStanding(top, rows.key(top) if top < rows.count else None, 0, False)
 
 
 def nearest_top(top: int, cursor: int, room: int) -> int:

@@ -13,7 +13,7 @@ from tradetui.wire.text.sanitize import scrub
 _log = logging.getLogger(__name__)
 
 
-def run(app: TradeApp) -> int:
+def run_app(app: TradeApp) -> int:
     """Run until the person leaves; returns the exit code: 0, 1 after a failure of the program, 128 + a signal."""
     with asyncio.Runner() as runner:
         runner.run(_until_end(app))

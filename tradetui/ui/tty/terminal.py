@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from textual.app import App
 
-GRACE_S: Final = 0.7
+_GRACE_S: Final = 0.7
 """How long the polite way out may take, the desk's own ending included."""
 LOOK_EVERY_MS: Final = 500
 SIGNALLED: Final = 128
@@ -58,7 +58,7 @@ class TerminalGuard:
         self._app.exit(return_code=SIGNALLED + number)
 
     def _insist(self) -> None:
-        if self._over.wait(GRACE_S):
+        if self._over.wait(_GRACE_S):
             return
         # A terminal that takes no bytes must not keep the process: the writing has a tenth of a second.
         writer = threading.Thread(target=self._restore, daemon=True)

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
@@ -23,9 +23,9 @@ class SubaccountTransfer(Record):
     coin: str
     type: str | None = None
     sub_type: str | None = None
-    amount: Figure
+    amount: DecimalFigure
     status: str | None = None
-    ts: Moment | None = None
+    ts: UtcTime | None = None
 
     @property
     def is_withdrawal(self) -> bool:
@@ -49,7 +49,7 @@ class BrokerSubaccount(Record):
     status: str | None = None
     perm_list: tuple[str, ...] = ()
     label: str | None = None
-    c_time: Moment | None = None
+    c_time: UtcTime | None = None
 
 
 class SubaccountEmail(Record):
@@ -60,8 +60,8 @@ class SubaccountEmail(Record):
     sub_uid: str
     subaccount_name: str | None = None
     subaccount_email: str | None = None
-    c_time: Moment | None = None
-    u_time: Moment | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
 
 
 class TransfersRequest(TimedRequest[SubaccountTransfer]):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, ClassVar
 
-from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Count, Milliseconds, OlderThan
 from tradetui.wire.requests.request import TimedRequest
@@ -16,12 +16,12 @@ class ConvertRecord(Record):
     identity: ClassVar[tuple[str, ...]] = ("id",)
 
     id: str
-    ts: Moment
-    cnvt_price: Figure | None = None
-    fee: Figure | None = None
-    from_coin_size: Figure
+    ts: UtcTime
+    cnvt_price: DecimalFigure | None = None
+    fee: DecimalFigure | None = None
+    from_coin_size: DecimalFigure
     from_coin: str
-    to_coin_size: Figure
+    to_coin_size: DecimalFigure
     to_coin: str
 
 

@@ -1,6 +1,6 @@
 """The fee detail of a fill: an object on spot, a list of objects on futures."""
 
-from tradetui.wire.replies.field_types import Figure
+from tradetui.wire.replies.field_types import DecimalFigure
 from tradetui.wire.replies.record import Record
 
 
@@ -9,5 +9,5 @@ class FeeDetail(Record):
 
     deduction: str | None = None
     fee_coin: str | None = None
-    total_deduction_fee: Figure | None = None
-    total_fee: Figure | None = None
+    total_deduction_fee: DecimalFigure | None = None
+    total_fee: DecimalFigure | None = None

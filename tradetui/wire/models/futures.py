@@ -12,7 +12,7 @@ from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, Trade
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
-from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -32,17 +32,17 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
 
     plan_type: str | None = None
     symbol: str
-    size: Figure | None = None
+    size: DecimalFigure | None = None
     order_id: str
     execute_order_id: str | None = None
     client_oid: str | None = None
     plan_status: str | None = None
-    price: Figure | None = None
-    execute_price: Figure | None = None
-    price_avg: Figure | None = None
-    base_volume: Figure | None = None
-    callback_ratio: Figure | None = None
-    trigger_price: Figure | None = None
+    price: DecimalFigure | None = None
+    execute_price: DecimalFigure | None = None
+    price_avg: DecimalFigure | None = None
+    base_volume: DecimalFigure | None = None
+    callback_ratio: DecimalFigure | None = None
+    trigger_price: DecimalFigure | None = None
     trigger_type: str | None = None
     side: str | None = None
     pos_side: str | None = None
@@ -52,13 +52,13 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     trade_side: str | None = None
     pos_mode: str | None = None
     order_type: str | None = None
-    c_time: Moment | None = None
-    u_time: Moment | None = None
-    stop_surplus_execute_price: Figure | None = None
-    stop_surplus_trigger_price: Figure | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
+    stop_surplus_execute_price: DecimalFigure | None = None
+    stop_surplus_trigger_price: DecimalFigure | None = None
     stop_surplus_trigger_type: str | None = None
-    stop_loss_execute_price: Figure | None = None
-    stop_loss_trigger_price: Figure | None = None
+    stop_loss_execute_price: DecimalFigure | None = None
+    stop_loss_trigger_price: DecimalFigure | None = None
     stop_loss_trigger_type: str | None = None
 
 
@@ -68,8 +68,8 @@ class Asset(Record):
     identity: ClassVar[tuple[str, ...]] = ("coin",)
 
     coin: str
-    balance: Figure | None = None
-    available: Figure | None = None
+    balance: DecimalFigure | None = None
+    available: DecimalFigure | None = None
 
 
 class FuturesAccount(Record):
@@ -80,25 +80,25 @@ class FuturesAccount(Record):
     normalizers: ClassVar[dict[str, Normalizer]] = {"assetList": records_of(Asset)}
 
     margin_coin: str
-    locked: Figure | None = None
-    available: Figure | None = None
-    crossed_max_available: Figure | None = None
-    isolated_max_available: Figure | None = None
-    max_transfer_out: Figure | None = None
-    account_equity: Figure
-    usdt_equity: Figure | None = None
-    btc_equity: Figure | None = None
-    crossed_risk_rate: Figure | None = None
-    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
-    coupon: Figure | None = None
-    union_total_margin: Figure | None = None
-    union_available: Figure | None = None
-    union_mm: Figure | None = None
+    locked: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    crossed_max_available: DecimalFigure | None = None
+    isolated_max_available: DecimalFigure | None = None
+    max_transfer_out: DecimalFigure | None = None
+    account_equity: DecimalFigure
+    usdt_equity: DecimalFigure | None = None
+    btc_equity: DecimalFigure | None = None
+    crossed_risk_rate: DecimalFigure | None = None
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    coupon: DecimalFigure | None = None
+    union_total_margin: DecimalFigure | None = None
+    union_available: DecimalFigure | None = None
+    union_mm: DecimalFigure | None = None
     asset_list: tuple[Asset, ...] = ()
-    isolated_margin: Figure | None = None
-    crossed_margin: Figure | None = None
-    crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
+    isolated_margin: DecimalFigure | None = None
+    crossed_margin: DecimalFigure | None = None
+    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
 
     @property
@@ -130,10 +130,10 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
 
     # Plain Decimals but for what is reckoned with: a bound on each would cost a twentieth of the whole reading.
     symbol: str
-    size: Figure
+    size: DecimalFigure
     order_id: str
     client_oid: str | None = None
-    base_volume: Figure | None = None
+    base_volume: DecimalFigure | None = None
     fee: Decimal | None = None
     price: Decimal | None = None
     price_avg: Decimal | None = None
@@ -152,8 +152,8 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     pos_mode: str | None = None
     order_type: str | None = None
     order_source: str | None = None
-    c_time: Moment | None = None
-    u_time: Moment | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
     preset_stop_surplus_price: Decimal | None = None
     preset_stop_loss_price: Decimal | None = None
 
@@ -167,17 +167,17 @@ class FuturesFill(Record, Sided, InPositionMode):
     trade_id: str
     symbol: str
     order_id: str | None = None
-    price: Figure
-    base_volume: Figure
+    price: DecimalFigure
+    base_volume: DecimalFigure
     fee_detail: tuple[FeeDetail, ...] = ()
     side: str
-    quote_volume: Figure | None = None
-    profit: Figure | None = None
+    quote_volume: DecimalFigure | None = None
+    profit: DecimalFigure | None = None
     enter_point_source: str | None = None
     trade_side: str | None = None
     pos_mode: str | None = None
     trade_scope: str | None = None
-    c_time: Moment
+    c_time: UtcTime
 
     @property
     def unknown_word(self) -> str:

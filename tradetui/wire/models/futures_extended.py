@@ -7,7 +7,7 @@ from pydantic import Field
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import Figure, Moment, Places
+from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -19,34 +19,34 @@ class ReportedPosition(Record, InPositionMode, InMarginMode):
     margin_coin: str | None = None
     symbol: str
     hold_side: str
-    open_delegate_size: Figure | None = None
-    margin_size: Figure | None = None
-    available: Figure | None = None
-    locked: Figure | None = None
-    total: Figure
-    leverage: Figure | None = None
-    achieved_profits: Figure | None = None
-    open_price_avg: Figure | None = None
+    open_delegate_size: DecimalFigure | None = None
+    margin_size: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    locked: DecimalFigure | None = None
+    total: DecimalFigure
+    leverage: DecimalFigure | None = None
+    achieved_profits: DecimalFigure | None = None
+    open_price_avg: DecimalFigure | None = None
     margin_mode: str | None = None
     pos_mode: str | None = None
-    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
-    liquidation_price: Figure | None = None
-    keep_margin_rate: Figure | None = None
-    mark_price: Figure | None = None
-    margin_ratio: Figure | None = None
-    break_even_price: Figure | None = None
-    total_fee: Figure | None = None
-    deducted_fee: Figure | None = None
-    grant: Figure | None = None
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    liquidation_price: DecimalFigure | None = None
+    keep_margin_rate: DecimalFigure | None = None
+    mark_price: DecimalFigure | None = None
+    margin_ratio: DecimalFigure | None = None
+    break_even_price: DecimalFigure | None = None
+    total_fee: DecimalFigure | None = None
+    deducted_fee: DecimalFigure | None = None
+    grant: DecimalFigure | None = None
     asset_mode: str | None = None
     auto_margin: str | None = None
-    take_profit: Figure | None = None
-    stop_loss: Figure | None = None
+    take_profit: DecimalFigure | None = None
+    stop_loss: DecimalFigure | None = None
     take_profit_id: str | None = None
     stop_loss_id: str | None = None
-    cash_dividend: Figure | None = None
-    c_time: Moment | None = None
-    u_time: Moment | None = None
+    cash_dividend: DecimalFigure | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
 
     @property
     def leg(self) -> PositionSide | None:
@@ -62,28 +62,28 @@ class OrderDetail(Record, Sided, InPositionMode):
     spellings: ClassVar[dict[str, str]] = {"status": "state"}
 
     symbol: str | None = None
-    size: Figure | None = None
+    size: DecimalFigure | None = None
     order_id: str
     client_oid: str | None = None
-    base_volume: Figure | None = None
-    price_avg: Figure | None = None
-    fee: Figure | None = None
-    price: Figure | None = None
+    base_volume: DecimalFigure | None = None
+    price_avg: DecimalFigure | None = None
+    fee: DecimalFigure | None = None
+    price: DecimalFigure | None = None
     state: str
     side: str | None = None
     force: str | None = None
-    total_profits: Figure | None = None
+    total_profits: DecimalFigure | None = None
     pos_side: str | None = None
     margin_coin: str | None = None
-    preset_stop_surplus_price: Figure | None = None
+    preset_stop_surplus_price: DecimalFigure | None = None
     preset_stop_surplus_type: str | None = None
-    preset_stop_surplus_execute_price: Figure | None = None
-    preset_stop_loss_price: Figure | None = None
+    preset_stop_surplus_execute_price: DecimalFigure | None = None
+    preset_stop_loss_price: DecimalFigure | None = None
     preset_stop_loss_type: str | None = None
-    preset_stop_loss_execute_price: Figure | None = None
-    quote_volume: Figure | None = None
+    preset_stop_loss_execute_price: DecimalFigure | None = None
+    quote_volume: DecimalFigure | None = None
     order_type: str | None = None
-    leverage: Figure | None = None
+    leverage: DecimalFigure | None = None
     margin_mode: str | None = None
     reduce_only: str | None = None
     enter_point_source: str | None = None
@@ -91,8 +91,8 @@ class OrderDetail(Record, Sided, InPositionMode):
     pos_mode: str | None = None
     order_source: str | None = None
     cancel_reason: str | None = None
-    c_time: Moment | None = None
-    u_time: Moment | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
 
     @property
     def status(self) -> OrderStatus | None:
@@ -106,24 +106,24 @@ class AccountSettings(Record, InPositionMode, InMarginMode):
     identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
 
     margin_coin: str | None = None
-    locked: Figure | None = None
-    available: Figure | None = None
-    crossed_max_available: Figure | None = None
-    isolated_max_available: Figure | None = None
-    max_transfer_out: Figure | None = None
-    account_equity: Figure | None = None
-    usdt_equity: Figure | None = None
-    btc_equity: Figure | None = None
-    crossed_risk_rate: Figure | None = None
-    crossed_margin_leverage: Figure | None = None
-    isolated_long_lever: Figure | None = None
-    isolated_short_lever: Figure | None = None
+    locked: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    crossed_max_available: DecimalFigure | None = None
+    isolated_max_available: DecimalFigure | None = None
+    max_transfer_out: DecimalFigure | None = None
+    account_equity: DecimalFigure | None = None
+    usdt_equity: DecimalFigure | None = None
+    btc_equity: DecimalFigure | None = None
+    crossed_risk_rate: DecimalFigure | None = None
+    crossed_margin_leverage: DecimalFigure | None = None
+    isolated_long_lever: DecimalFigure | None = None
+    isolated_short_lever: DecimalFigure | None = None
     margin_mode: str | None = None
     pos_mode: str
-    unrealized_pl: Figure | None = Field(default=None, alias="unrealizedPL")
-    coupon: Figure | None = None
-    crossed_unrealized_pl: Figure | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: Figure | None = Field(default=None, alias="isolatedUnrealizedPL")
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    coupon: DecimalFigure | None = None
+    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
     asset_mode: str | None = None
 
 
@@ -136,30 +136,30 @@ class Contract(Record):
     symbol: str
     base_coin: str | None = None
     quote_coin: str | None = None
-    buy_limit_price_ratio: Figure | None = None
-    sell_limit_price_ratio: Figure | None = None
-    fee_rate_up_ratio: Figure | None = None
-    maker_fee_rate: Figure | None = None
-    taker_fee_rate: Figure | None = None
-    open_cost_up_ratio: Figure | None = None
+    buy_limit_price_ratio: DecimalFigure | None = None
+    sell_limit_price_ratio: DecimalFigure | None = None
+    fee_rate_up_ratio: DecimalFigure | None = None
+    maker_fee_rate: DecimalFigure | None = None
+    taker_fee_rate: DecimalFigure | None = None
+    open_cost_up_ratio: DecimalFigure | None = None
     support_margin_coins: tuple[str, ...] = ()
-    min_trade_num: Figure | None = None
-    price_end_step: Figure | None = None
+    min_trade_num: DecimalFigure | None = None
+    price_end_step: DecimalFigure | None = None
     volume_place: Places | None = None
     price_place: Places | None = None
-    size_multiplier: Figure | None = None
+    size_multiplier: DecimalFigure | None = None
     symbol_type: str | None = None
-    min_trade_usdt: Figure | None = Field(default=None, alias="minTradeUSDT")
-    max_symbol_order_num: Figure | None = None
-    max_product_order_num: Figure | None = None
-    max_position_num: Figure | None = None
+    min_trade_usdt: DecimalFigure | None = Field(default=None, alias="minTradeUSDT")
+    max_symbol_order_num: DecimalFigure | None = None
+    max_product_order_num: DecimalFigure | None = None
+    max_position_num: DecimalFigure | None = None
     symbol_status: str | None = None
-    fund_interval: Figure | None = None
-    min_lever: Figure | None = None
-    max_lever: Figure | None = None
-    pos_limit: Figure | None = None
-    max_market_order_qty: Figure | None = None
-    max_order_qty: Figure | None = None
+    fund_interval: DecimalFigure | None = None
+    min_lever: DecimalFigure | None = None
+    max_lever: DecimalFigure | None = None
+    pos_limit: DecimalFigure | None = None
+    max_market_order_qty: DecimalFigure | None = None
+    max_order_qty: DecimalFigure | None = None
 
     @property
     def trades(self) -> bool | None:
@@ -173,20 +173,20 @@ class Ticker(Record):
     identity: ClassVar[tuple[str, ...]] = ("symbol",)
 
     symbol: str
-    last_pr: Figure | None = None
-    ask_pr: Figure | None = None
-    bid_pr: Figure | None = None
-    bid_sz: Figure | None = None
-    ask_sz: Figure | None = None
-    high24h: Figure | None = Field(default=None, alias="high24h")
-    low24h: Figure | None = Field(default=None, alias="low24h")
-    ts: Moment | None = None
-    change24h: Figure | None = Field(default=None, alias="change24h")
-    base_volume: Figure | None = None
-    quote_volume: Figure | None = None
-    usdt_volume: Figure | None = None
-    index_price: Figure | None = None
-    funding_rate: Figure | None = None
-    holding_amount: Figure | None = None
-    open24h: Figure | None = Field(default=None, alias="open24h")
-    mark_price: Figure | None = None
+    last_pr: DecimalFigure | None = None
+    ask_pr: DecimalFigure | None = None
+    bid_pr: DecimalFigure | None = None
+    bid_sz: DecimalFigure | None = None
+    ask_sz: DecimalFigure | None = None
+    high24h: DecimalFigure | None = Field(default=None, alias="high24h")
+    low24h: DecimalFigure | None = Field(default=None, alias="low24h")
+    ts: UtcTime | None = None
+    change24h: DecimalFigure | None = Field(default=None, alias="change24h")
+    base_volume: DecimalFigure | None = None
+    quote_volume: DecimalFigure | None = None
+    usdt_volume: DecimalFigure | None = None
+    index_price: DecimalFigure | None = None
+    funding_rate: DecimalFigure | None = None
+    holding_amount: DecimalFigure | None = None
+    open24h: DecimalFigure | None = Field(default=None, alias="open24h")
+    mark_price: DecimalFigure | None = None

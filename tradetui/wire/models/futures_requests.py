@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, ClassVar
 
-from tradetui.wire.enums import OrderStatus, PlanStatus, PlanType, PositionMode, Side
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PlanStatus, PositionMode, Side
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
 from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
@@ -36,7 +36,7 @@ _PlanType = Annotated[
     Word(
         required=True,
         rule="one of the plan types",
-        choices=(PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType.PROFIT_LOSS),
+        choices=QUERIED_PLAN_TYPES,
     ),
 ]
 

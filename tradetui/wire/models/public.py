@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from tradetui.wire.replies.field_types import Moment
+from tradetui.wire.replies.field_types import UtcTime
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 
@@ -12,7 +12,7 @@ class ServerTime(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("server_time",)
 
-    server_time: Moment
+    server_time: UtcTime
 
 
 class ServerTimeRequest(Request[ServerTime]):

@@ -7,7 +7,7 @@ from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Tr
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.modes import Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of
-from tradetui.wire.replies.field_types import Figure, Moment
+from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
@@ -26,11 +26,11 @@ class SpotFill(Record, Sided):
     trade_id: str
     order_type: str | None = None
     side: str
-    price_avg: Figure
-    size: Figure
-    amount: Figure | None = None
-    c_time: Moment
-    u_time: Moment | None = None
+    price_avg: DecimalFigure
+    size: DecimalFigure
+    amount: DecimalFigure | None = None
+    c_time: UtcTime
+    u_time: UtcTime | None = None
     trade_scope: str | None = None
     fee_detail: tuple[FeeDetail, ...] = ()
 
@@ -45,13 +45,13 @@ class SpotBill(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("bill_id",)
 
-    c_time: Moment
+    c_time: UtcTime
     coin: str
     group_type: str | None = None
     business_type: str | None = None
-    size: Figure
-    balance: Figure | None = None
-    fees: Figure | None = None
+    size: DecimalFigure
+    balance: DecimalFigure | None = None
+    fees: DecimalFigure | None = None
     bill_id: str
 
 
@@ -69,7 +69,7 @@ class AccountInfo(Record):
     trader_type: str | None = None
     channel_code: str | None = None
     channel: str | None = None
-    regis_time: Moment | None = None
+    regis_time: UtcTime | None = None
 
     def lacks_all(self, *authorities: str) -> bool:
         """Whether the key certainly has none of these authorities.

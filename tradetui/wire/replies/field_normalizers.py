@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tradetui.wire.replies.record import Normalizer, Record, UndecodableRowError
-from tradetui.wire.text.json_text import dump, load
+from tradetui.wire.text.json_text import dump_json, load_json
 
 
 def records_of(kind: type[Record]) -> Normalizer:
@@ -21,12 +21,12 @@ def records_of(kind: type[Record]) -> Normalizer:
             if entry is None:
                 continue
             if not isinstance(entry, Mapping):
-                problems[where] = entry if isinstance(entry, str) else dump(entry)
+                problems[where] = entry if isinstance(entry, str) else dump_json(entry)
                 continue
             try:
                 record = kind.from_row(entry)
             except UndecodableRowError:
-                problems[where] = dump(entry)
+                problems[where] = dump_json(entry)
                 continue
             records.append(record)
             problems.update((f"{where}.{field}", text) for field, text in record.unreadable.items())
@@ -43,14 +43,14 @@ def words_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]
     if isinstance(parsed, str):
         return tuple(word for part in parsed.split(",") if (word := part.strip()))
     if not isinstance(parsed, list):
-        problems[name] = dump(parsed)
+        problems[name] = dump_json(parsed)
         return ()
     texts: list[str] = []
     for index, entry in enumerate(parsed):
         if entry is None or entry == "":
             continue
         if isinstance(entry, (Mapping, list, bool)):
-            problems[f"{name}[{index}]"] = dump(entry)
+            problems[f"{name}[{index}]"] = dump_json(entry)
         else:
             texts.append(str(entry))
     return tuple(texts)
@@ -60,7 +60,7 @@ def _parsed(value: Any) -> Any:
     """The list or object a text holds as JSON, else the value itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return load(value)
+            return load_json(value)
         except (ValueError, RecursionError):
             return value
     return value

@@ -16,11 +16,11 @@ _FIRST_MOMENT: Final = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
 _LAST_MOMENT: Final = datetime(2100, 1, 1, tzinfo=UTC)
 
 # A Unix time as aware UTC: milliseconds, or seconds where the number is too small to be milliseconds (to 2e10).
-Moment = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
+UtcTime = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 
 # A size, price or amount. Beyond forty digits it is refused: none is so large, and arithmetic could overflow on it.
-Figure = Annotated[Decimal, Field(gt=Decimal("-1e40"), lt=Decimal("1e40"))]
+DecimalFigure = Annotated[Decimal, Field(gt=Decimal("-1e40"), lt=Decimal("1e40"))]
 
 
 # How many decimal places a price or size has.

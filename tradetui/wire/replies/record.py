@@ -25,9 +25,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator, core_schema
 
 from tradetui.wire.replies.field_types import is_text, is_time
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
-Row: TypeAlias = Mapping[str, Any]
+_Row: TypeAlias = Mapping[str, Any]
 
 # Brings a field that comes in several shapes into one: (raw value, name, problems) -> value. It adds what it cannot
 # read to the problems, by name.
@@ -102,7 +102,7 @@ class Record(BaseModel):
         return tuple(cls._attributes)
 
     @classmethod
-    def from_row(cls, row: Row) -> Self:
+    def from_row(cls, row: _Row) -> Self:
         """The record of one row as received; raises LostRowError."""
         return _read_with_care(cls, row)
 
@@ -140,7 +140,7 @@ _READERS: Final[dict[type[Record], SchemaValidator]] = {}
 _TYPE_SCHEMAS: Final[dict[str, core_schema.CoreSchema]] = {}
 
 
-def read_rows(kind: type[R], rows: Sequence[Row]) -> list[R] | None:
+def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
     """All rows at full speed, or None when one of them needs the careful reading of `Record.from_row`.
 
     pydantic reads all rows in one call into dictionaries, which become the records' own as `model_construct` does
@@ -203,7 +203,7 @@ def _type_schema(field: FieldInfo) -> core_schema.CoreSchema:
     return schema
 
 
-def _prepared(kind: type[Record], rows: Sequence[Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
+def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
     """What pydantic is given: blanks as None, one spelling, one shape; by row, what no normalizer could read."""
     prepared: list[dict[str, Any]] = []
     for row in rows:
@@ -233,15 +233,15 @@ def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
     return problems or NOTHING
 
 
-def _masked(kind: type[Record], row: Row) -> Row:
+def _masked(kind: type[Record], row: _Row) -> _Row:
     """The row with its secrets out of sight."""
     return {
-        name: SecretStr(value if isinstance(value, str) else dump(value)) if name in kind.secrets else value
+        name: SecretStr(value if isinstance(value, str) else dump_json(value)) if name in kind.secrets else value
         for name, value in row.items()
     }
 
 
-def _read_with_care(kind: type[R], row: Row) -> R:
+def _read_with_care(kind: type[R], row: _Row) -> R:
     """One row, field by field where pydantic refuses it; raises LostRowError."""
     (fields,), (unreadable,) = _prepared(kind, [row])
     problems = dict(unreadable)
@@ -271,4 +271,4 @@ def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dic
     if name in kind.secrets:
         problems[name] = "***"
     else:
-        problems[name] = value if isinstance(value, str) else dump(value)
+        problems[name] = value if isinstance(value, str) else dump_json(value)

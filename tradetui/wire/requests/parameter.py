@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.time_windows import DAY_MS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ class Milliseconds(Parameter):
             if value.tzinfo is None:
                 raise self.refused(value, "Give the time a zone.")
             since = value.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-            return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+            return since.days * DAY_MS + since.seconds * 1000 + since.microseconds // 1000
         return _whole(self, value)
 
 

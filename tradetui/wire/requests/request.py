@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.requests.parameter import Count, Parameter
-from tradetui.wire.time_windows import Ends, TimeRule
+from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule
 
 Row = TypeVar("Row")
 
@@ -176,8 +176,8 @@ class TimedRequest(Request[Row]):
             raise InvalidRequest(
                 "endTime",
                 f"at most {rule.span_words} after startTime",
-                f"{(end - start) / 86_400_000:.1f} days",
-                f"Cut it into pieces of at most {rule.piece_ms // 86_400_000} days.",
+                f"{(end - start) / DAY_MS:.1f} days",
+                f"Cut it into pieces of at most {rule.piece_ms // DAY_MS} days.",
             )
 
 
@@ -185,7 +185,7 @@ def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_
     """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
     if rule is None or rule.window_ms is None:
         return
-    days = rule.window_ms // 86_400_000
+    days = rule.window_ms // DAY_MS
     for name, moment, verb in (("startTime", start, "Begin"), ("endTime", end, "End")):
         if moment is not None and moment < now_ms - rule.window_ms:
             remedy = f"{verb} later: {days}d is the earliest there is."

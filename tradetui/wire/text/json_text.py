@@ -39,7 +39,7 @@ _LONG_INTEGERS: Final = json.JSONDecoder(parse_float=_decimal, parse_int=_intege
 _PLAIN: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
-def load(text: str) -> Any:
+def load_json(text: str) -> Any:
     """The value of a JSON text; raises ValueError or RecursionError when it is none or nested too deeply."""
     try:
         return _DECODER.decode(text)
@@ -49,7 +49,7 @@ def load(text: str) -> Any:
         return _LONG_INTEGERS.decode(text)
 
 
-def dump(value: object) -> str:
+def dump_json(value: object) -> str:
     """Compact JSON text of a received value: Decimal as the number it was, secrets as `***`, text unescaped."""
     try:
         text = _PLAIN.encode(value)

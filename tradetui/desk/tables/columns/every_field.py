@@ -14,7 +14,7 @@ from tradetui.desk.tables.row_source import RowT
 from tradetui.desk.tables.table import Table
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.json_text import dump
+from tradetui.wire.text.json_text import dump_json
 
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")
 
@@ -61,7 +61,7 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
 
 
 def _nested(value: object) -> str:
-    return dump(value) if isinstance(value, list | tuple | dict) else text_as_given(value)
+    return dump_json(value) if isinstance(value, list | tuple | dict) else text_as_given(value)
 
 
 def _holds_decimal(annotation: object) -> bool:

@@ -8,15 +8,15 @@ from typing import Any
 
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution.order_execution import Moment, affordable, burst, cancel, fill, market_order
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import to_close_by_force
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, WHOLE_POSITION, ended, fires
 
 
-def match_account(account: Account, at: Moment) -> None:
+def match_account(account: Account, at: MarketMoment) -> None:
     """Let the prices of a moment do their work in every product type of an account."""
     for book in account.futures.values():
         _match(account, book, at)
@@ -24,7 +24,7 @@ def match_account(account: Account, at: Moment) -> None:
         _liquidate(book, at)
 
 
-def _match(account: Account, book: FuturesAccount, at: Moment) -> None:
+def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
     for order in list(book.orders.values()):
         last = at.last(order.spec)
         if order.price is None or (last > order.price if order.buys else last < order.price):
@@ -41,14 +41,14 @@ def _match(account: Account, book: FuturesAccount, at: Moment) -> None:
         book.execute(order, min(part, left), order.price, at.now_ms, maker=True)
 
 
-def _fire(book: FuturesAccount, at: Moment) -> None:
+def _fire(book: FuturesBook, at: MarketMoment) -> None:
     for row in list(book.live_triggers.values()):
         price = at.market.last(row["symbol"])
         if fires(row, price):
             _execute_trigger(book, row, price, at)
 
 
-def _execute_trigger(book: FuturesAccount, row: dict[str, Any], price: Decimal, at: Moment) -> None:
+def _execute_trigger(book: FuturesBook, row: dict[str, Any], price: Decimal, at: MarketMoment) -> None:
     del book.live_triggers[row["orderId"]]
     spec = CONTRACTS[row["symbol"]]
     closes = row["planType"] in PROFIT_LOSS
@@ -64,14 +64,14 @@ def _execute_trigger(book: FuturesAccount, row: dict[str, Any], price: Decimal, 
     book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=price, size=size))
 
 
-def _closed_by(book: FuturesAccount, row: Mapping[str, Any]) -> Holding | None:
+def _closed_by(book: FuturesBook, row: Mapping[str, Any]) -> Holding | None:
     """What a take-profit or stop closes: nothing where the position is gone or, one-way, turned round since."""
     if row["posSide"] == "net":
         return book.held(row["symbol"], "long" if row["side"] == "sell" else "short")
     return book.held(row["symbol"], row["posSide"])
 
 
-def _liquidate(book: FuturesAccount, at: Moment) -> None:
+def _liquidate(book: FuturesBook, at: MarketMoment) -> None:
     if not book.holdings:
         return
     marks = at.marks()

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import free
 from tradetui.sandbox.books.market import Market
 from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MarketMoment:
     """The prices of a moment; `now_ms` is the exchange's time."""
 
     market: Market
@@ -29,12 +29,12 @@ class Moment:
 
 
 def market_order(
-    book: FuturesAccount,
+    book: FuturesBook,
     spec: ContractSpec,
     side: str,
     trade_side: str,
     size: Decimal,
-    at: Moment,
+    at: MarketMoment,
     *,
     source: str,
     client_oid: str = "",
@@ -63,19 +63,19 @@ def market_order(
     return order
 
 
-def fill(book: FuturesAccount, order: Order, size: Decimal, at: Moment) -> None:
+def fill(book: FuturesBook, order: Order, size: Decimal, at: MarketMoment) -> None:
     """Fill so much of an order at the last price."""
     book.execute(order, size, at.last(order.spec), at.now_ms)
 
 
-def cancel(book: FuturesAccount, order: Order, at: Moment) -> None:
+def cancel(book: FuturesBook, order: Order, at: MarketMoment) -> None:
     """End an order with what is filled of it."""
     order.state, order.changed_ms = "canceled", at.now_ms
     del book.orders[order.order_id]
     book.done[order.order_id] = order
 
 
-def burst(book: FuturesAccount, held: Holding, at: Moment) -> None:
+def burst(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
     """Close a holding by force, under the system's own words."""
     side, trade_side = order_sides(book.mode, held.leg, closes=True)
     trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
@@ -83,7 +83,7 @@ def burst(book: FuturesAccount, held: Holding, at: Moment) -> None:
     fill(book, order, held.size, at)
 
 
-def affordable(book: FuturesAccount, spec: ContractSpec, at: Moment) -> Decimal:
+def affordable(book: FuturesBook, spec: ContractSpec, at: MarketMoment) -> Decimal:
     """How much of a contract the free margin opens, in the base coin."""
     notional = free(book, spec.margin_coin, at.marks()) * book.leverage
     return spec.size(notional if spec.inverse else notional / at.last(spec))

@@ -9,8 +9,8 @@ from typing import Final
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.contracts import ContractSpec
-from tradetui.sandbox.books.execution.order_execution import Moment, affordable, burst, cancel, fill, market_order
-from tradetui.sandbox.books.futures_account import FuturesAccount, Holding
+from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.trigger_order import ended
@@ -49,7 +49,7 @@ class ReversalSteps:
     opens: str
 
 
-def decide(account: FuturesAccount, wanted: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
+def decide(account: FuturesBook, wanted: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
     """The steps of a request, by the interface's rules; raises Refusal."""
     symbol = wanted.spec.symbol
     if account.mode == HEDGE:
@@ -72,10 +72,10 @@ def decide(account: FuturesAccount, wanted: RequestedReversal, *, honours_one_wa
 
 
 def perform(
-    account: FuturesAccount,
+    account: FuturesBook,
     wanted: RequestedReversal,
     steps: ReversalSteps,
-    at: Moment,
+    at: MarketMoment,
     opens_at_most: Callable[[], Decimal],
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
@@ -87,7 +87,7 @@ def perform(
 
 
 def _order(
-    account: FuturesAccount, wanted: RequestedReversal, leg: str, size: Decimal, at: Moment, *, closes: bool
+    account: FuturesBook, wanted: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
 ) -> Order:
     """One of the two market orders, filled at once, or cancelled where nothing is to be done; the closing one has the
     request's own id."""
@@ -139,7 +139,7 @@ _CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] =
 
 
 def reverse_as(
-    book: FuturesAccount, wanted: RequestedReversal, steps: ReversalSteps, fault: str | None, at: Moment
+    book: FuturesBook, wanted: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
     spec = wanted.spec
@@ -158,7 +158,7 @@ def reverse_as(
     return perform(book, wanted, changed, at, opens_at_most)
 
 
-def _switch_mode_by_hand(book: FuturesAccount, at: Moment) -> None:
+def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:
     """What the trader does on the exchange's own page: close and cancel everything, then switch the mode."""
     for held in list(book.holdings.values()):
         side, trade_side = order_sides(book.mode, held.leg, closes=True)
