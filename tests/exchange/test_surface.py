@@ -72,6 +72,14 @@ def test_help_lists_the_areas_with_a_line_on_each() -> None:
         assert f" |  {area}\n |      {line}\n" in text
 
 
+def test_help_says_what_each_argument_and_each_method_of_the_client_is() -> None:
+    text = inspect.getdoc(ExchangeClient.__init__) or ""
+    for parameter in list(inspect.signature(ExchangeClient).parameters):
+        assert f"\n    {parameter}: " in text
+    for name, method in inspect.getmembers(ExchangeClient, inspect.isfunction):
+        assert name.startswith("_") or inspect.getdoc(method), name
+
+
 def method_of(endpoint: Endpoint, prefix: str = "") -> object:
     area = getattr(ExchangeClient(None, "https://api.example.com"), endpoint.area)
     return getattr(area, prefix + endpoint.name.partition(".")[2])

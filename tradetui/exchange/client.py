@@ -1,4 +1,4 @@
-"""The client: `ExchangeReader` can only read, `ExchangeClient` can also write.
+"""The clients: `ExchangeReader` reads, `TradingClient` also reverses, `ExchangeClient` also creates accounts and keys.
 
 async with ExchangeClient(Credentials(key, secret, passphrase), "https://api.example.com") as client:
     page = await client.futures.fills(product_type="USDT-FUTURES")
@@ -57,16 +57,7 @@ DEFAULT_SHARE = 0.5
 
 
 class ExchangeReader:
-    """Reads every reading endpoint; nothing in it can send anything else than a GET.
-
-    `base_url` is https, or http on loopback. `environment` is "live" or "demo". `priority` says who waits: for a person
-    a read that fails for a passing reason is tried once more. Clock, chance, budget and transport are arguments; the
-    budget, which the client closes, counts this process alone and half of every limit unless another is given
-    (`SharedBudget` counts with all processes of the user). Over the network, `tls` verifies certificates in place of
-    the usual one and `proxy` is the proxy to go through (`parse_proxy`; the environment's is never asked here), or
-    `httpx_transport_factory` makes one of httpx's transports each time it is called. In place of the network, `app` is
-    an ASGI application in this process, or the other end of `transport` is whatever it is.
-    """
+    """Reads every reading endpoint; nothing in it can send anything else than a GET."""
 
     _may_write = False
 
@@ -89,6 +80,30 @@ class ExchangeReader:
         transport: Transport | None = None,
         httpx_transport_factory: HttpxTransportFactory | None = None,
     ) -> None:
+        """Build a client; nothing is connected or sent before its first call.
+
+        Args:
+            credentials: key, secret and passphrase; None where only public endpoints are read.
+            base_url: https, or http on loopback; not needed with `app` or `transport`.
+            environment: "live" or "demo".
+            locale: the language of the exchange's messages, such as "en-US".
+            priority: who waits. For a person a read that fails for a passing reason is tried once more.
+            budget: counts calls and is closed with the client. By default it counts this process alone and half of
+                every limit; `SharedBudget` counts with all processes of the user, `NoBudget` not at all.
+            account_kind: "ordinary", "copy_trader" or "broker"; None where it is not known.
+            clock: tells the time, in Unix milliseconds and in monotonic seconds.
+            random: where chance comes from.
+            timeouts: of connecting, sending and reading, in seconds.
+            tls: verifies certificates in place of the usual context.
+            proxy: the proxy to go through (`parse_proxy`); the environment is never asked for one.
+            app: an ASGI application in this process, in place of the network.
+            transport: whatever carries requests, in place of the network.
+            httpx_transport_factory: makes an httpx transport each time it is called.
+
+        Raises:
+            InvalidRequest: the base URL breaks a rule.
+            ValueError: a client that only reads was given a transport that can write.
+        """
         read_only = not self._may_write
         timeouts = timeouts or Timeouts()
         if app is not None:
