@@ -99,14 +99,14 @@ def test_without_a_file_it_holds_the_newest_only() -> None:
 async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
     archive._connection.execute("PRAGMA max_page_count=1")
-    shelf = WriteBuffer(FuturesFill, InlineDisk())
-    await shelf.open(archive)
-    await shelf.put(fills(range(2_000)))
-    assert shelf.trouble is not None
-    assert "full" in shelf.trouble
+    write_buffer = WriteBuffer(FuturesFill, InlineDisk())
+    await write_buffer.open(archive)
+    await write_buffer.put(fills(range(2_000)))
+    assert write_buffer.trouble is not None
+    assert "full" in write_buffer.trouble
     archive._connection.execute("PRAGMA max_page_count=1000000")
-    await shelf.put(fills(range(2_000, 2_001)))
-    assert shelf.trouble is None
+    await write_buffer.put(fills(range(2_000, 2_001)))
+    assert write_buffer.trouble is None
     assert archive.count(FILLS) == 2_001
 
 

@@ -175,7 +175,7 @@ class Creation:
         """Write the intent and the passphrases, send once, and keep what is told.
 
         Raises:
-            Withheld: a guard, the journal or the key store; nothing was sent.
+            Withheld: a check, the journal or the key store; nothing was sent.
         """
         kind = kind_of(request)
         if reasons := self.blocking_reasons(kind):

@@ -53,7 +53,7 @@ class FillHistory:
         self._client = client
         self._page_size = page
         self._disk = disk
-        self._shelf = WriteBuffer(FuturesFill, disk)
+        self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
         self._holes_kept: list[Hole] = []
@@ -74,12 +74,12 @@ class FillHistory:
     @property
     def archive(self) -> Archive | None:
         """Where older fills are, once it is attached."""
-        return self._shelf.archive
+        return self._write_buffer.archive
 
     @property
     def trouble(self) -> str | None:
         """Why what is read cannot be kept now."""
-        return self._shelf.trouble
+        return self._write_buffer.trouble
 
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
@@ -94,7 +94,7 @@ class FillHistory:
             known = {hole.cursor for hole in self.holes}
             self.holes += [hole for hole in missing if hole.cursor not in known]
             self._holes_kept = list(self.holes)
-            await self._shelf.open(archive, {self.product_type: self._holes_kept})
+            await self._write_buffer.open(archive, {self.product_type: self._holes_kept})
             self._remember(kept)
 
     async def read_newest(self, now: float) -> None:
@@ -209,9 +209,9 @@ class FillHistory:
             self.added.extend(row.record for row in fresh)
         if self.holes != self._holes_kept:
             self._holes_kept = list(self.holes)
-            await self._shelf.put(fresh, {self.product_type: self._holes_kept})
+            await self._write_buffer.put(fresh, {self.product_type: self._holes_kept})
         else:
-            await self._shelf.put(fresh)
+            await self._write_buffer.put(fresh)
         self._remember(rows)
 
     def _remember(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:

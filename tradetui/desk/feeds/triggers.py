@@ -58,7 +58,7 @@ class TriggersReader:
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
         self._disk = disk
-        self._shelf = WriteBuffer(TriggerOrder, disk)
+        self._write_buffer = WriteBuffer(TriggerOrder, disk)
         self._product_types = tuple(product_types)
         self._strands = [
             _Strand(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
@@ -83,7 +83,7 @@ class TriggersReader:
         for product_type in self._product_types:
             for row in await self._disk.run(archive.newest, TriggerOrder, product_type, _KEPT):
                 self._rows.setdefault(row.key, row)
-        await self._shelf.open(archive)
+        await self._write_buffer.open(archive)
         self._trim()
 
     async def read(self) -> Reading[ProductRow[TriggerOrder]]:
@@ -101,7 +101,7 @@ class TriggersReader:
         if errors and not rows:
             raise errors[0]
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
-        return Reading(rows, len(self._undecodable_rows), self._shelf.trouble or "", first, self._server_ms)
+        return Reading(rows, len(self._undecodable_rows), self._write_buffer.trouble or "", first, self._server_ms)
 
     async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
@@ -166,7 +166,7 @@ class TriggersReader:
         changed = [row for row in rows if self._rows.get(row.key) != row]
         if not changed:
             return
-        await self._shelf.put(changed)
+        await self._write_buffer.put(changed)
         self._rows.update((row.key, row) for row in changed)
         self._trim()
 

@@ -237,7 +237,7 @@ class Execution:
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""
         symbol, product_type = preview.target.symbol, preview.target.product_type
-        situation = RiskContext(
+        context = RiskContext(
             settings=self._settings,
             link=self._client.link,
             locked=self.intents.locked_by_hand,
@@ -245,7 +245,7 @@ class Execution:
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
         )
-        return blocking_reasons(preview, situation, typed)
+        return blocking_reasons(preview, context, typed)
 
     # Sending
 
@@ -258,7 +258,7 @@ class Execution:
         what has left is followed all the same.
 
         Raises:
-            NotConfirmed: a guard, a change since the preview, or the journal; nothing was sent.
+            NotConfirmed: a check, a change since the preview, or the journal; nothing was sent.
             NotSent, Rejected and its like: the exchange did not take it; nothing was done.
         """
         if reasons := self.blocking_reasons(shown, typed):

@@ -17,7 +17,7 @@ LOCKED = "Trading is locked; L unlocks it."
 
 @dataclass(frozen=True, slots=True)
 class RiskContext:
-    """What the guards look at beside the preview."""
+    """What the checks look at beside the preview."""
 
     settings: DeskSettings
     link: ConnectionStatus
@@ -27,27 +27,27 @@ class RiskContext:
     now: float
 
 
-def blocking_reasons(preview: Preview, situation: RiskContext, typed: str) -> tuple[str, ...]:
+def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
     """Every reason confirming is disabled, in sentences; empty where it may be sent."""
-    settings = situation.settings
+    settings = context.settings
     reasons: list[str] = []
     if settings.read_only:
         reasons.append(MONITOR)
-    if situation.locked:
+    if context.locked:
         reasons.append(LOCKED)
-    if situation.journal_trouble:
-        reasons.append(f"The journal cannot be used: {situation.journal_trouble}")
-    if situation.open_intent:
-        reasons.append(f"An earlier reversal of this symbol is not settled ({situation.open_intent}).")
+    if context.journal_trouble:
+        reasons.append(f"The journal cannot be used: {context.journal_trouble}")
+    if context.open_intent:
+        reasons.append(f"An earlier reversal of this symbol is not settled ({context.open_intent}).")
     reasons += preview.doubts
     plan = preview.plan
     if plan is None:
         return tuple(reasons) or ("There is nothing to reverse.",)
-    if situation.link.down:
+    if context.link.down:
         reasons.append("The link to the exchange is down.")
-    if situation.link.clock_blocks:
+    if context.link.clock_blocks:
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
-    reasons += _budget_rules(situation.link)
+    reasons += _budget_rules(context.link)
     if settings.symbols and plan.wish.symbol not in settings.symbols:
         reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
     size = max(result.closed for result in plan.results)
@@ -59,10 +59,10 @@ def blocking_reasons(preview: Preview, situation: RiskContext, typed: str) -> tu
         elif preview.notional > settings.max_reversal_value:
             reasons.append(f"The notional {preview.notional:,.2f} is above {settings.max_reversal_value:,}.")
     reasons += _contract_rules(plan.wish.size, preview.contract)
-    if preview.expired(situation.now):
+    if preview.expired(context.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
     # While trading is locked there is no field to type it in.
-    can_type = not (situation.locked or situation.journal_trouble)
+    can_type = not (context.locked or context.journal_trouble)
     if can_type and must_type(preview, settings) and not is_typed(plan.subject, typed):
         reasons.append(f"Type {plan.subject} to confirm.")
     return tuple(reasons)

@@ -316,15 +316,15 @@ class _SharedPool:
         closing = NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
         self._fail(closing)
 
-    def settle(self, work: Callable[[], None]) -> None:
+    def record_end(self, work: Callable[[], None]) -> None:
         """Write down how a call ended; should that fail, its lease ends it."""
         try:
             done = self.budget.run(work)
         except RuntimeError:  # the file was closed meanwhile; the lease ends it
             return
-        done.add_done_callback(self._settled)
+        done.add_done_callback(self._end_recorded)
 
-    def _settled(self, done: asyncio.Future[None]) -> None:
+    def _end_recorded(self, done: asyncio.Future[None]) -> None:
         if not done.cancelled() and (failure := done.exception()) is not None:
             _log.warning("a permit was not given back (%s); its lease will", type(failure).__name__)
         self._nudge.set()
@@ -479,7 +479,7 @@ class _SharedPermit:
     def replied(self, remaining: int | None = None) -> None:
         if self._ends():
             ledger, now = self._ledger_now()
-            self._pool.settle(
+            self._pool.record_end(
                 partial(
                     ledger.replied,
                     *(self._use, self._key, self._limit, now, self._granted, remaining, self._explained),
@@ -490,7 +490,7 @@ class _SharedPermit:
     def refused(self, retry_after: float | None = None) -> None:
         if self._ends():
             ledger, now = self._ledger_now()
-            self._pool.settle(
+            self._pool.record_end(
                 partial(
                     ledger.refused,
                     *(self._use, self._key, self._limit, now, self._granted, retry_after),
@@ -501,11 +501,11 @@ class _SharedPermit:
     def unanswered(self) -> None:
         if self._ends():
             ledger, now = self._ledger_now()
-            self._pool.settle(partial(ledger.unanswered, self._use, now, counted=self._counted))
+            self._pool.record_end(partial(ledger.unanswered, self._use, now, counted=self._counted))
 
     def unused(self) -> None:
         if self._ends():
-            self._pool.settle(partial(self._pool.budget.ledger().unused, self._use, counted=self._counted))
+            self._pool.record_end(partial(self._pool.budget.ledger().unused, self._use, counted=self._counted))
 
     def _ends(self) -> bool:
         was, self._open = self._open, False
