@@ -41,7 +41,7 @@ class AttemptView(Protocol):
 
 
 class Attempt:
-    """Runs as the application's worker and not as the dialog's, so that what was begun is followed to its end."""
+    """Goes on, and tells its end in a corner, where the dialog was left."""
 
     def __init__(
         self,
@@ -63,10 +63,6 @@ class Attempt:
         self._departure = Departure()
         self._taken_back = False
 
-    def start(self) -> None:
-        """Begin."""
-        self._app.run_worker(self._run(), group="sending", exit_on_error=False)
-
     def leave(self) -> None:
         """Take back what has not left for the exchange; what has left goes on behind. Either is said."""
         plan = self._shown.plan
@@ -81,7 +77,7 @@ class Attempt:
         )
         notify(self._app, sentence, severity="warning", seconds=30)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
         try:
             self.sent = await self._execution.confirm(self._shown, self._typed, self._departure)

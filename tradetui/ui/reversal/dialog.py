@@ -397,6 +397,7 @@ class ReversalDialog(ModalScreen[None]):
 
     # Choosing
 
+    @on(Button.Pressed, "#cancel")
     def action_cancel(self) -> None:
         """Leave; what is being sent is taken back where it has not left yet."""
         if self._phase is Phase.SENDING and self._attempt is not None:
@@ -411,13 +412,7 @@ class ReversalDialog(ModalScreen[None]):
         self._unread.pressed_nothing = TOO_SOON
         self._tell()
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "confirm":
-            self._confirm()
-        else:
-            self.action_cancel()
-
+    @on(Button.Pressed, "#confirm")
     def _confirm(self) -> None:
         # The pre-trade checks are asked by what sends it; here only what it cannot know.
         if (
@@ -436,7 +431,8 @@ class ReversalDialog(ModalScreen[None]):
         self._cancel_button.disabled = True
         self._word_box.disabled = self._size_box.disabled = True
         self._attempt = Attempt(self.app, self, self._execution, self._preview, self._word_box.value, self._read_anew)
-        self._attempt.start()
+        # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
+        self.app.run_worker(self._attempt.run(), group="sending", exit_on_error=False)
 
     # Afterwards
 
