@@ -8,7 +8,7 @@ import pytest
 
 from tests.ui.virtual import Stage
 from tradetui.desk.tables.table import PANELS
-from tradetui.ui.main.layout import arrangement
+from tradetui.ui.main.layout import Shape, arrangement
 from tradetui.ui.main.panels import coarse
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -16,15 +16,15 @@ from tradetui.ui.tty.screenshot import screen_text
 @pytest.mark.parametrize(
     ("width", "height", "shape", "shown"),
     [
-        (200, 60, "five", tuple(PANELS)),
-        (150, 40, "five", tuple(PANELS)),
-        (120, 36, "stack", ("positions", "orders", "fills")),
-        (80, 24, "single", ("positions",)),
-        (200, 24, "single", ("positions",)),
-        (1, 1, "single", ("positions",)),
+        (200, 60, Shape.FIVE, tuple(PANELS)),
+        (150, 40, Shape.FIVE, tuple(PANELS)),
+        (120, 36, Shape.STACK, ("positions", "orders", "fills")),
+        (80, 24, Shape.SINGLE, ("positions",)),
+        (200, 24, Shape.SINGLE, ("positions",)),
+        (1, 1, Shape.SINGLE, ("positions",)),
     ],
 )
-def test_arrangement(width: int, height: int, shape: str, shown: tuple[str, ...]) -> None:
+def test_arrangement(width: int, height: int, shape: Shape, shown: tuple[str, ...]) -> None:
     placed = arrangement(width, height, "positions", (), zoomed=False)
     assert (placed.shape, placed.shown) == (shape, shown)
     assert arrangement(width, height, "fills", (), zoomed=True).shown == ("fills",)

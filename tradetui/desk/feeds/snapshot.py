@@ -23,6 +23,11 @@ class Freshness(StrEnum):
     STALE = "stale"
     DEAD = "dead"
 
+    @property
+    def aged(self) -> bool:
+        """Whether the rows are too old to be relied on."""
+        return self in (Freshness.STALE, Freshness.DEAD)
+
 
 class StillReading(Exception):
     """No fault: more has to be read before anything can be shown; the message says how far it has come."""

@@ -15,7 +15,7 @@ _TONES: Final = {
     State.REJECTED: Tone.MUTED,
     State.RELEASED: Tone.MUTED,
 }
-_LAST_STEP_ONLY: Final = frozenset({"corrected", "released"})
+_LAST_STEP_ONLY: Final = frozenset({State.CORRECTED, State.RELEASED})
 
 
 def at(intent: Intent) -> datetime:
@@ -26,7 +26,7 @@ def at(intent: Intent) -> datetime:
 def end_of_intent(intent: Intent) -> str:
     """How it ended, or why it has not, in words."""
     # An end that was corrected is none any more.
-    details = intent.events[-1].details if str(intent.state) in _LAST_STEP_ONLY else intent.details
+    details = intent.events[-1].details if intent.state in _LAST_STEP_ONLY else intent.details
     return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
 
 

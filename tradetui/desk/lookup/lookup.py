@@ -117,6 +117,11 @@ class Lookup:
         return self.state is LookupState.LOADING
 
     @property
+    def at_the_end(self) -> bool:
+        """Whether every row was read that there is, or that fits."""
+        return self.state in (LookupState.COMPLETE, LookupState.FULL)
+
+    @property
     def part(self) -> float | None:
         """How much of the stretch was read, 0 to 1; None while that cannot be told, and where there is no stretch."""
         if self.query.endpoint.time is None:
@@ -148,7 +153,7 @@ class Lookup:
 
     def go_on(self, *, everything: bool = False) -> None:
         """Read the next page, or all of them, after a stop or a failure too."""
-        if self.state not in (LookupState.COMPLETE, LookupState.FULL, LookupState.LOADING):
+        if not self.at_the_end and not self.loading:
             self._begin(everything=everything)
 
     def stop(self) -> None:

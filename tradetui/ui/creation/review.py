@@ -18,6 +18,7 @@ from textual.widgets import Button, Static
 from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.reversal.preview import ARMS_S
+from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
@@ -58,7 +59,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
 
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
-        style = "live" if str(settings.environment) == "LIVE" else "calm"
+        style = "live" if settings.environment is Environment.LIVE else "calm"
         uid = self._creation.keys.uid or settings.uid or "uid not known"
         account = f"{settings.environment} · {settings.name} · {uid}"
         with Vertical() as box:

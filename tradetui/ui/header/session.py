@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns import UNKNOWN, by_sign, number, percent
+from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.intents.states import State
+from tradetui.desk.tables.columns import UNKNOWN, Tone, number, percent, tone_of
 from tradetui.ui.header.bar import HeaderBar, Part, Shown
 from tradetui.wire.text.sanitize import scrub
 
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
 
 NOT_KEPT: Final = "NOTHING IS KEPT"
 _STATES: Final = {
-    "starting": ("○ ", "$quiet"),
-    "connected": ("● ", "$success"),
-    "degraded": ("▲ degraded ", "bold $warn"),
-    "refused": ("✗ refused ", "bold $error"),
-    "down": ("✗ link down ", "bold $error"),
+    LinkState.STARTING: ("○ ", "$quiet"),
+    LinkState.CONNECTED: ("● ", "$success"),
+    LinkState.DEGRADED: ("▲ degraded ", "bold $warn"),
+    LinkState.REFUSED: ("✗ refused ", "bold $error"),
+    LinkState.DOWN: ("✗ link down ", "bold $error"),
 }
+_PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
 def show_session(bar: HeaderBar, desk: Desk) -> None:
@@ -80,7 +83,7 @@ def alarm_of(desk: Desk) -> str:
     more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
     if state is None:
         return scrub(f"LOCKED BY ANOTHER JOURNAL {name}{more}")
-    label = "UNKNOWN OUTCOME" if state == "unknown" else "NOT SETTLED"
+    label = "UNKNOWN OUTCOME" if state is State.UNKNOWN else "NOT SETTLED"
     return scrub(f"{label} {name}{more}: J")
 
 
@@ -88,8 +91,7 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
     """Equity or total margin, unrealised profit and worst margin ratio; what no account tells is —."""
     totals = desk.totals()
     profit = totals.unrealised
-    tone = str(by_sign(lambda _: profit)(None))
-    style = {"gain": "$gain", "loss": "$loss"}.get(tone, "")
+    style = _PROFIT_STYLES.get(tone_of(profit), "")
     free: tuple[Part, ...] = ()
     if totals.has_union:
         free = (("   available ", "$quiet"), (number(totals.union_available, places=2), ""))
@@ -121,7 +123,7 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
     address = link.address_usage()
     fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
     return (
-        _STATES.get(str(desk.health.state), _STATES["degraded"]),
+        _STATES[desk.health.state],
         (latency, "$quiet"),
         ("  clock ", "$quiet"),
         (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),

@@ -12,6 +12,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.row_source import MemoryRows
@@ -159,7 +160,7 @@ class LookupScreen(TableScreen):
         return {
             **super().possible(),
             "columns": self._focused is self.rows_table,
-            "read_all": lookup is not None and str(lookup.state) not in ("complete", "full"),
+            "read_all": lookup is not None and not lookup.at_the_end,
         }
 
     # Asking
@@ -201,7 +202,7 @@ class LookupScreen(TableScreen):
         lookup = self.lookup
         if lookup is None:
             self.action_ask()
-        elif str(lookup.state) in ("stopped", "failed"):
+        elif lookup.state in (LookupState.STOPPED, LookupState.FAILED):
             lookup.go_on(everything=lookup.everything)
         elif not lookup.loading and (again := self._checked(lookup.query.texts).query) is not None:
             self._begin(again)
@@ -292,7 +293,7 @@ class LookupScreen(TableScreen):
         self._show_hints()
 
     def _show_progress(self, lookup: Lookup) -> None:
-        failed = str(lookup.state) == "failed"
+        failed = lookup.state is LookupState.FAILED
         report, bar = progress_words(lookup, self.key_named), "" if failed else bar_of(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
         # The words say everything; the bar goes where there is no room for it.
@@ -327,14 +328,13 @@ class LookupScreen(TableScreen):
         """Why there is no row."""
         if lookup.rows.count and self.rows_table.pattern:
             back, more = self.key_named("back"), self.key_named("read_all")
-            older = "" if str(lookup.state) in ("complete", "full") else f" Older ones may: {more} reads all."
+            older = "" if lookup.at_the_end else f" Older ones may: {more} reads all."
             return f"None of {lookup.rows.count} rows matches.{older}\n{back} clears the filter."
         if lookup.error is not None:
             return "\n".join(filter(None, (lookup.error.sentence, lookup.error.remedy)))
-        state = str(lookup.state)
-        if state == "loading":
+        if lookup.state is LookupState.LOADING:
             return "reading …"
-        if state == "stopped":
+        if lookup.state is LookupState.STOPPED:
             return f"Stopped before anything was read.\n{self.key_named('poll_now')} goes on."
         return f"{self.kind.nothing}\n{self.key_named('ask')} asks for something else."
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.lookup.lookup import Lookup, LookupState
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
-    from tradetui.desk.lookup.lookup import Lookup
     from tradetui.desk.lookup.query import Query
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,20 +43,20 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
 
 def progress_words(lookup: Lookup, key: KeyOf) -> str:
     """How far the reading is, and which key goes on."""
-    rows, state = lookup.rows.count, str(lookup.state)
+    rows, state = lookup.rows.count, lookup.state
     read = f"{rows:,} {'row' if rows == 1 else 'rows'}"
     if lookup.undecodable_rows:
         read += f", {lookup.undecodable_rows:,} unreadable"
-    if state == "loading":
+    if state is LookupState.LOADING:
         return f"{read} · reading … · {key('back')} stops"
-    if state == "stopped":
+    if state is LookupState.STOPPED:
         return f"{read} · stopped · {key('poll_now')} goes on"
-    if state == "failed":
+    if state is LookupState.FAILED:
         why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
         return f"{read} · failed, {key('poll_now')} tries again{why}"
-    if state == "complete":
+    if state is LookupState.COMPLETE:
         return f"{read} · all there are"
-    if state == "full":
+    if state is LookupState.FULL:
         return f"{read}, as many as fit here · {key('ask')} asks for less, `tradetui show` tells all"
     return f"{read} · older ones follow as you scroll · {key('read_all')} reads all"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 
 from tradetui.desk.tables.table import PANELS, TableName
@@ -18,11 +19,19 @@ _STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableNa
 _PLACE: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
 
 
+class Shape(Enum):
+    """How panels are shown: all at once, three above each other, or one."""
+
+    FIVE = auto()
+    STACK = auto()
+    SINGLE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The panels shown, and how: `five` at once, three in a `stack`, or a `single` one."""
+    """The panels shown, and how."""
 
-    shape: str
+    shape: Shape
     shown: tuple[str, ...]
 
 
@@ -33,13 +42,13 @@ def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], 
     shown, so that going to a panel that is there moves nothing.
     """
     if zoomed or height < STACK_TALL:
-        return Arrangement("single", (focused,))
+        return Arrangement(Shape.SINGLE, (focused,))
     if width >= WIDE and height >= TALL:
-        return Arrangement("five", tuple(PANELS))
+        return Arrangement(Shape.FIVE, tuple(PANELS))
     shown = list(before if len(before) == len(_STACK) else _STACK)
     if focused not in shown:
         shown[_PLACE.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
-    return Arrangement("stack", tuple(shown))
+    return Arrangement(Shape.STACK, tuple(shown))
 
 
 def places(shown: tuple[str, ...], width: int, height: int) -> dict[str, tuple[int, int, int, int]]:

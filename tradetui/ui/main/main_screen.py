@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from tradetui.desk.feeds.feed import Pace
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.choice import ChoiceDialog
@@ -19,6 +20,7 @@ from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.main.layout import Shape
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.refusal_notice import RefusalNotice
@@ -244,7 +246,7 @@ class MainScreen(TableScreen):
             str(self.rows_of(name).count) if known else "",
             name in self._area.shown,
             name == self.focused_panel,
-            feed is not None and (feed.snapshot.error is not None or str(feed.freshness) in ("stale", "dead")),
+            feed is not None and (feed.snapshot.error is not None or feed.freshness.aged),
         )
 
     def _show_hints(self) -> None:
@@ -255,7 +257,7 @@ class MainScreen(TableScreen):
             for binding in sorted(BINDINGS, key=lambda binding: rank.get(binding.id, len(rank)))
             if binding.hint
             and (binding.id != "reverse" or self.focused_panel == POSITIONS.name)
-            and (binding.group != "Trading" or self._settings.access != "MONITOR")
+            and (binding.group != "Trading" or self._settings.access != Access.MONITOR)
         )
         self.show_hints(hints, " · ".join(filter(None, (self.product, zone))))
 
@@ -288,7 +290,7 @@ class MainScreen(TableScreen):
         terminal = self.app.size
         self.set_class(has_two_lines(terminal.width, terminal.height), "-narrow")
         shape, revealed = self._area.rearrange(terminal, self.focused_panel)
-        self._tabs.display = shape != "five" and terminal.height >= 8
+        self._tabs.display = shape is not Shape.FIVE and terminal.height >= 8
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
         self.repaint(*revealed)

@@ -11,7 +11,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from tradetui.ui.main.layout import arrangement, places
+from tradetui.ui.main.layout import Shape, arrangement, places
 from tradetui.ui.main.panels import Panel
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PanelArea(Widget):
         self.zoomed = False
         """Whether one panel takes the whole screen."""
 
-    def rearrange(self, terminal: Size, focused: str) -> tuple[str, list[str]]:
+    def rearrange(self, terminal: Size, focused: str) -> tuple[Shape, list[str]]:
         """Show what a terminal has room for; gives the shape, and the panels that come onto the screen."""
         placed = arrangement(terminal.width, terminal.height, focused, self.shown, zoomed=self.zoomed)
         revealed = [name for name in placed.shown if not self._panels[name].display or name not in self.shown]

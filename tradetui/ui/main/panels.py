@@ -73,9 +73,8 @@ class Panel(Container, Generic[FeedRowT_co]):
 
     def show_state(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Bring title, age and the words of an empty panel up to date."""
-        snapshot, state = feed.snapshot, str(feed.freshness)
-        aged = state in ("stale", "dead")
-        about = [f"{state} {coarse(snapshot.age(now) or 0.0)}"] if aged else []
+        snapshot, freshness = feed.snapshot, feed.freshness
+        about = [f"{freshness} {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
@@ -87,7 +86,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
-        self.set_class(aged or snapshot.error is not None, "-trouble")
+        self.set_class(freshness.aged or snapshot.error is not None, "-trouble")
         self._show_words(replace(snapshot, rows=rows.rows))
 
     def reset(self) -> None:

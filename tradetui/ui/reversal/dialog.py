@@ -19,6 +19,7 @@ from textual.widgets import Button, Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, must_type
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Preview, Target
+from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.keys.key_order import TypedInput
@@ -99,7 +100,7 @@ class ReversalDialog(ModalScreen[None]):
         """What was confirmed last."""
 
     def compose(self) -> ComposeResult:
-        style = "live" if str(self._execution.settings.environment) == "LIVE" else "calm"
+        style = "live" if self._execution.settings.environment is Environment.LIVE else "calm"
         with Vertical() as box:
             box.border_title = sanitized(f"Reverse {self._subject}")
             yield Static(sanitized(self._account), id="account", classes=style, markup=False)

@@ -8,6 +8,7 @@ from typing import Final
 
 from textual.content import Content
 
+from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.reversal.progress import Progress
 from tradetui.desk.settings import DeskSettings
@@ -171,7 +172,7 @@ def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -
 
 def outcome_lines(plan: ReversalPlan, progress: Progress) -> Iterable[Content]:
     """What became of it: before, previewed and held now for each leg, and what is left that goes the wrong way."""
-    came_true = str(progress.outcome) == "reversed"
+    came_true = progress.outcome is Outcome.REVERSED
     yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
     yield Content("")
     yield from _legs_compared(plan, progress.held)
@@ -190,7 +191,7 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
     """How it ended; a one-way position that was to be made smaller was not turned."""
     before, held = plan.before, progress.held
     made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
-    if made_smaller and str(progress.outcome) == "reversed":
+    if made_smaller and progress.outcome is Outcome.REVERSED:
         return f"Settled as previewed, smaller on the same side: {progress.sentence.removeprefix('reversed: ')}"
     return f"Settled: {progress.sentence}"
 

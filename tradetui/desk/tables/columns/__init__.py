@@ -9,11 +9,11 @@ from tradetui.desk.tables.columns.column import (
     UTC_ZONE,
     Column,
     Tone,
-    by_sign,
     id_column,
     number_column,
     text_column,
     time_column,
+    tone_of,
 )
 from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, text_as_given
 
@@ -23,7 +23,6 @@ __all__ = [
     "UTC_ZONE",
     "Column",
     "Tone",
-    "by_sign",
     "id_column",
     "moment",
     "number",
@@ -32,4 +31,5 @@ __all__ = [
     "text_as_given",
     "text_column",
     "time_column",
+    "tone_of",
 ]

@@ -86,16 +86,16 @@ def unreadable_fields(row: object) -> Mapping[str, str] | None:
     return unreadable
 
 
-def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], Tone]:
+def tone_of(amount: Decimal | int | None) -> Tone:
     """Gain above zero, loss below."""
+    if amount is None or amount == 0:
+        return Tone.PLAIN
+    return Tone.GAIN if amount > 0 else Tone.LOSS
 
-    def tone(row: RowT) -> Tone:
-        amount = value(row)
-        if amount is None or amount == 0:
-            return Tone.PLAIN
-        return Tone.GAIN if amount > 0 else Tone.LOSS
 
-    return tone
+def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], Tone]:
+    """The tone of what a row's figure means."""
+    return lambda row: tone_of(value(row))
 
 
 def text_column(id_: str, title: str, width: int, value: Callable[[RowT], object]) -> Column[RowT]:
