@@ -21,7 +21,8 @@ from tradetui.commands.run_tui import profile_choices
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets, StoredKey
+from tradetui.desk.creation.key_files import KeyStoreUnusable
+from tradetui.desk.creation.key_store import IssuedKey, KeyStore, Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load

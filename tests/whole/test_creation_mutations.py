@@ -10,9 +10,10 @@ import pytest
 
 from tests.desk import test_key_store as key_store_proofs
 from tests.whole import test_creation as proofs
-from tradetui.desk.creation import creation, key_store
+from tradetui.desk.creation import creation, key_files, key_store
 from tradetui.desk.creation.account_keys import AccountKeys
 from tradetui.desk.creation.creation import Creation
+from tradetui.desk.creation.key_files import KeyFolder
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import State
@@ -208,15 +209,15 @@ def sync_left_out(patch: Patch) -> None:
         file.touch(mode=0o600, exist_ok=not new)
         file.write_text(text, encoding="utf-8")
 
-    patch.setattr(key_store, "write_synced", wrong)
+    patch.setattr(key_files, "write_synced", wrong)
 
 
 def written_in_place(patch: Patch) -> None:
-    patch.setattr(key_store._Folder, "_beside", lambda self, name: self.path(name))
+    patch.setattr(KeyFolder, "_beside", lambda self, name: self.path(name))
 
 
 def names_overwritten(patch: Patch) -> None:
-    patch.setattr(key_store._Folder, "write_new", key_store._Folder.replace)
+    patch.setattr(KeyFolder, "write_new", KeyFolder.replace)
 
 
 KEY_STORE_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Patch], None]]] = {

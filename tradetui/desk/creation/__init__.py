@@ -8,7 +8,8 @@ from the modules behind it.
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, check_form, creation_fields, rows_of
-from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, Secrets, StoredKey
+from tradetui.desk.creation.key_files import KeyStoreUnusable
+from tradetui.desk.creation.key_store import SecretBackend, Secrets, StoredKey
 from tradetui.desk.creation.kinds import (
     CreationKind,
     CreationRequest,

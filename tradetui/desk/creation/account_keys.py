@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tradetui.desk.creation.issued_keys import RequestedKey
-from tradetui.desk.creation.key_store import KeyStore, KeyStoreUnusable, SecretBackend, Secrets, StoredKey
+from tradetui.desk.creation.key_files import KeyStoreUnusable
+from tradetui.desk.creation.key_store import KeyStore, SecretBackend, Secrets, StoredKey
 from tradetui.desk.creation.kinds import NotWritten
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.exchange.clock import Clock

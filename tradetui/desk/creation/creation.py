@@ -13,7 +13,8 @@ from typing import Any, Final
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
 from tradetui.desk.creation.issued_keys import RequestedKey, covered, match_issued_keys, requested_keys_of
-from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, StoredKey
+from tradetui.desk.creation.key_files import KeyStoreUnusable
+from tradetui.desk.creation.key_store import SecretBackend, StoredKey
 from tradetui.desk.creation.kinds import (
     CREATION_RULES,
     CreatedItem,

@@ -6,31 +6,21 @@ passphrase, before the key is asked for, so that its name is taken; what the exc
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import tomli_w
 from pydantic import SecretStr
 
-from tradetui.storage.atomic_file import sync_directory, write_synced
-from tradetui.storage.private_directory import make_private_directory
+from tradetui.desk.creation.key_files import COMPLETE, KeyFolder, KeyMemory, KeyStoreUnusable
 
 HEADING: Final = "# An API key given out to tradetui. Keep it, and its mode 0600: the exchange tells the secret once.\n"
 LONGEST_NAME: Final = 32
 _SECRETS: Final = ("api_key", "secret", "passphrase")
-_COMPLETE: Final = "complete"
-"""The last line of a whole file: one that a crash cut short has it not."""
-
-
-class KeyStoreUnusable(Exception):
-    """What is given out cannot be kept; one sentence and what to do."""
 
 
 class SecretBackend(Protocol):
@@ -103,7 +93,7 @@ class KeyStore:
 
     def __init__(self, folder: Path | None, secret_backend: SecretBackend | None = None) -> None:
         """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
-        self._files: _Folder | _Memory = _Memory() if folder is None else _Folder(folder)
+        self._files: KeyFolder | KeyMemory = KeyMemory() if folder is None else KeyFolder(folder)
         self._secret_backend = secret_backend
         self._files.finish_what_was_begun()
 
@@ -129,7 +119,7 @@ class KeyStore:
 
     def give(self, name: str, issued_key: IssuedKey) -> None:
         """Keep what the exchange told of a key whose name was reserved; synced when this returns."""
-        public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, _COMPLETE)}
+        public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, COMPLETE)}
         public.update(told=True, uid=issued_key.uid, label=issued_key.label)
         public.update(permissions=list(issued_key.permissions), addresses=list(issued_key.addresses))
         given = {"api_key": issued_key.api_key}
@@ -203,7 +193,7 @@ class KeyStore:
 
 
 def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
-    text = HEADING + tomli_w.dumps({**public, **secrets, _COMPLETE: True})
+    text = HEADING + tomli_w.dumps({**public, **secrets, COMPLETE: True})
     # Half a character from the exchange must not keep a secret from being written.
     return text.encode("utf-8", "replace").decode()
 
@@ -219,126 +209,3 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-@dataclass(slots=True)
-class _Memory:
-    """Files that end with the session."""
-
-    texts: dict[str, str] = field(default_factory=dict, repr=False)
-    where: str = "this session's memory, which ends with it"
-
-    def finish_what_was_begun(self) -> None:
-        return
-
-    def location(self, name: str) -> str:
-        return "memory"
-
-    def path(self, name: str) -> Path | None:
-        return None
-
-    def names(self) -> list[str]:
-        return list(self.texts)
-
-    def read(self, name: str) -> str:
-        return self.texts[name]
-
-    def write_new(self, name: str, text: str) -> None:
-        if name in self.texts:
-            raise FileExistsError(name)
-        self.texts[name] = text
-
-    def replace(self, name: str, text: str) -> None:
-        self.texts[name] = text
-
-    def remove(self, name: str) -> None:
-        self.texts.pop(name, None)
-
-
-class _Folder:
-    """Files of mode 0600 in a directory of mode 0700; what is written is synced, and its directory too."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.where = str(folder)
-
-    def location(self, name: str) -> str:
-        return str(self.path(name))
-
-    def path(self, name: str) -> Path:
-        return self._folder / f"{name}.toml"
-
-    def names(self) -> list[str]:
-        try:
-            if self._folder.exists() and not self._folder.is_dir():
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            return [file.stem for file in self._folder.glob("*.toml") if not file.name.startswith(".")]
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def read(self, name: str) -> str:
-        """The text of a file; one that others may read is refused, since it is no secret any more."""
-        file = self.path(name)
-        try:
-            mode = stat.S_IMODE(file.stat().st_mode)
-            if mode & 0o077:
-                raise KeyStoreUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
-            return file.read_text(encoding="utf-8")
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def write_new(self, name: str, text: str) -> None:
-        """Write under a name that nothing has; raises FileExistsError."""
-        try:
-            make_private_directory(self._folder)
-        except OSError as problem:
-            raise self._unusable(problem) from None
-        try:
-            write_synced(self.path(name), text, new=True)
-            sync_directory(self._folder)
-            sync_directory(self._folder.parent)
-        except FileExistsError:
-            raise
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def replace(self, name: str, text: str) -> None:
-        """Write beside it, sync, and put it in its place in one step."""
-        beside = self._beside(name)
-        try:
-            write_synced(beside, text, new=False)
-            os.replace(beside, self.path(name))
-            sync_directory(self._folder)
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def remove(self, name: str) -> None:
-        try:
-            self.path(name).unlink(missing_ok=True)
-            sync_directory(self._folder)
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def finish_what_was_begun(self) -> None:
-        """Put in its place what a crash left beside it, the only copy of a secret perhaps; torn text is left alone."""
-        try:
-            for beside in self._folder.glob(".*.toml.new"):
-                if _whole_file(beside):
-                    os.replace(beside, self._folder / beside.name[1:].removesuffix(".new"))
-                    sync_directory(self._folder)
-        except OSError as problem:
-            raise self._unusable(problem) from None
-
-    def _beside(self, name: str) -> Path:
-        return self._folder / f".{name}.toml.new"
-
-    def _unusable(self, problem: OSError) -> KeyStoreUnusable:
-        why = problem.strerror or type(problem).__name__
-        return KeyStoreUnusable(f"{self._folder} cannot be used ({why}). Make it writable, or free some space.")
-
-
-def _whole_file(file: Path) -> bool:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8")).get(_COMPLETE) is True
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return False
