@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -22,57 +23,51 @@ class OpenJournal(Message):
     """The journal of what was sent."""
 
 
+@dataclass(eq=False)
 class OpenCreation(Message):
     """The form of what can be created by this name; the list of all where there is none."""
 
-    def __init__(self, name: str | None = None) -> None:
-        super().__init__()
-        self.name = name
+    name: str | None = None
 
 
+@dataclass(eq=False)
 class OpenDetail(Message):
     """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
 
-    def __init__(self, title: str, key: str, record: object, zone: tzinfo, feed_name: str) -> None:
-        super().__init__()
-        self.title = title
-        self.key = key
-        self.record = record
-        self.zone = zone
-        self.feed_name = feed_name
+    title: str
+    key: str
+    record: object
+    zone: tzinfo
+    feed_name: str
 
 
+@dataclass(eq=False)
 class OpenHistory(Message):
     """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`."""
 
-    def __init__(self, panel: str) -> None:
-        super().__init__()
-        self.panel = panel
+    panel: str
 
 
+@dataclass(eq=False)
 class OpenLookup(Message):
     """The lookup of one kind of record; with texts its form opens, filled in with them."""
 
-    def __init__(self, table: str, texts: Mapping[str, str] | None = None) -> None:
-        super().__init__()
-        self.table = table
-        self.texts = texts
+    table: str
+    texts: Mapping[str, str] | None = None
 
 
+@dataclass(eq=False)
 class OpenReversal(Message):
     """The reversal of a target."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__()
-        self.target = target
+    target: Target
 
 
+@dataclass(eq=False)
 class OpenExport(Message):
     """Writing rows into a file, whose proposed name begins with `file_stem`; `title` says what they are."""
 
-    def __init__(self, rows: RowSource[object], columns: Sequence[Column[object]], file_stem: str, title: str) -> None:
-        super().__init__()
-        self.rows = rows
-        self.columns = columns
-        self.file_stem = file_stem
-        self.title = title
+    rows: RowSource[object]
+    columns: Sequence[Column[object]]
+    file_stem: str
+    title: str
