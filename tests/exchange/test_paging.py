@@ -237,20 +237,20 @@ async def test_from_the_beginning_of_a_known_window() -> None:
     assert exchange.spans[0][1] == START_MS
 
 
-async def test_from_the_beginning_without_a_window_ends_with_an_empty_span() -> None:
-    spans: list[int] = []
+async def test_from_the_beginning_without_a_window_goes_back_ten_years_across_empty_spans() -> None:
+    spans: list[tuple[int, int]] = []
 
     def script(seen: Seen) -> Say:
         start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
         assert end - start <= 90 * DAY
-        spans.append(start)
-        rows = [fill(len(spans))] if len(spans) < 4 and "idLessThan" not in seen.values else []
-        return Say(data={"fillList": rows, "endId": rows[0]["tradeId"] if rows else None})
+        spans.append((start, end))
+        oldest = start <= START_MS - 9 * 365 * DAY <= end
+        return Say(data={"fillList": [fill(1)] if oldest and "idLessThan" not in seen.values else [], "endId": None})
 
     client, _ = client_of(script)
-    found = await ids(client.futures.iter_fills(product_type=USDT, start_time=0))
-    assert len(found) >= 2
-    assert len(spans) < 10
+    assert await ids(client.futures.iter_fills(product_type=USDT, start_time=0)) == [fill(1)["tradeId"]]
+    assert spans[0][1] == START_MS
+    assert spans[-1][0] == START_MS - 10 * 365 * DAY
 
 
 async def test_a_history_that_must_name_its_times_is_read_from_the_beginning() -> None:
@@ -260,7 +260,7 @@ async def test_a_history_that_must_name_its_times_is_read_from_the_beginning() -
 
     client, app = client_of(script)
     assert await ids(client.convert.iter_history(start_time=0, end_time=START_MS)) == []
-    assert [seen.values["endTime"] for seen in app.seen] == [str(START_MS)]
+    assert app.seen[0].values["endTime"] == str(START_MS)
 
 
 async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:

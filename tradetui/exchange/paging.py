@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 from tradetui.wire.catalogue import RowLaw, endpoint_of
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
-from tradetui.wire.time_windows import split_span
+from tradetui.wire.time_windows import DAY_MS, split_span
 
 if TYPE_CHECKING:
     from tradetui.wire.requests.request import Request
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound=Record)
 ReadPage: TypeAlias = Callable[["Request[Row]"], Awaitable[Reply[Row]]]
 
-_FURTHEST_PIECES = 40
-"""Ten years in pieces of three months: no account is older than that."""
+_FURTHEST_MS: Final = 10 * 365 * DAY_MS
+"""Ten years: no account is older than that."""
 REMEMBERED_ROWS: Final = 5_000
 """A row can come again only near where it came first, so that memory need not grow with what was read."""
 
@@ -30,14 +30,12 @@ class PageWalk(Generic[Row]):
     The next page begins below the last row of this one by its id, so that rows which come in meanwhile move
     nothing. A piece ends with an empty page, one without a way on, or one whose way on was gone already; where every
     page is read each time (`whole`), a page that is not full is the last. An error or a cancellation of `next`
-    leaves the walk where it was: the following `next` reads the same page again. With `until_empty` the first piece
-    that is empty is the last.
+    leaves the walk where it was: the following `next` reads the same page again.
     """
 
-    def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]], *, until_empty: bool = False) -> None:
+    def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]]) -> None:
         self._read = read
         self._pieces = iter(pieces)
-        self._until_empty = until_empty
         self._known: set[object] = set()
         self._order: deque[object] = deque()
         self._request: Request[Row] | None = None
@@ -67,18 +65,14 @@ class PageWalk(Generic[Row]):
     def _begin_piece(self) -> None:
         self._request = next(self._pieces, None)
         self._pages_of_piece = 0
-        self._piece_was_empty = True
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
     def _go_on(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> None:
         self._pages_of_piece += 1
-        self._piece_was_empty = self._piece_was_empty and not fresh.count
         cursor = self._way_on(request, reply, fresh)
         if cursor is not None:
             self._request = request.changed(id_less_than=cursor)
-        elif self._until_empty and self._piece_was_empty:
-            self._request = None
         else:
             self._begin_piece()
 
@@ -130,18 +124,15 @@ def walk(
 ) -> PageWalk[Row]:
     """A walk through one stretch as the request has it, or from `end_ms` (now) back to `start_ms` in spans.
 
-    A start of 0 goes back as far as the exchange tells, and where it names no window, to the first span that is
-    empty.
+    It goes back no further than the exchange tells, or ten years where that is not said: a start of 0 is the beginning.
     """
     rule = request.time_rule
     if rule is None or start_ms is None:
         return PageWalk(read, [request])
     end = now_ms if end_ms is None else end_ms
-    known_start = start_ms or (now_ms - rule.window_ms if rule.window_ms else None)
-    begin = known_start if known_start is not None else end - _FURTHEST_PIECES * rule.piece_ms
-    spans = split_span(max(0, begin), end, rule.piece_ms)
-    pieces = (request.changed(start_time=start, end_time=stop) for start, stop in spans)
-    return PageWalk(read, pieces, until_empty=known_start is None)
+    furthest = now_ms - rule.window_ms if rule.window_ms else end - _FURTHEST_MS
+    spans = split_span(max(start_ms, furthest, 0), end, rule.piece_ms)
+    return PageWalk(read, (request.changed(start_time=start, end_time=stop) for start, stop in spans))
 
 
 async def replies(walked: PageWalk[Row]) -> AsyncIterator[Reply[Row]]:

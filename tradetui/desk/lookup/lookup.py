@@ -107,8 +107,6 @@ class Lookup:
     def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Lookup:
         """The lookup of a query; nothing is read yet. `client` is one that asks with a person's priority."""
         start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
-        if start is None:
-            return cls(query, client.walk(query.request), heard)
         return cls(query, client.walk(query.request, start_time=start, end_time=end), heard)
 
     @property
