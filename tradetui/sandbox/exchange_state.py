@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
@@ -96,7 +97,8 @@ class ExchangeState:
         if name == "orders":
             return [order.row() for order in sorted(book.orders.values(), key=_newest, reverse=True)]
         rows = list(book.live_triggers.values()) if name == "live-triggers" else book.triggers
-        return sorted(rows, key=lambda row: (int(row["cTime"]), row["orderId"]), reverse=True)
+        # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
+        return sorted(rows, key=itemgetter("cTime", "orderId"), reverse=True)
 
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
         """The account list of a product type."""
