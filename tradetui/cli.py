@@ -40,9 +40,6 @@ def _run(arguments: list[str]) -> int:
     # for one reads the metadata of everything installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     forbid_core_dumps()
-    from tradetui.commands.process.malloc_arena import share_one_malloc_arena  # --help comes without it
-
-    share_one_malloc_arena()
     try:
         # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.
         gc.disable()
