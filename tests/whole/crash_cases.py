@@ -96,8 +96,9 @@ class CrashRig:
         self._program.stdin.flush()
         line = self._program.stdout.readline()
         assert line, "the program ended: see its traceback above"
-        self.last: dict[str, Any] = json.loads(line)
-        return self.last
+        last: dict[str, Any] = json.loads(line)
+        self.last = last
+        return last
 
 
 class _Crash:

@@ -12,10 +12,12 @@ from tradetui.desk import desk
 from tradetui.desk.account import identity
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
-from tradetui.desk.intents import intents, journal_opening
+from tradetui.desk.intents import intents
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.registered_journal import RegisteredJournal
+from tradetui.desk.intents.registry import Registry
+from tradetui.desk.intents.states import Event
 from tradetui.desk.reversal import classification, order_reads
 from tradetui.desk.reversal.classification import Standing
 from tradetui.desk.reversal.execution import Execution
@@ -24,6 +26,7 @@ from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position
+from tradetui.trading.positions import reported as reported_position
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures_requests import ReversalRequest
 
@@ -43,7 +46,7 @@ class Mutation:
 
 
 def waited_by_the_wall_clock(patch: Patch) -> None:
-    def elapsed_s(self: Intents, event: Any) -> float:
+    def elapsed_s(self: Intents, event: Event) -> float:
         return max(0.0, (self._clock.wall_ms() - event.at_ms) / 1000)
 
     patch(Intents, "elapsed_s", elapsed_s)
@@ -126,9 +129,9 @@ def an_exception_ends_the_search(patch: Patch) -> None:
             return True
         return result
 
-    async def take_up(self: Execution, *, at_least_s: float) -> None:
+    async def take_up(self: Execution, first: bool) -> None:
         self._taken_up.update(given_up)  # else what nobody follows any more is taken up again
-        await right(self, at_least_s=at_least_s)
+        await right(self, first)
 
     patch(OutcomeTracker, "_look", look)
     patch(Execution, "_take_up", take_up)
@@ -145,7 +148,7 @@ def any_reply_acknowledges(patch: Patch) -> None:
 
 
 def unknown_side_is_short(patch: Patch) -> None:
-    right = positions_feed.reported
+    right = reported_position
 
     def reported(product_type: Any, row: Any) -> Position:
         position = right(product_type, row)
@@ -172,9 +175,9 @@ def addresses_as_they_are_written(patch: Patch) -> None:
 
 
 def a_lost_journal_is_new(patch: Patch) -> None:
-    right = journal_opening.Registry.journals
+    right = Registry.journals
     patch(
-        journal_opening.Registry,
+        Registry,
         "journals",
         lambda self, aliases: [head for head in right(self, aliases) if _is_whole(head.path)],
     )

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
 from decimal import Decimal
@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import looptime
 from pydantic import SecretStr
 
+from tests.bench.virtual_loop import virtual_loop
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
@@ -143,7 +143,7 @@ class Play:
     """The whole: what a trader, the market, the exchange and a power cut may do, and what is checked after each."""
 
     def __init__(self, mode: str = "hedge", *, core_only: bool = False) -> None:
-        self.loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
+        self.loop = virtual_loop()
         self.loop.set_task_factory(self._new_task)
         self.tasks: dict[asyncio.Task[Any], str] = {}
         self.core_only = core_only
@@ -194,7 +194,7 @@ class Play:
 
     # Running
 
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+    def run(self, work: Awaitable[Any]) -> Any:
         """Run a piece of work to its end, and check."""
         result = self.loop.run_until_complete(work)
         self.check()

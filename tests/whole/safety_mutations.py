@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,20 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal, Moment, State
 from tradetui.desk.reversal import classification, execution, order_reads
 from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.pretrade_checks import RiskContext
 from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange import writes
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.exchange.response import CallResult, write_result
 from tradetui.exchange.signed_call import SignedCalls
+from tradetui.storage.sqlite_file import open_file
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""
 
 
 def sync_left_out(patch: Patch) -> None:
-    right = journal.open_file
+    right = open_file
 
     def wrong(file: Path | None, migrations: Any, **more: Any) -> sqlite3.Connection:
         connection = right(file, migrations, **more)
@@ -47,7 +50,7 @@ def lock_dropped_on_restart(patch: Patch) -> None:
 
 
 def post_retried(patch: Patch) -> None:
-    right = SignedCalls._send
+    right: Callable[..., Awaitable[CallResult]] = SignedCalls._send
 
     async def wrong(self: SignedCalls, *arguments: Any) -> Any:
         *call, before_send = arguments
@@ -60,7 +63,7 @@ def post_retried(patch: Patch) -> None:
 
 
 def time_out_read_as_failure(patch: Patch) -> None:
-    right = writes.write_result
+    right = write_result
 
     def wrong(endpoint: Any, answer: Any) -> Any:
         result = right(endpoint, answer)
@@ -131,7 +134,7 @@ def released_without_journal(patch: Patch) -> None:
 
 
 def locked_ignored(patch: Patch) -> None:
-    right = execution.RiskContext
+    right = RiskContext
 
     def situation(**given: Any) -> Any:
         return replace(right(**given), locked=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ TARGET = Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY)
 
 
 @contextlib.asynccontextmanager
-async def session(environment: dict[str, str]):
+async def session(environment: dict[str, str]) -> AsyncIterator[tuple[Execution, Preview]]:
     """A session whose journal has been opened, and a preview in it."""
     desk = open_desk(load(environment, Flags()))
     assert desk.execution is not None

@@ -18,6 +18,7 @@ from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.exchange.response import CallResult
 from tradetui.exchange.signed_call import SignedCalls
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 
@@ -42,7 +43,7 @@ def sent_before_it_is_written(patch: Patch) -> None:
 
 
 def post_retried(patch: Patch) -> None:
-    right = SignedCalls._send
+    right: Callable[..., Awaitable[CallResult]] = SignedCalls._send
 
     async def wrong(self: SignedCalls, *arguments: Any) -> Any:
         *call, before_send = arguments

@@ -13,9 +13,9 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 
-import looptime
 import pytest
 
+from tests.bench.virtual_loop import virtual_loop
 from tests.whole.injection import AwaitPoint, Injected, Injector, Kind, injecting
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.intents.intents import Withheld
@@ -26,6 +26,7 @@ from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
+from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange import signed_call as calls
 from tradetui.exchange import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
@@ -86,8 +87,11 @@ class Case:
 
 def run(case: Case, injector: Injector) -> set[AwaitPoint]:
     """Live one case through in virtual time; gives the awaits that were reached. Raises AssertionError."""
-    injector.aim(*filter(None, (case.first, case.point and (case.point, case.kind))))
-    loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
+    aims = [] if case.first is None else [case.first]
+    if case.point is not None:
+        aims.append((case.point, case.kind))
+    injector.aim(*aims)
+    loop = virtual_loop()
     try:
         with tempfile.TemporaryDirectory() as folder:
             loop.run_until_complete(asyncio.wait_for(_live(case, injector, Path(folder) / "journal.sqlite"), 5_000))
@@ -166,7 +170,7 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
         await killed.confirm(preview, preview.subject)
         return
 
-    attempt = execution.Sending(
+    attempt = Sending(
         on.client,
         killed._reads,
         killed.intents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -68,7 +68,9 @@ async def reverse(execution: Execution) -> None:
 
 @pytest.mark.parametrize("lose", [damage_a_row, remove])
 @pytest.mark.parametrize("when", ["while it runs", "between two sessions", "just before it is sent"])
-async def test_nothing_is_sent_until_the_loss_is_accepted(location: JournalLocation, lose, when: str) -> None:
+async def test_nothing_is_sent_until_the_loss_is_accepted(
+    location: JournalLocation, lose: Callable[[JournalLocation], None], when: str
+) -> None:
     async with scene() as on:
         on.hold(long="5")
         async with session(on, location) as execution:

@@ -296,7 +296,8 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         await asyncio.sleep(25)
         assert any(progress.stage is Stage.CORRECTED for progress in came)
         assert [alert.kind for alert in rung] == [AlertKind.REVERSAL, AlertKind.REVERSAL]
-        assert came[-1].outcome is Outcome.REVERSED
+        outcomes = [progress.outcome for progress in came]
+        assert outcomes[-1] is Outcome.REVERSED
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
         assert on.posts == 1
 

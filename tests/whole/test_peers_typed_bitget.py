@@ -114,23 +114,23 @@ def test_whose_key_it_is(server: dict[str, Any]) -> None:
     assert account_info["userId"] == key_of(server, "hedge")["uid"]
 
 
-def accounts(classic: Any, **options: Any) -> Awaitable[Any]:
+def accounts(classic: Any, **options: Any) -> Any:
     return classic.mix.account.list(**USDT, **options)
 
 
-def positions(classic: Any, **options: Any) -> Awaitable[Any]:
+def positions(classic: Any, **options: Any) -> Any:
     return classic.mix.position.list(**USDT, margin_coin="USDT", **options)
 
 
-def pending_orders(classic: Any, **options: Any) -> Awaitable[Any]:
+def pending_orders(classic: Any, **options: Any) -> Any:
     return classic.mix.order.open(**USDT, **options)
 
 
-def trigger_history(classic: Any, **options: Any) -> Awaitable[Any]:
+def trigger_history(classic: Any, **options: Any) -> Any:
     return classic.mix.order.plan.history(**USDT, plan_type="profit_loss", **options)
 
 
-def spot_bills(classic: Any, **options: Any) -> Awaitable[Any]:
+def spot_bills(classic: Any, **options: Any) -> Any:
     return classic.spot.account.bills(**options)
 
 

@@ -12,11 +12,13 @@ import pytest
 from tests.whole.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.sandbox import exchange_state as exchange_state
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.execution.reversal import decide
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import Side
 
-RIGHT_DECISION = exchange_state.decide
+RIGHT_DECISION = decide
 
 
 def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPatch], None]:
@@ -81,7 +83,7 @@ def swapped(patch: pytest.MonkeyPatch) -> None:
         other = {Side.BUY: "sell", Side.SELL: "buy"}.get(wanted.side) if wanted.side else None
         try:
             return RIGHT_DECISION(account, replace(wanted, side=other), honours_one_way_size=honours_one_way_size)
-        except exchange_state.Refusal:
+        except Refusal:
             return RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
 
     patch.setattr(exchange_state, "decide", wrong)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import Verdict, live
-from tests.whole.lives.plan import Plan
+from tests.whole.lives.plan import Plan, PostFate
 
 
 @dataclass
@@ -85,11 +86,13 @@ def _parts_left_out(plan: Plan) -> Iterable[Plan]:
     for number, fate in enumerate(plan.posts):
         if fate.steps:
             yield replace(plan, posts=_with(plan.posts, number, replace(fate, steps=())))
-    calm = {entry.name: entry.default for entry in fields(Plan) if entry.name.endswith(("_lag_s", "_share"))}
+    calm: dict[str, Any] = {
+        entry.name: entry.default for entry in fields(Plan) if entry.name.endswith(("_lag_s", "_share"))
+    }
     for name, value in calm.items():
         if getattr(plan, name) != value:
             yield replace(plan, **{name: value})
 
 
-def _with(posts: tuple[object, ...], number: int, fate: object) -> tuple[object, ...]:
+def _with(posts: tuple[PostFate, ...], number: int, fate: PostFate) -> tuple[PostFate, ...]:
     return (*posts[:number], fate, *posts[number + 1 :])

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import looptime
-
+from tests.bench.virtual_loop import virtual_loop
+from tests.whole.lives.books import Reversal
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.journal_watch import JournalWatch, damage_journal, inode_of
 from tests.whole.lives.network import Network
-from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Plan, StrangerTrade
+from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Leg, Plan, StrangerTrade
 from tests.whole.lives.process import RUNTIME_DIR, Process, connections_by_process, task_factory
 from tests.whole.lives.promises import WITHDRAWN_S, Promises, Step
 
@@ -47,7 +48,7 @@ class Verdict:
 
 def live(plan: Plan, kind: type[Life] | None = None) -> Verdict:
     """Run a life to its end: a program without a screen, or another kind of life."""
-    loop = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, noop_cycles=1)
+    loop = virtual_loop()
     loop.set_task_factory(task_factory)
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         life = (kind or Life)(plan, Path(folder))
@@ -358,9 +359,9 @@ class Life:
             accept(reversal)
             promises.accepted(reversal)
 
-        def filling(reversal: Any, *step: Any) -> None:
+        def filling(reversal: Reversal, leg: Leg, share: Decimal) -> None:
             before = reversal.past.now
-            fill(reversal, *step)
+            fill(reversal, leg, share)
             if reversal.past.now != before:
                 promises.filled(reversal, reversal.past.now)
 

@@ -60,13 +60,13 @@ def connections_by_process() -> Iterator[None]:
     connect = sqlite3.connect
 
     def connecting(*given: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*given, **options)
+        connection: sqlite3.Connection = connect(*given, **options)
         process = current.get()
         if process is not None:
             process.connections.append(connection)
         return connection
 
-    sqlite3.connect = connecting
+    sqlite3.connect = connecting  # type: ignore[assignment]
     try:
         yield
     finally:
