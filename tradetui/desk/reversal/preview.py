@@ -174,8 +174,8 @@ def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
     if old.plan is None and new.plan is None:
         return ()
     if old.plan is None or new.plan is None:
-        why_not = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
-        now = new.plan.title if new.plan is not None else why_not or "there is nothing to reverse any more"
+        doubts = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
+        now = new.plan.title if new.plan is not None else doubts or "there is nothing to reverse any more"
         return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else "none", now),)
     return tuple(_changes(old, old.plan, new, new.plan))
 
