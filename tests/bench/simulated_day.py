@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import ctypes
-import gc
 import os
 import sys
 import tempfile
@@ -18,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 from tests.bench.report import Report
+from tests.bench.resident_memory import resident_mib
 from tests.bench.virtual_loop import run
 from tests.desk.simulation import Simulation
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -26,14 +25,6 @@ MOST_MIB = 5.0
 WARM_HOURS = 2
 POLL_TASKS = 24
 KEPT_BY_THE_EXCHANGE = 150
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-
-
-def resident_mib() -> float:
-    """Memory of this process, after what is free was given back."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES / 1024 / 1024
 
 
 def descriptors() -> int:
