@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import math
 import shutil
 import tempfile
 from collections import Counter
@@ -193,7 +194,8 @@ class Life:
             if self.plan.core_only and not released and loop.time() > until_s - FREE_WITHIN_S / 2:
                 released = True
                 self.verdict.hits["released in the end"] += 1
-                started_s = max(self._ready_since_s.get(process, 0.0) for process in self.processes.values())
+                # What began after the weather is not watched: it has seen nothing of the order while that was open.
+                started_s = max(self._ready_since_s.get(process, math.inf) for process in self.processes.values())
                 self.promises.judge_release_in_the_end(started_s + SEES_JOURNAL_S)
                 for process in self.processes.values():
                     await self._bounded(process, process.release_all(), "release")
