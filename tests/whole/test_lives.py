@@ -166,6 +166,15 @@ def test_an_opening_leg_after_an_inferred_end_corrects_it_though_nothing_names_o
     assert any("corrected" in line for line in verdict.trace)
 
 
+def test_a_journal_emptied_after_an_intent_that_was_not_sent_is_lost_all_the_same() -> None:
+    killed = Act(5.0, ActKind.REVERSE, side_long=True, kill_state="intended", kill_step=1, pause_s=1.0)
+    emptied = replace(killed, damage=Damage.EMPTIED)
+    plan = replace(calm(0), hedge=True, long=Decimal(3), acts=(emptied, Act(20.0, ActKind.REVERSE, side_long=True)))
+    verdict = live(plan)
+    assert not verdict.broken, verdict.broken
+    assert verdict.hits["losses accepted in the end"], verdict.trace
+
+
 def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None:
     nothing = replace(PLAIN, matching=Matching("nothing", (), 0.4))
     once = (Act(5.0, ActKind.REVERSE, side_long=True),)

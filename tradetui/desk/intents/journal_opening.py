@@ -89,11 +89,13 @@ def _open_registered(
     for head in heads:
         if head.journal in here or head.path in damaged:
             continue
-        if head.path in opened and head.head.number:
+        # What was reserved may be intended there, though the head is written only once it is sent.
+        held_anything = head.head.number or registry.held_by(head.journal)
+        if head.path in opened and held_anything:
             losses.append(
                 FileLost(str(head.path), "it was emptied or replaced by another one", _scopes_of(registry, head))
             )
-        elif not head.path.exists() and head.head.number:
+        elif not head.path.exists() and held_anything:
             losses.append(FileLost(str(head.path), "it is not there any more", _scopes_of(registry, head)))
         elif not head.path.exists() or head.path in opened:
             registry.forget(head.journal)  # it never held anything
