@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
+from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns
 from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
 from tradetui.desk.tables.columns.column import Column
 from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
-from tradetui.desk.tables.columns.futures import (
-    ACCOUNT_COLUMNS,
-    FILL_COLUMNS,
-    ORDER_COLUMNS,
-    POSITION_COLUMNS,
-    SUMMED_SINCE,
-    TRIGGER_COLUMNS,
-    account_columns,
-)
+from tradetui.desk.tables.columns.fills import FILL_COLUMNS
+from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
+from tradetui.desk.tables.columns.positions import POSITION_COLUMNS, SUMMED_SINCE
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
+from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
 from tradetui.desk.tables.row_source import FeedRow, RowT_co
 
 if TYPE_CHECKING:
