@@ -56,7 +56,7 @@ def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, i
         terminal.until_shown("�".encode())
         terminal.read_for(1.5)
         # Every panel, sorted and copied from; the detail of a row; filter, list of screens, profiles, help, reversal.
-        for keys in (b"1", b"3", b"5sYy", b"4", b"jj\r", b"jjyY", b"\x1b", b"/red\r", b"\x1b", b"o", b"\x1b"):
+        for keys in (b"1", b"3", b"5ssYy", b"4", b"jj\r", b"jjyY", b"\x1b", b"/red\r", b"\x1b", b"o", b"\x1b"):
             terminal.send(keys)
             terminal.read_for(0.25)
         # The screens of records: rows, totals with their business types as titles, a row's detail, copies, a refusal.
@@ -67,7 +67,7 @@ def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, i
             b"\x1b",
             b"7",
             b"a",
-            b"s",
+            b"ss",
             b"\tyY",
             b"\r",
             b"\x1b",

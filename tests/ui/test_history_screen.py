@@ -22,7 +22,7 @@ pytestmark = pytest.mark.looptime
 
 
 async def opened(stage: Stage, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
-    await pilot.press(panel, "h")
+    await pilot.press(panel, "H")
     await asyncio.sleep(0.5)
     await pilot.pause()
     screen = stage.app.screen
@@ -110,7 +110,7 @@ async def test_newer_rows_are_looked_for_when_asked() -> None:
 async def test_other_panels_have_no_history() -> None:
     stage = Stage()
     async with stage.running() as pilot:
-        await pilot.press("2", "h")
+        await pilot.press("2", "H")
         await pilot.pause()
         assert stage.app.screen is stage.app.main
         assert "Only fills and triggers are kept" in screen_text(stage.app)

@@ -8,6 +8,7 @@ import pytest
 
 from tradetui.ui.app import TradeApp
 from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.dialogs.sort import column_letters
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys
@@ -42,7 +43,7 @@ def test_no_id_and_no_key_twice() -> None:
 
 DESIGNED = (
     "?", "/", "Esc", "q", "Tab", "1", "2", "3", "4", "5", "o", "↑", "↓", "←", "→", "j", "k", "g", "G", "PgUp", "PgDn",
-    "Enter", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "Ctrl+P",
+    "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "Ctrl+P",
 )  # fmt: skip
 
 
@@ -58,6 +59,19 @@ def test_nothing_needs_ctrl() -> None:
 
 def test_reasons_belong_to_bindings() -> None:
     assert set(REASONS) <= {each.id for each in BINDINGS}
+
+
+def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:
+    titles = ["Symbol", "Side", "Size", "Sj", "Kq", "", *map(str, range(60))]
+    letters = column_letters(titles, {"s", "0"})
+    assert letters[:3] == ["y", "i", "z"]
+    given = [letter for letter in letters if letter]
+    assert len(given) == len(set(given)) == 26 * 2 - 4
+    assert not {"s", "j", "k", "q", "0"} & set(given)
+
+
+def test_ctrl_l_is_free() -> None:
+    assert not [binding.id for binding in BINDINGS if "ctrl+l" in binding.keys.split(",")]
 
 
 def test_own_keys_are_shown() -> None:

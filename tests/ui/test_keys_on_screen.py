@@ -9,9 +9,11 @@ from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import Stage
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.row_source import Sort
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.help import HelpDialog
+from tradetui.ui.dialogs.sort import SortDialog, column_letters
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -84,14 +86,58 @@ async def test_sort_turns_round_and_ends() -> None:
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("S")
-        assert said(stage) == "Nothing is sorted; s does."
-        await pilot.press("right", "right", "s")
+        assert said(stage) == "No column is sorted."
+        await pilot.press("right", "right", "s", "s")
         assert table.sort is not None
         assert (table.sort.column, table.sort.reverse) == (table.columns[2].id, False)
         await pilot.press("S")
         assert table.sort.reverse
-        await pilot.press("s")
+        await pilot.press("s", "s")
+        assert not table.sort.reverse, "the same column again turns the order round"
+        await pilot.press("s", "0")
         assert table.sort is None
+
+
+async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        table = stage.app.main.table
+        await pilot.press("s", "escape")
+        assert table.sort is None
+        await pilot.press("s")
+        dialog = stage.app.screen
+        assert isinstance(dialog, SortDialog)
+        letters = column_letters([column.title for column in table.columns], {"s", "0"})
+        assert f" {letters[3]}  {table.columns[3].title} " in screen_text(stage.app)
+        await pilot.press(letters[3])
+        assert table.sort == Sort(table.columns[3].id, False)
+        await pilot.press("s", "down", "enter")
+        assert table.sort == Sort(table.columns[0].id, False)
+
+
+async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_is() -> None:
+    stage = Stage(keys={"sort": "/", "filter": "f5"})
+    async with stage.running() as pilot:
+        await pilot.press("right", "slash", "slash")
+        table = stage.app.main.table
+        assert table.sort == Sort(table.columns[1].id, False)
+
+
+async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        table = stage.app.main.table
+        await pilot.press("backspace")
+        assert said(stage) == "The order has not changed."
+        await pilot.press("right", "s", "s")
+        before = table.sort
+        await pilot.click(table, offset=(1, 0))
+        assert table.sort == Sort(table.columns[0].id, False) != before
+        await pilot.press("backspace")
+        assert table.sort == before
+        assert stage.app.preferences.table("positions").sort == table.columns[1].id
+        await pilot.press("backspace")
+        assert table.sort == Sort(table.columns[0].id, False)
 
 
 async def test_detail_shows_every_field_and_follows_nothing_else() -> None:

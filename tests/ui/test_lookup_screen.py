@@ -120,7 +120,9 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
         await opened(stage, pilot, "spot-fills")
         await pilot.press("a")
         await settle(pilot, 3)
-        assert "200 rows, as many as fit here · f asks for less, `tradetui show` tells all" in screen_text(stage.app)
+        assert "200 rows, as many as fit here · f narrows the query, `tradetui show` prints all" in screen_text(
+            stage.app
+        )
         await pilot.press("a")
         assert said(stage) == "Everything there is, or that fits here, was read."
 
@@ -544,14 +546,14 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         assert stage.app.clipboard.endswith("+09:00")
         await pilot.press("T", "y")
         assert stage.app.clipboard.endswith("Z")
-        await pilot.press("right", "right", "s")
+        await pilot.press("right", "right", "s", "s")
         assert table.sort is not None
         assert table.sort.column == "side"
         sides = [record.received["side"] for record in records(screen)]
         assert [sides[0], sides[-1]] == ["buy", "sell"]
         await pilot.press("S")
         assert records(screen)[0].received["side"] == "sell"
-        await pilot.press("s", "slash", *"sol", "enter")
+        await pilot.press("s", "0", "slash", *"sol", "enter")
         assert {record.received["symbol"] for record in records(screen)} == {"SOLUSDT"}
         assert f"{table.shown}/100 /sol" in str(screen.query_one("#records").border_title)
         await pilot.press("enter")

@@ -133,7 +133,7 @@ async def test_sort_and_theme_are_remembered() -> None:
     kept: list[ScreenPreferences] = []
     stage = Stage(keep=kept.append)
     async with stage.running() as pilot:
-        await pilot.press("3", "s", "S")
+        await pilot.press("3", "s", "s", "S")
         stage.app.choose_theme("tradetui-light")
         await asyncio.sleep(1)
         assert kept[-1] == ScreenPreferences(
@@ -148,7 +148,7 @@ async def test_what_cannot_be_remembered_is_said() -> None:
 
     stage = Stage(keep=full)
     async with stage.running() as pilot:
-        await pilot.press("3", "s")
+        await pilot.press("3", "s", "s")
         await asyncio.sleep(1)
         await pilot.pause()
         assert "is not remembered" in screen_text(stage.app)
@@ -161,6 +161,8 @@ async def test_live_stops_and_back() -> None:
         live = stage.desk.live_stops
         assert live is not None
         await pilot.press("v")
+        assert not stage.app.main.live_stops, "positions have one view"
+        await pilot.press("5", "v")
         await pilot.pause()
         assert stage.app.main.focused_panel == "triggers"
         assert f"5 Live stops {live.count}" in screen_text(stage.app)
@@ -178,7 +180,7 @@ async def test_live_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
         live, desk = stage.desk.live_stops, stage.desk
         assert live is not None
         assert live.count != desk.feeds["triggers"].snapshot.count
-        await pilot.press("v")
+        await pilot.press("5", "v")
         await pilot.pause()
         assert f"5 Live {live.count}" in (tabs := str(stage.app.main.query_one(PanelTabs).render())), tabs
         await pilot.press("e")
@@ -211,7 +213,7 @@ async def written(path: Path, stage: Stage) -> None:
 async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
     stage = Stage()
     async with stage.running() as pilot:
-        await pilot.press("3", "slash", *"BTCUSDT", "enter", "s", "S", "e")
+        await pilot.press("3", "slash", *"BTCUSDT", "enter", "s", "s", "S", "e")
         assert "orders-hedge-20260801-" in stage.app.screen.query_one(Input).value
         path = await exported(stage, "orders.csv", tmp_path)
         await pilot.press("enter")

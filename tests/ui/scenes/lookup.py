@@ -113,7 +113,7 @@ EMPTY_SHOWS = {
     "spot-bills": ("No movement of the spot account that this asks for.",),
     "convert": ("Nothing was converted in this time.",),
     "transfers": ("No deposit or withdrawal in this time.",),
-    "email": ("Nothing is asked for yet.",),
+    "email": ("This needs a query first.",),
 }
 BUSY = ("The exchange is busy or under maintenance: HTTP status 502", "failed, u tries again")
 FAILED_SHOWS = {table: BUSY for table in LOOKUPS} | {"email": ("subUid does not belong to this broker (40066)",)}

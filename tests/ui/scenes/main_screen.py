@@ -64,9 +64,9 @@ SCENES = {
         SIZE, ("3 Pending orders 9/30 /btc", "─ filter pending orders"), press("3", "slash", "b", "t", "c")
     ),
     "filter-nothing": Scene(SIZE, ("3 Pending orders 0/30 /none",), press("3", "slash", *"none", "enter")),
-    "live-stops": Scene(SIZE, ("─ 5 Live stops 9", " live "), press("v"), after=14.0),
+    "live-stops": Scene(SIZE, ("─ 5 Live stops 9", " live "), press("5", "v"), after=14.0),
     "paused": Scene(SIZE, ("PAUSED: rows stand still",), press("space")),
-    "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "S")),
+    "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "s", "S")),
     "unlock": Scene(SIZE, ("Trading is locked.", "Unlock trading on SANDBOX hedge?"), press("L", "L")),
     "starting": Scene(SIZE, ("SANDBOX   TRADE   hedge", "reading …"), before=_answer_late, after=0.0),
 }

@@ -11,6 +11,8 @@ from tradetui.ui.keys.bindings import is_key_name, long_name
 from tradetui.ui.keys.registry import BINDINGS, EVERYWHERE, KeyBinding, shown_keys
 
 _BY_ID: Final = {binding.id: binding for binding in BINDINGS}
+RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
+"""Ids of bindings as profiles may still write them, with the ids they have now."""
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
 
 
@@ -55,6 +57,8 @@ def own_keys(changed: Mapping[str, str]) -> OwnKeys:
 
 
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
+    if id_ in RENAMED:
+        return KeyTrouble(id_, f"is called keys.{RENAMED[id_]} now", f"Write {RENAMED[id_]} for {id_} in the profile.")
     if id_ not in _BY_ID:
         near = difflib.get_close_matches(id_, _BY_ID, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from tradetui.desk.lookup.lookup import Lookup
     from tradetui.ui.settings import UiSettings
 
-_HINT_ORDER = ("help", "back", "ask", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+_HINT_ORDER = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
 READY_AT_A_TIME = 100
-NOT_ASKED = "Nothing is asked for yet."
+NOT_ASKED = "This needs a query first."
 
 
 class LookupScreen(TableScreen):
@@ -102,7 +102,7 @@ class LookupScreen(TableScreen):
         else:
             self._paint()
         if self._texts or (begun is None and first is None):
-            self.call_after_refresh(self.action_ask)
+            self.call_after_refresh(self.action_query)
 
     def _show_choice(self) -> None:
         """Columns and order as they were chosen before."""
@@ -165,7 +165,7 @@ class LookupScreen(TableScreen):
 
     # Asking
 
-    def action_ask(self) -> None:
+    def action_query(self) -> None:
         """Open the form of what to look up."""
         if self.desk is None:
             return
@@ -201,7 +201,7 @@ class LookupScreen(TableScreen):
         """Go on where it stopped or failed, else read again from the newest."""
         lookup = self.lookup
         if lookup is None:
-            self.action_ask()
+            self.action_query()
         elif lookup.state in (LookupState.STOPPED, LookupState.FAILED):
             lookup.go_on(everything=lookup.everything)
         elif not lookup.loading and (again := self._checked(lookup.query.texts).query) is not None:
@@ -320,7 +320,9 @@ class LookupScreen(TableScreen):
         if empty:
             self._words.update(
                 sanitized(
-                    self._nothing(lookup) if lookup is not None else f"{NOT_ASKED}\n{self.key_named('ask')} asks."
+                    self._nothing(lookup)
+                    if lookup is not None
+                    else f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
                 )
             )
 
@@ -336,7 +338,7 @@ class LookupScreen(TableScreen):
             return "reading …"
         if lookup.state is LookupState.STOPPED:
             return f"Stopped before anything was read.\n{self.key_named('poll_now')} goes on."
-        return f"{self.kind.nothing}\n{self.key_named('ask')} asks for something else."
+        return f"{self.kind.nothing}\n{self.key_named('query')} changes the query."
 
     def _show_hints(self) -> None:
         if not self.is_attached:

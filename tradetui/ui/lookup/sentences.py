@@ -57,7 +57,7 @@ def progress_words(lookup: Lookup, key: KeyOf) -> str:
     if state is LookupState.COMPLETE:
         return f"{read} · all there are"
     if state is LookupState.FULL:
-        return f"{read}, as many as fit here · {key('ask')} asks for less, `tradetui show` tells all"
+        return f"{read}, as many as fit here · {key('query')} narrows the query, `tradetui show` prints all"
     return f"{read} · older ones follow as you scroll · {key('read_all')} reads all"
 
 

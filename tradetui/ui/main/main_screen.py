@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 TICK_S = 1.0
 LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
-_HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "zoom", "product", "pause", "screens", "lock")
+_HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "view", "zoom", "product", "pause", "screens", "lock")
 """What does not fit is left out from the end, so what is used most stands first."""
 
 
@@ -264,6 +264,8 @@ class MainScreen(TableScreen):
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
         desk = self.desk
+        if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
+            return "the exchange does not report waiting triggers"
         if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
             return f"nothing is kept: {desk.archive_trouble}"
         return super().blocking_reason(binding)
@@ -275,7 +277,7 @@ class MainScreen(TableScreen):
         return {
             **super().possible(),
             "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
-            "live_stops": desk is not None and desk.live_stops is not None,
+            "view": self._other_view_known(),
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self._settings.profiles) > 1,
             "poll_now": desk is not None,
@@ -355,14 +357,19 @@ class MainScreen(TableScreen):
         if self.able("history"):
             self.post_message(OpenHistory(self.focused_panel))
 
-    def action_live_stops(self) -> None:
+    def _other_view_known(self) -> bool:
+        """Whether the focused panel has another view: of triggers, those that wait where the exchange reports them."""
+        desk = self.desk
+        return self.focused_panel == TRIGGERS.name and desk is not None and desk.live_stops is not None
+
+    def action_view(self) -> None:
         """Triggers that still wait, or those that ended."""
-        if not self.able("live_stops"):
+        if not self.able("view"):
             return
         self.live_stops = not self.live_stops
         self.panels[TRIGGERS.name].live = self.live_stops
-        self.go_to(TRIGGERS.name)
         self.repaint(TRIGGERS.name)
+        self.refresh_states()
 
     def action_product(self) -> None:
         """The next product type, after the last one all of them."""

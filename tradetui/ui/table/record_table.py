@@ -72,11 +72,12 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self.record = record
 
     class HeaderSelected(_TableMessage):
-        """A click on a column's title, which has sorted by it."""
+        """A click on a column's title, which has sorted by it; `before` is the order there was until then."""
 
-        def __init__(self, table: RecordTable[object], column: Column[Never]) -> None:
+        def __init__(self, table: RecordTable[object], column: Column[Never], before: Sort | None) -> None:
             super().__init__(table)
             self.column = column
+            self.before = before
 
     def __init__(self, columns: Sequence[Column[RowT_co]], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
         super().__init__(id=id)
@@ -312,7 +313,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _click_header(self, column: Column[RowT_co]) -> None:
         sort = self.sort
         self.sort_by(column.id, reverse=sort is not None and sort.column == column.id and not sort.reverse)
-        self.post_message(self.HeaderSelected(self, column))
+        self.post_message(self.HeaderSelected(self, column, sort))
 
     # Drawing
 

@@ -12,8 +12,10 @@ from textual import on
 from textual.screen import Screen
 from textual.widgets import Input
 
+from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocol import TradingApp, trading_app
+from tradetui.ui.dialogs.sort import SortChoice, SortDialog
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding, shown_keys
 from tradetui.ui.messages import OpenCreation, OpenDetail, OpenExport, OpenJournal, OpenLookup, OpenScreenList
@@ -46,6 +48,7 @@ class TableScreen(Screen[None]):
         self.zone: tzinfo = zone_named(settings.timezone)
         self._home_zone = self.zone if self.zone is not UTC else MachineZone()
         self._settings = settings
+        self._sorts_before: dict[str | None, Sort | None] = {}
 
     @property
     @abstractmethod
@@ -86,6 +89,7 @@ class TableScreen(Screen[None]):
             "copy_cell": on_row,
             "copy_row": on_row,
             "sort_reverse": self.table.sort is not None,
+            "sort_undo": self.table.id in self._sorts_before,
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
             "create": self.can_create(),
@@ -147,21 +151,45 @@ class TableScreen(Screen[None]):
         self.post_message(OpenDetail(self.subject, event.key, event.record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
-        """By the column under the cursor; by the same once more, in the rows' own order."""
-        table, column = self.table, self.table.cursor_column
-        same = table.sort is not None and table.sort.column == column.id
-        table.sort_by(None if same else column.id)
-        self.remember_sort()
-        self.refresh_states()
+        """Ask which column to sort by; the one that is sorted already is turned round."""
+        table = self.table
+
+        def chosen(choice: SortChoice | None) -> None:
+            if choice is None:
+                return
+            sort = table.sort
+            again = sort is not None and sort.column == choice.column
+            self._sort_table(table, choice.column, reverse=again and sort is not None and not sort.reverse)
+
+        own_keys = self._settings.keys.get("sort") or next(b.keys for b in BINDINGS if b.id == "sort")
+        dialog = SortDialog(self.subject, table.columns, table.cursor_column.id, table.sort, own_keys)
+        self.app.push_screen(dialog, chosen)
 
     def action_sort_reverse(self) -> None:
         """Turn the order round."""
         sort = self.table.sort
         if self.able("sort_reverse") and sort is not None:
-            self.table.sort_by(sort.column, not sort.reverse)
-            self.remember_sort()
+            self._sort_table(self.table, sort.column, reverse=not sort.reverse)
+
+    def action_sort_undo(self) -> None:
+        """Go back to the order before the last change of it, by key or by mouse."""
+        if self.able("sort_undo"):
+            before = self._sorts_before[self.table.id]
+            column, reverse = (None, False) if before is None else (before.column, before.reverse)
+            self._sort_table(self.table, column, reverse=reverse)
+
+    def _sort_table(self, table: RecordTable[object], column: str | None, *, reverse: bool) -> None:
+        self._sorts_before[table.id] = table.sort
+        table.sort_by(column, reverse)
+        self.remember_sort()
+        self.refresh_states()
 
     @on(RecordTable.HeaderSelected)
+    def _sorted_by_click(self, event: RecordTable.HeaderSelected) -> None:
+        self._sorts_before[event.table.id] = event.before
+        self.remember_sort()
+        self.refresh_states()
+
     def remember_sort(self) -> None:
         """Show the rows in this order next time."""
         sort, preferences = self.table.sort, self.trade_app.preferences
