@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
-from tradetui.desk.tables.columns import UNKNOWN, Column, Tone, moment, number, percent
+from tradetui.desk.tables.columns import (
+    DEFAULT_FORMAT,
+    UNKNOWN,
+    CellFormat,
+    Column,
+    Precision,
+    Tone,
+    moment,
+    number,
+    percent,
+    ranked,
+)
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
@@ -75,10 +86,10 @@ def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_b
     bare = dict.fromkeys(optional, "")
     for row in (row_of(table), row_of(table, bare)):
         for each in every_column(TABLES[table]):
-            text, tone = each.cell(row, UTC)
+            text, tone = each.cell(row, DEFAULT_FORMAT)
             assert text != "", f"{each.id} is blank"
             assert isinstance(tone, Tone)
-            assert each.exact(row, UTC) != ""
+            assert each.exact(row, DEFAULT_FORMAT) != ""
             each.sort_key(row)
 
 
@@ -89,7 +100,7 @@ def test_what_is_not_given_is_unknown_and_never_nought(table: str) -> None:
     row = row_of(table, dict.fromkeys(optional, ""))
     for each in every_column(TABLES[table]):
         if each.id in optional:
-            assert each.cell(row, UTC)[0] in (UNKNOWN, "[]"), each.id
+            assert each.cell(row, DEFAULT_FORMAT)[0] in (UNKNOWN, "[]"), each.id
 
 
 def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
@@ -103,7 +114,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
         entry=Decimal(100) / 3,
         realised=Decimal("-1.5"),
     )
-    shown = {each.id: each.cell(position, UTC) for each in every_column(TABLES["positions"])}
+    shown = {each.id: each.cell(position, DEFAULT_FORMAT) for each in every_column(TABLES["positions"])}
     assert shown["size"][0] == "0.5"
     assert shown["entry"][0] == "33.33333333"
     assert shown["realised"] == ("-1.5", Tone.LOSS)
@@ -131,9 +142,11 @@ def coin_position(symbol: str, profit: str, mark: str | None) -> Position:
 @pytest.mark.parametrize("id_", ["unrealised", "realised"])
 def test_profit_in_a_coin_names_it_and_is_copied_as_the_plain_number(id_: str) -> None:
     row = coin_position("BTCUSD", "-0.01192386", "90000")
-    assert column("positions", id_).cell(row, UTC) == ("-0.01192386 BTC", Tone.LOSS)
-    assert column("positions", id_).exact(row, UTC) == "-0.01192386"
-    assert column("positions", id_).cell(row_of("positions", {"unrealizedPL": "5", "achievedProfits": "5"}), UTC) == (
+    assert column("positions", id_).cell(row, DEFAULT_FORMAT) == ("-0.01192386 BTC", Tone.LOSS)
+    assert column("positions", id_).exact(row, DEFAULT_FORMAT) == "-0.01192386"
+    assert column("positions", id_).cell(
+        row_of("positions", {"unrealizedPL": "5", "achievedProfits": "5"}), DEFAULT_FORMAT
+    ) == (
         "+5",
         Tone.GAIN,
     )
@@ -156,28 +169,28 @@ def test_profit_is_ordered_by_what_it_is_worth(id_: str) -> None:
 
 def test_an_unreadable_field_shows_what_came_marked() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, order(1, price="9o"))
-    assert column("orders", "price").cell(row, UTC) == ("9o?", Tone.WARN)
-    assert column("orders", "price").exact(row, UTC) == "9o"
+    assert column("orders", "price").cell(row, DEFAULT_FORMAT) == ("9o?", Tone.WARN)
+    assert column("orders", "price").exact(row, DEFAULT_FORMAT) == "9o"
 
 
 def test_every_digit_is_shown_and_copied() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, price="12345.678900", profit="0.00000001"))
-    assert column("fills", "price").cell(row, UTC)[0] == "12,345.678900"
-    assert column("fills", "price").exact(row, UTC) == "12345.678900"
-    assert column("fills", "profit").cell(row, UTC) == ("+0.00000001", Tone.GAIN)
+    assert column("fills", "price").cell(row, DEFAULT_FORMAT)[0] == "12,345.678900"
+    assert column("fills", "price").exact(row, DEFAULT_FORMAT) == "12345.678900"
+    assert column("fills", "profit").cell(row, DEFAULT_FORMAT) == ("+0.00000001", Tone.GAIN)
 
 
 def test_fees_of_two_coins_are_not_added_up() -> None:
     detail = [{"feeCoin": "USDT", "totalFee": "-0.1"}, {"feeCoin": "BGB", "totalFee": "-2"}]
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
     assert column("fills", "fee").value(row) is None
-    assert column("fills", "fee").cell(row, UTC)[0] == "-0.1 USDT, -2 BGB"
-    assert column("fills", "feeCoin").cell(row, UTC)[0] == "USDT, BGB"
+    assert column("fills", "fee").cell(row, DEFAULT_FORMAT)[0] == "-0.1 USDT, -2 BGB"
+    assert column("fills", "feeCoin").cell(row, DEFAULT_FORMAT)[0] == "USDT, BGB"
 
 
 def test_no_words_of_a_side_nobody_knows_are_guessed() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, side="sideways"))
-    assert column("fills", "side").cell(row, UTC) == ("SIDEWAYS", Tone.PLAIN)
+    assert column("fills", "side").cell(row, DEFAULT_FORMAT) == ("SIDEWAYS", Tone.PLAIN)
 
 
 def test_ids_sort_as_the_numbers_they_are() -> None:
@@ -191,22 +204,26 @@ def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, at_ms=1_790_000_000_123))
     east = timezone(timedelta(hours=5, minutes=30))
     when = datetime.fromtimestamp(1_790_000_000, UTC)
-    assert column("fills", "cTime").cell(row, UTC)[0] == when.strftime("%m-%d %H:%M:%S")
-    assert column("fills", "cTime").cell(row, east)[0] == moment(when, east)
-    assert column("fills", "cTime").exact(row, UTC).endswith(".123Z")
-    assert column("fills", "cTime").exact(row, east).endswith(".123+05:30")
+    assert column("fills", "cTime").cell(row, DEFAULT_FORMAT)[0] == when.strftime("%m-%d %H:%M:%S")
+    assert column("fills", "cTime").cell(row, CellFormat(east))[0] == moment(when, east)
+    assert column("fills", "cTime").exact(row, DEFAULT_FORMAT).endswith(".123Z")
+    assert column("fills", "cTime").exact(row, CellFormat(east)).endswith(".123+05:30")
 
 
 def test_the_price_of_a_convert_is_worked_out() -> None:
     for quoted, effective in (("33.4", "33.33333333"), ("0.031", "0.03"), ("", "33.33333333")):
         row = row_of("convert", {"fromCoinSize": "100", "toCoinSize": "3", "cnvtPrice": quoted})
-        assert column("convert", "effectivePrice").cell(row, UTC)[0] == effective, "as the quoted price is told"
+        shown, _ = column("convert", "effectivePrice").cell(row, DEFAULT_FORMAT)
+        assert shown == effective, "as the quoted price is told"
     assert column("convert", "effectivePrice").value(row_of("convert", {"toCoinSize": "0"})) is None
 
 
 def test_both_spellings_of_a_withdrawal_have_its_tone() -> None:
     for word in ("withdrawl", "withdrawal"):
-        assert column("transfers", "type").cell(row_of("transfers", {"type": word}), UTC) == (word, Tone.LOSS)
+        assert column("transfers", "type").cell(row_of("transfers", {"type": word}), DEFAULT_FORMAT) == (
+            word,
+            Tone.LOSS,
+        )
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=8, min_value=-(10**12), max_value=10**12))
@@ -273,4 +290,31 @@ def test_the_profiles_intervals_are_those_of_the_panels() -> None:
 )
 def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, tone: Tone) -> None:
     column = next(column for column in TABLES["triggers"].columns if column.id == "planStatus")
-    assert column.cell(ProductRow(ProductType.USDT_FUTURES, trigger(1, status)), UTC) == (status, tone)
+    assert column.cell(ProductRow(ProductType.USDT_FUTURES, trigger(1, status)), DEFAULT_FORMAT) == (status, tone)
+
+
+def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:
+    columns = ranked(TABLES["orders"].columns, "price", "symbol")
+    ranks = {column.id: column.rank for column in columns}
+    assert [column.id for column in columns] == [column.id for column in TABLES["orders"].columns]
+    assert (ranks["price"], ranks["symbol"]) == (1, 2)
+    assert ranks["size"] == column("orders", "size").rank
+    with pytest.raises(ValueError, match="no column has the id weight"):
+        ranked(columns, "weight")
+
+
+def test_places_of_a_symbol_are_found_whatever_its_case_and_unknown_of_another() -> None:
+    cell_format = CellFormat(precisions={"BTCUSDT": Precision(1, 4)})
+    assert cell_format.precision_of("btcusdt") == Precision(1, 4)
+    assert cell_format.precision_of("ETHUSDT") == cell_format.precision_of(None) == Precision(None, None)
+
+
+def test_a_price_has_the_places_of_its_contract_and_a_size_is_never_rounded() -> None:
+    row = row_of("positions", {"total": "0.12", "openPriceAvg": "86752.44", "markPrice": "84197"})
+    rounded, exact = (CellFormat(UTC, {"BTCUSDT": Precision(1, 4)}, exact) for exact in (False, True))
+    shown = {id_: column("positions", id_).cell(row, rounded)[0] for id_ in ("size", "entry", "mark")}
+    assert shown == {"size": "0.1200", "entry": "86,752.4", "mark": "84,197.0"}
+    shown = {id_: column("positions", id_).cell(row, exact)[0] for id_ in ("size", "entry", "mark")}
+    assert shown == {"size": "0.12", "entry": "86,752.44", "mark": "84,197"}
+    longer = row_of("positions", {"total": "0.12345"})
+    assert column("positions", "size").cell(longer, rounded)[0] == "0.12345"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import replace
-from datetime import UTC
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from tests.ui.tables import COLUMNS, Row, TableApp, source
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.lines import cut
@@ -47,7 +47,7 @@ async def test_lines_cut_at_the_edge_leave_nothing_in_the_cache_of_rich() -> Non
 
 
 def test_a_row_that_has_gone_is_let_go() -> None:
-    cells = Cells(COLUMNS, UTC)
+    cells = Cells(COLUMNS, DEFAULT_FORMAT)
     rows = {name: Row(name) for name in ("stays", "goes")}
     gone = weakref.ref(rows["goes"])
     for name, row in rows.items():
@@ -61,7 +61,7 @@ def test_a_row_that_has_gone_is_let_go() -> None:
 
 
 def test_an_equal_row_takes_the_place_of_the_one_before() -> None:
-    cells = Cells(COLUMNS, UTC)
+    cells = Cells(COLUMNS, DEFAULT_FORMAT)
     before = Row("a")
     drawn, former = cells.of("a", before), weakref.ref(before)
     newer = replace(before)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC
 from decimal import Decimal
 from operator import attrgetter
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
-from tradetui.desk.tables.columns import number_column, text_column
+from tradetui.desk.tables.columns import DEFAULT_FORMAT, number_column, text_column
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
@@ -320,7 +319,7 @@ def test_no_number_is_cut_at_the_windows_edges(left: int, width: int) -> None:
         number_column("c", "C", 12, attrgetter("c")),
         text_column("d", "D", 7, attrgetter("d")),
     ]
-    cells = Cells(columns, UTC)
+    cells = Cells(columns, DEFAULT_FORMAT)
     first, last = cells.uncut(left, width)
     assert left <= first
     assert last <= left + width

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from datetime import UTC, timedelta, timezone
+from datetime import timedelta, timezone
 
 from tests.ui.tables import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
-from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.sort_filter import SortFilter
 
@@ -30,7 +30,7 @@ def grown(rows: LoadedRows[Row], names: range) -> LoadedRows[Row]:
 
 def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     made: Counter[str] = Counter()
-    narrowing, rows = SortFilter(counted(made), UTC), grown(LoadedRows(), range(250))
+    narrowing, rows = SortFilter(counted(made), DEFAULT_FORMAT), grown(LoadedRows(), range(250))
     assert narrowing.make_ready(rows, 100)
     assert narrowing.make_ready(rows, 100)
     assert not narrowing.make_ready(rows, 100)
@@ -47,9 +47,9 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
 
 def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
     made: Counter[str] = Counter()
-    narrowing, rows = SortFilter(counted(made), UTC), grown(LoadedRows(), range(10))
+    narrowing, rows = SortFilter(counted(made), DEFAULT_FORMAT), grown(LoadedRows(), range(10))
     narrowing.make_ready(rows, 100)
-    narrowing.use_zone(timezone(timedelta(hours=9)))
+    narrowing.use_format(CellFormat(timezone(timedelta(hours=9))))
     narrowing.make_ready(rows, 100)
     assert set(made.values()) == {2}
     narrowing.use_columns(counted(made))
@@ -61,7 +61,7 @@ def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
 
 def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
     columns = counted(Counter())
-    narrowing, cells = SortFilter(columns, UTC), Cells(columns, UTC)
+    narrowing, cells = SortFilter(columns, DEFAULT_FORMAT), Cells(columns, DEFAULT_FORMAT)
     narrowing.pattern = "r"
     met = []
     for poll in range(80):

@@ -7,7 +7,7 @@ from typing import Final
 
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.number_format import UNKNOWN
+from tradetui.desk.tables.number_format import UNKNOWN, moment
 
 _TONES: Final = {
     State.SETTLED: Tone.PLAIN,
@@ -35,7 +35,7 @@ def _state_tone(intent: Intent) -> Tone:
 
 
 JOURNAL: Final[tuple[Column[Intent], ...]] = (
-    Column("at", "Written", at, lambda row, zone: at(row).astimezone(zone).strftime("%m-%d %H:%M:%S"), 14),
+    Column("at", "Written", at, lambda row, cell_format: moment(at(row), cell_format.zone), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
     Column("title", "What", lambda row: _title(row), lambda row, _: _title(row), 56),
     Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 40),

@@ -30,7 +30,7 @@ def number(
         return str(value)
     if places is not None:
         exact = _rounded(exact, places)
-    elif at_most is not None and _places(exact) > at_most:
+    elif at_most is not None and decimals(exact) > at_most:
         exact = _rounded(exact, at_most)
         exact = (
             exact.quantize(Decimal(1), context=_ROOMY)
@@ -66,15 +66,16 @@ def text_as_given(value: object) -> str:
     return UNKNOWN if value is None or value == "" else str(value)
 
 
+def decimals(value: Decimal) -> int:
+    """How many decimals a number was written with."""
+    exponent = value.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
+
+
 def _rounded(value: Decimal, places: int) -> Decimal:
     rounded = value.quantize(Decimal((0, (1,), -places)), context=_ROOMY)
     # A small amount is not nothing: it keeps its first two digits.
     return rounded if rounded or not value else _TWO_DIGITS.plus(value)
-
-
-def _places(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
 
 
 def _grouped(text: str) -> str:

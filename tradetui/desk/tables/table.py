@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Generic
 
 from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns
 from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
-from tradetui.desk.tables.columns.column import Column
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
 from tradetui.desk.tables.columns.fills import FILL_COLUMNS
 from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
@@ -58,6 +59,8 @@ class Table(Generic[RowT_co]):
     is looked up. `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not
     shown before they are chosen, and `fields_shown` are fields of the interface that `columns` show under other names.
     `history_title` is set where every row that was ever seen is kept.
+
+    `totals` gives the texts of the row under the rows, by column id; `note` the line under that, "" for none.
     """
 
     name: TableName
@@ -73,6 +76,8 @@ class Table(Generic[RowT_co]):
     more_columns: tuple[Column[RowT_co], ...] = ()
     fields_shown: frozenset[str] = frozenset()
     history_title: str | None = None
+    totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
+    note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
 
     @property
     def endpoint(self) -> Endpoint:

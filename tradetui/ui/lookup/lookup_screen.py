@@ -152,7 +152,7 @@ class LookupScreen(TableScreen):
 
     def show_zone(self) -> None:
         """Show the times in the zone."""
-        self.rows_table.set_zone(self.zone)
+        self.rows_table.set_format(self.cell_format)
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""

@@ -140,7 +140,7 @@ class MainScreen(TableScreen):
     def show_zone(self) -> None:
         """Show the times of every panel in the zone."""
         for panel in self.panels.values():
-            panel.table.set_zone(self.zone)
+            panel.table.set_format(self.cell_format)
 
     # What the desk publishes
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import tzinfo
 from typing import Final, Generic, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from tradetui.desk.tables.columns import UNREADABLE_MARK, Column, Tone
+from tradetui.desk.tables.columns import UNREADABLE_MARK, CellFormat, Column, Tone
 from tradetui.desk.tables.row_source import RowSource, RowT
 from tradetui.wire.text.sanitize import scrub
 
@@ -33,9 +32,9 @@ class Cells(Generic[RowT]):
     A column is as wide as it says until a number does not fit in it; then it gets wider and stays so.
     """
 
-    def __init__(self, columns: Sequence[Column[RowT]], zone: tzinfo) -> None:
+    def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.columns = tuple(columns)
-        self.zone = zone
+        self.cell_format = cell_format
         self.widths = [column.width for column in self.columns]
         self._wanted = list(self.widths)
         self._rows: dict[str, Drawn] = {}
@@ -88,9 +87,9 @@ class Cells(Generic[RowT]):
         for key in gone:
             del self._rows[key]
 
-    def use_zone(self, zone: tzinfo) -> None:
-        """Show times in another zone."""
-        self.zone = zone
+    def use_format(self, cell_format: CellFormat) -> None:
+        """Write every cell in another format."""
+        self.cell_format = cell_format
         self._rows.clear()
 
     @property
@@ -110,7 +109,7 @@ class Cells(Generic[RowT]):
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, column in enumerate(self.columns):
-            text, tone = column.cell(record, self.zone)
+            text, tone = column.cell(record, self.cell_format)
             text = scrub(text)
             width = self.widths[column_index]
             length = cells_of(text)

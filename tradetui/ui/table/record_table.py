@@ -1,7 +1,7 @@
 """A table of live records on Textual's line API: cells are formatted when drawn, and only changed lines are repainted.
 
-`RecordTable(columns, id=…, zone=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
-a placeholder. `set_columns`, `set_zone`, `sort_by(column, reverse)`, `filter(pattern)` and `keep_only(test)` change
+`RecordTable(columns, id=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
+a placeholder. `set_columns`, `set_format`, `sort_by(column, reverse)`, `filter(pattern)` and `keep_only(test)` change
 what is shown of it, and all of them survive every refresh; `rows` is what is shown, for an export.
 
 The cursor follows its row's key while rows come and go around it, stays near where that row vanishes, and the scroll
@@ -15,7 +15,6 @@ follows with it. Before anybody has moved or focused it, it stays on the first r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import tzinfo
 from typing import ClassVar, Generic, Never
 
 from rich.style import Style
@@ -25,7 +24,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.columns import UTC_ZONE, Column
+from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines, cut
@@ -79,10 +78,10 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self.column = column
             self.before = before
 
-    def __init__(self, columns: Sequence[Column[RowT_co]], *, id: str | None = None, zone: tzinfo = UTC_ZONE) -> None:
+    def __init__(self, columns: Sequence[Column[RowT_co]], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._cells = Cells(columns, zone)
-        self._narrowing: SortFilter[RowT_co] = SortFilter(columns, zone)
+        self._cells = Cells(columns, DEFAULT_FORMAT)
+        self._narrowing: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS
         self._view: RowSource[RowT_co] = NO_ROWS
         self._cursor = 0
@@ -137,16 +136,18 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def set_columns(self, columns: Sequence[Column[RowT_co]]) -> None:
         """Show other columns; the cursor stays on its column where that is still there."""
         at = self.cursor_column.id
-        self._cells = Cells(columns, self._cells.zone)
+        self._cells = Cells(columns, self._cells.cell_format)
         self._narrowing.use_columns(columns)
         ids = [column.id for column in columns]
         self._column = ids.index(at) if at in ids else min(self._column, len(ids) - 1)
         self._show_anew(repaint=True)
 
-    def set_zone(self, zone: tzinfo) -> None:
-        """Show times in another zone."""
-        self._cells.use_zone(zone)
-        self._narrowing.use_zone(zone)
+    def set_format(self, cell_format: CellFormat) -> None:
+        """Write every cell in a format; nothing is done where it is the one in use."""
+        if cell_format == self._cells.cell_format:
+            return
+        self._cells.use_format(cell_format)
+        self._narrowing.use_format(cell_format)
         self._show_anew()
 
     def sort_by(self, column: str | None, reverse: bool = False) -> None:
@@ -193,14 +194,14 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def cell_text(self) -> str | None:
         """The exact text of the cell under the cursor: every digit, no thousands marks."""
         record = self.cursor_record
-        return None if record is None else scrub(self.cursor_column.exact(record, self._cells.zone))
+        return None if record is None else scrub(self.cursor_column.exact(record, self._cells.cell_format))
 
     def row_text(self) -> str | None:
         """The exact texts of the row under the cursor, with tabs between."""
         record = self.cursor_record
         if record is None:
             return None
-        return "\t".join(scrub(column.exact(record, self._cells.zone)) for column in self.columns)
+        return "\t".join(scrub(column.exact(record, self._cells.cell_format)) for column in self.columns)
 
     def move_to(self, row_index: int) -> None:
         """Put the cursor on a place and bring it into sight."""

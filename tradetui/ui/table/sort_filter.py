@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import tzinfo
 from typing import Final, Generic
 
-from tradetui.desk.tables.columns import Column
+from tradetui.desk.tables.columns import CellFormat, Column
 from tradetui.desk.tables.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
@@ -20,12 +19,12 @@ class SortFilter(Generic[RowT]):
     little on rows that stand still.
     """
 
-    def __init__(self, columns: Sequence[Column[RowT]], zone: tzinfo) -> None:
+    def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.sort: Sort | None = None
         self.pattern = ""
         self.keep: Callable[[RowT], bool] | None = None
         self._columns = tuple(columns)
-        self._zone = zone
+        self._cell_format = cell_format
         self._texts: dict[str, tuple[RowT, str]] = {}
         self._ready: tuple[RowSource[RowT], int] | None = None
         self._ordered: tuple[RowSource[RowT], Sort | None, str, RowSource[RowT]] | None = None
@@ -37,9 +36,9 @@ class SortFilter(Generic[RowT]):
         if self.sort is not None and self._column_of(self.sort) is None:
             self.sort = None
 
-    def use_zone(self, zone: tzinfo) -> None:
-        """Times read otherwise."""
-        self._zone = zone
+    def use_format(self, cell_format: CellFormat) -> None:
+        """Look at the texts of another format."""
+        self._cell_format = cell_format
         self._forget_texts()
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
@@ -97,7 +96,7 @@ class SortFilter(Generic[RowT]):
         known = self._texts.get(key) if key is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
-        text = "\t".join(column.cell(row, self._zone)[0] for column in self._columns)
+        text = "\t".join(column.cell(row, self._cell_format)[0] for column in self._columns)
         if key is not None:
             if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()

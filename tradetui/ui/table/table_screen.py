@@ -12,6 +12,7 @@ from textual import on
 from textual.screen import Screen
 from textual.widgets import Input
 
+from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocol import TradingApp, trading_app
@@ -59,6 +60,11 @@ class TableScreen(Screen[None]):
     @abstractmethod
     def subject(self) -> str:
         """What its rows are called."""
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """How the cells of its tables are written now."""
+        return CellFormat(self.zone)
 
     @property
     def feed_name(self) -> str:
@@ -284,7 +290,7 @@ class TableScreen(Screen[None]):
 
     def show_zone(self) -> None:
         """Show the times of every table in the zone."""
-        self.table.set_zone(self.zone)
+        self.table.set_format(self.cell_format)
 
     # Elsewhere
 

@@ -4,13 +4,15 @@
 of the interface. Nothing here but `every_field` imports a model.
 """
 
+from tradetui.desk.tables.columns.cell_format import DEFAULT_FORMAT, CellFormat, Precision
 from tradetui.desk.tables.columns.column import (
+    UNRANKED,
     UNREADABLE_MARK,
-    UTC_ZONE,
     Column,
     Tone,
     id_column,
     number_column,
+    ranked,
     text_column,
     time_column,
     tone_of,
@@ -18,16 +20,20 @@ from tradetui.desk.tables.columns.column import (
 from tradetui.desk.tables.number_format import UNKNOWN, moment, number, percent, text_as_given
 
 __all__ = [
+    "DEFAULT_FORMAT",
     "UNKNOWN",
+    "UNRANKED",
     "UNREADABLE_MARK",
-    "UTC_ZONE",
+    "CellFormat",
     "Column",
+    "Precision",
     "Tone",
     "id_column",
     "moment",
     "number",
     "number_column",
     "percent",
+    "ranked",
     "text_as_given",
     "text_column",
     "time_column",

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Generic
 
-from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, percent, text_as_given
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.number_format import UNKNOWN, decimals, instant, moment, number, percent, text_as_given
 from tradetui.desk.tables.row_source import RowT, RowT_contra
 from tradetui.wire.text.decimal_text import trimmed_digits
 
-UTC_ZONE: Final[tzinfo] = UTC
 UNREADABLE_MARK: Final = "?"
 LONGEST_DERIVED: Final = 8
 """Places a figure that was worked out is shown with; what was received keeps its own."""
+UNRANKED: Final = 1000
+"""The rank of a column that was given none: it goes before those that have one."""
 
 
 class Tone(StrEnum):
@@ -37,29 +39,31 @@ class Column(Generic[RowT_contra]):
 
     `id` is the interface's name of the field where it is one; `value` is what is exported and sorted by (or by
     `order`, where the value itself sorts badly), `text` what is shown; `width` is in cells, and a column of numbers
-    gets wider where one does not fit. `unit` says what the figure is in; "" where the row itself says it. A received
+    gets wider where one does not fit. Where a table is too narrow for all, the column with the greatest `rank` goes
+    first, of equal ones the last. `unit` says what the figure is in; "" where the row itself says it. A received
     time is exported twice: as it was received, and as a moment that a person can read.
     """
 
     id: str
     title: str
     value: Callable[[RowT_contra], object]
-    text: Callable[[RowT_contra, tzinfo], str]
+    text: Callable[[RowT_contra, CellFormat], str]
     width: int
     right: bool = False
     tone: Callable[[RowT_contra], Tone] | None = None
     unit: str = ""
     order: Callable[[RowT_contra], object] | None = None
     is_received_time: bool = False
+    rank: int = UNRANKED
 
-    def cell(self, row: RowT_contra, zone: tzinfo) -> tuple[str, Tone]:
+    def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
         unreadable = unreadable_fields(row)
         if unreadable and self.id in unreadable:
             return f"{unreadable[self.id]}{UNREADABLE_MARK}", Tone.WARN
-        return self.text(row, zone), Tone.PLAIN if self.tone is None else self.tone(row)
+        return self.text(row, cell_format), Tone.PLAIN if self.tone is None else self.tone(row)
 
-    def exact(self, row: RowT_contra, zone: tzinfo) -> str:
+    def exact(self, row: RowT_contra, cell_format: CellFormat) -> str:
         """The value without loss, as it is copied: all digits and no thousands marks, moments in ISO 8601."""
         unreadable = unreadable_fields(row)
         if unreadable and self.id in unreadable:
@@ -70,14 +74,27 @@ class Column(Generic[RowT_contra]):
         if isinstance(value, Decimal):
             return trimmed_digits(value)
         if isinstance(value, datetime):
-            return instant(value, zone)
+            return instant(value, cell_format.zone)
         if isinstance(value, str | int):
             return str(value)
-        return self.text(row, zone)
+        return self.text(row, cell_format)
 
     def sort_key(self, row: RowT_contra) -> object:
         """What rows are ordered by; None sorts last."""
         return (self.order or self.value)(row)
+
+
+def ranked(columns: Iterable[Column[RowT]], *kept_longest: str) -> tuple[Column[RowT], ...]:
+    """The columns in their order, ranked from 1 on in the order of these ids; the others keep their rank.
+
+    Raises:
+        ValueError: no column has one of the ids.
+    """
+    ranks = {id_: rank for rank, id_ in enumerate(kept_longest, 1)}
+    by_rank = tuple(replace(column, rank=ranks.pop(column.id, column.rank)) for column in columns)
+    if ranks:
+        raise ValueError(f"no column has the id {next(iter(ranks))}")
+    return by_rank
 
 
 def unreadable_fields(row: object) -> Mapping[str, str] | None:
@@ -137,6 +154,46 @@ def number_column(
     )
 
 
+def price_column(
+    id_: str,
+    title: str,
+    width: int,
+    value: Callable[[RowT], Decimal | None],
+    symbol: Callable[[RowT], str | None],
+    *,
+    derived: bool = False,
+    unit: str = "quote coin",
+) -> Column[RowT]:
+    """A price with the places of its contract's step, where they are known; else as `number_column` writes it."""
+    at_most = LONGEST_DERIVED if derived else None
+
+    def shown(row: RowT, cell_format: CellFormat) -> str:
+        places = None if cell_format.exact else cell_format.precision_of(symbol(row)).price
+        return number(value(row), places=places, at_most=at_most)
+
+    return Column(id_, title, value, shown, width, right=True, unit=unit)
+
+
+def size_column(
+    id_: str,
+    title: str,
+    width: int,
+    value: Callable[[RowT], Decimal | None],
+    symbol: Callable[[RowT], str | None],
+    *,
+    unit: str = "base coin",
+) -> Column[RowT]:
+    """A size with at least the places of its contract's step; it is never rounded."""
+
+    def shown(row: RowT, cell_format: CellFormat) -> str:
+        at_least = 0 if cell_format.exact else cell_format.precision_of(symbol(row)).size or 0
+        size = value(row)
+        places = None if size is None or decimals(size) >= at_least else at_least
+        return number(size, places=places)
+
+    return Column(id_, title, value, shown, width, right=True, unit=unit)
+
+
 def percent_column(
     id_: str,
     title: str,
@@ -157,4 +214,8 @@ def percent_column(
 
 def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) -> Column[RowT]:
     """A moment to the second; copied and exported with its milliseconds."""
-    return Column(id_, title, value, lambda row, zone: moment(value(row), zone), 14, is_received_time=True)
+
+    def shown(row: RowT, cell_format: CellFormat) -> str:
+        return moment(value(row), cell_format.zone)
+
+    return Column(id_, title, value, shown, 14, is_received_time=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import (
     LONGEST_DERIVED,
     Column,
     Tone,
     by_sign,
-    number_column,
     percent_column,
+    price_column,
+    ranked,
+    size_column,
     text_column,
     time_column,
 )
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from tradetui.trading.positions import Position
 
 LIQUIDATION_NEAR: Final = Decimal("0.05")
+
+
+def _symbol(position: Position) -> str:
+    return position.symbol
 
 
 def _leg_tone(position: Position) -> Tone:
@@ -40,7 +46,7 @@ def _source_tone(position: Position) -> Tone:
 def _profit_column(id_: str, title: str, profit: Callable[[Position], Decimal | None]) -> Column[Position]:
     """Profit of positions of any coin: it names a coin that is no dollar, and is ordered by what it is worth."""
 
-    def shown(position: Position, _: tzinfo) -> str:
+    def shown(position: Position, _: CellFormat) -> str:
         text = number(profit(position), signed=True, at_most=LONGEST_DERIVED)
         if text == UNKNOWN or not position.product_type.is_coin_margined:
             return text
@@ -59,12 +65,12 @@ def _profit_column(id_: str, title: str, profit: Callable[[Position], Decimal | 
 SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
 """Since when fills were summed to a position."""
 
-POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = (
+_COLUMNS: Final[tuple[Column[Position], ...]] = (
     text_column("symbol", "Symbol", 9, lambda row: row.symbol),
     Column("leg", "Leg", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
-    number_column("size", "Size", 8, lambda row: row.size, unit="base coin"),
-    number_column("entry", "Entry", 11, lambda row: row.entry, derived=True, unit="quote coin"),
-    number_column("mark", "Mark", 10, lambda row: row.mark, unit="quote coin"),
+    size_column("size", "Size", 8, lambda row: row.size, _symbol),
+    price_column("entry", "Entry", 11, lambda row: row.entry, _symbol, derived=True),
+    price_column("mark", "Mark", 10, lambda row: row.mark, _symbol),
     _profit_column("unrealised", "Unrealised", lambda row: row.unrealised),
     _profit_column("realised", "Realised", lambda row: row.realised),
     percent_column(
@@ -85,7 +91,10 @@ POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = (
     ),
     text_column("marginMode", "Margin", 8, lambda row: row.margin_mode),
     Column("source", "Source", lambda row: str(row.source), lambda row, _: str(row.source), 11, tone=_source_tone),
-    number_column("takeProfit", "TP", 9, lambda row: row.take_profit, unit="quote coin"),
-    number_column("stopLoss", "SL", 9, lambda row: row.stop_loss, unit="quote coin"),
+    price_column("takeProfit", "TP", 9, lambda row: row.take_profit, _symbol),
+    price_column("stopLoss", "SL", 9, lambda row: row.stop_loss, _symbol),
     PRODUCT,
+)
+POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = ranked(
+    _COLUMNS, "symbol", "leg", "unrealised", "size", "liquidation", "mark", "entry"
 )
