@@ -190,7 +190,7 @@ def test_fees_of_two_coins_are_not_added_up() -> None:
 
 def test_no_words_of_a_side_nobody_knows_are_guessed() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, side="sideways"))
-    assert column("fills", "side").cell(row, DEFAULT_FORMAT) == ("SIDEWAYS", Tone.PLAIN)
+    assert column("fills", "did").cell(row, DEFAULT_FORMAT) == ("sideways open", Tone.WARN)
 
 
 def test_ids_sort_as_the_numbers_they_are() -> None:

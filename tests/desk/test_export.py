@@ -28,7 +28,7 @@ FILLS = [
     ProductRow(ProductType.USDT_FUTURES, fill(1, price="100.50", profit="-1.25", at_ms=1_790_000_000_123)),
     ProductRow(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
 ]
-NAMES = ["cTime", "cTimeUtc", *(column.id for column in TABLES["fills"].columns[1:])]
+NAMES = ["cTime", "cTimeUtc", *(column.id for column in TABLES["fills"].columns[1:]), "side", "tradeSide"]
 ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)
 
 

@@ -12,8 +12,6 @@ from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
-WRONG = "WOULD ADD TO THE WRONG SIDE"
-
 
 def order(side: str, trade_side: str = "", *, reduce_only: str = "NO") -> PendingOrder:
     row = {"symbol": "BTCUSDT", "size": "2", "orderId": "7", "side": side, "price": "100.5", "reduceOnly": reduce_only}
@@ -33,12 +31,27 @@ def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> OrderImpac
 
 
 @pytest.mark.parametrize(
-    ("side", "trade_side", "wrong"),
-    [("buy", "open", True), ("Buy", "Open", True), ("sell", "open", False), ("buy", "close", False)],
+    ("side", "trade_side", "wrong", "effect"),
+    [
+        ("buy", "open", True, "opens a LONG against the new SHORT"),
+        ("Buy", "Open", True, "opens a LONG against the new SHORT"),
+        ("sell", "open", False, "adds to the new SHORT"),
+        ("buy", "close", False, "has no LONG left to close"),
+        ("sell", "close", False, "reduces the new SHORT"),
+    ],
 )
-def test_hedge_an_open_on_the_leg_given_up_is_wrong(side: str, trade_side: str, wrong: bool) -> None:
-    found = only(plan(legs("10"), "buy"), order(side, trade_side))
-    assert (found.wrong_way, found.effect) == (wrong, WRONG if wrong else "stays")
+def test_hedge_an_open_on_the_leg_given_up_is_wrong(side: str, trade_side: str, wrong: bool, effect: str) -> None:
+    impact = only(plan(legs("10"), "buy"), order(side, trade_side))
+    assert (impact.wrong_way, impact.effect) == (wrong, effect)
+
+
+def test_a_leg_that_was_held_before_is_not_called_new() -> None:
+    assert only(plan(legs("10", "3"), "buy"), order("sell", "open")).effect == "adds to the SHORT"
+
+
+def test_what_an_order_filled_already_does_nothing_more() -> None:
+    filled = PendingOrder.from_row({**order("sell").received, "size": "9", "baseVolume": "6"})
+    assert only(plan(Net(Decimal(-4))), filled).effect == "reduces the new LONG"
 
 
 def test_hedge_short_mirrors_it() -> None:
@@ -48,48 +61,49 @@ def test_hedge_short_mirrors_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("net", "side", "reduce_only", "effect"),
+    ("net", "side", "reduce_only", "wrong", "effect"),
     [
-        ("10", "sell", "NO", WRONG),
-        ("10", "buy", "NO", "would reduce what is held then"),
-        ("10", "sell", "YES", "reduce-only: nothing left for it to reduce"),
-        ("10", "buy", "YES", "would reduce what is held then"),
-        ("-10", "buy", "NO", WRONG),
-        ("-10", "sell", "NO", "would reduce what is held then"),
+        ("10", "sell", "NO", True, "adds to the new SHORT"),
+        ("10", "buy", "NO", False, "reduces the new SHORT"),
+        ("10", "sell", "YES", False, "has no LONG left to close"),
+        ("10", "buy", "YES", False, "reduces the new SHORT"),
+        ("-10", "buy", "NO", True, "adds to the new LONG"),
+        ("-10", "sell", "NO", False, "reduces the new LONG"),
     ],
 )
 def test_one_way_orders_against_the_old_position_add_to_the_new(
-    net: str, side: str, reduce_only: str, effect: str
+    net: str, side: str, reduce_only: str, wrong: bool, effect: str
 ) -> None:
-    found = only(plan(Net(Decimal(net))), order(side, reduce_only=reduce_only))
-    assert found.effect == effect
-    assert found.wrong_way == (effect == WRONG)
+    impact = only(plan(Net(Decimal(net))), order(side, reduce_only=reduce_only))
+    assert (impact.effect, impact.wrong_way) == (effect, wrong)
 
 
 def test_a_protective_stop_of_the_old_position_is_pointed_out_in_one_way_mode() -> None:
     assert only(plan(Net(Decimal(10))), stop("pos_loss", "sell")).wrong_way
-    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).effect == "stays"
+    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).effect == "closes the new SHORT"
 
 
 @pytest.mark.parametrize(
     ("held", "side", "effect"),
     [
-        ("4", "sell", "would reduce what is held then"),
-        ("4", "buy", "would add to what is held then"),
-        ("-10", "sell", WRONG),
-        ("0", "sell", "would open a position anew"),
+        ("4", "sell", "reduces the LONG"),
+        ("2", "sell", "closes the LONG"),
+        ("1", "sell", "closes the LONG and opens a SHORT"),
+        ("4", "buy", "adds to the LONG"),
+        ("-10", "sell", "adds to the new SHORT"),
+        ("0", "sell", "opens a SHORT"),
     ],
 )
 def test_once_it_is_known_what_is_held_counts(held: str, side: str, effect: str) -> None:
     sized = plan(Net(Decimal(10)), size="3")
-    (found,) = resting_after(sized, [order(side)], (), Net(Decimal(held)))
-    assert found.effect == effect
+    (impact,) = resting_after(sized, [order(side)], (), Net(Decimal(held)))
+    assert (impact.effect, impact.wrong_way) == (effect, effect == "adds to the new SHORT")
 
 
 def test_before_that_every_possible_result_is_told() -> None:
-    found = only(plan(Net(Decimal(10)), size="3"), order("sell"))
-    assert found.wrong_way
-    assert found.effect == f"would reduce what is held then or {WRONG}"
+    impact = only(plan(Net(Decimal(10)), size="3"), order("sell"))
+    assert impact.wrong_way
+    assert impact.effect == "reduces the LONG or adds to the new SHORT"
 
 
 def test_words_name_side_size_and_price() -> None:

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known
-from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+
+if TYPE_CHECKING:
+    from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 _MAY_ONLY_REDUCE: Final = {"yes": True, "true": True, "no": False, "false": False}

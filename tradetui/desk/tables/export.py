@@ -124,6 +124,9 @@ def _fields(columns: Iterable[Column[RowT]]) -> list[tuple[str, Callable[[RowT],
             fields.append((f"{column.id}Utc", partial(_moment, column)))
         else:
             fields.append((column.id, partial(_value, column)))
+    for column in columns:
+        taken = {name for name, _ in fields}
+        fields += [(name, source) for name, source in column.sources if name not in taken]
     return fields
 
 

@@ -166,7 +166,11 @@ def resting_lines(resting: Iterable[OrderImpact], marks: _Marks | None = None) -
     for index, order in enumerate(resting):
         if not index:
             yield Content("")
-        row = line("order", f"{order.summary}  {order.effect}", "$warn" if order.wrong_way else "")
+        row = line(
+            "order",
+            f"{order.summary}  {order.effect}{'  !' if order.wrong_way else ''}",
+            "$warn" if order.wrong_way else "",
+        )
         yield row if marks is None else marks.on(row, ChangedFact.ORDER, order.order_id)
 
 

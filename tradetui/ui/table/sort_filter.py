@@ -96,7 +96,7 @@ class SortFilter(Generic[RowT]):
         known = self._texts.get(key) if key is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
-        text = "\t".join(column.cell(row, self._cell_format)[0] for column in self._columns)
+        text = "\t".join(_searched(column, row, self._cell_format) for column in self._columns)
         if key is not None:
             if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()
@@ -107,3 +107,13 @@ class SortFilter(Generic[RowT]):
         self._texts.clear()
         if self._ready is not None:
             self._ready = (self._ready[0], 0)
+
+
+def _searched(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
+    """What a filter looks at: the cell as it reads, and the interface's own words behind it."""
+    texts = [column.cell(row, cell_format)[0]]
+    value = column.value(row)
+    if isinstance(value, str) and value != texts[0]:
+        texts.append(value)
+    texts += [str(source) for _, read in column.sources if (source := read(row)) is not None]
+    return "\t".join(texts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.shared import PRODUCT, fee_coin_column, fee_column, side_column
+from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, fee_coin_column, fee_column
+from tradetui.trading.trade_effect import effect_of_fill
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -14,8 +15,14 @@ if TYPE_CHECKING:
 FILL_COLUMNS: Final[tuple[Column[ProductRow[FuturesFill]], ...]] = (
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
-    side_column(lambda row: row.record.side),
-    text_column("tradeSide", "Trade", 11, lambda row: row.record.trade_side),
+    effect_column(
+        "did",
+        "Did",
+        lambda row: effect_of_fill(row.record),
+        lambda effect: effect.past,
+        lambda row: row.record.side,
+        lambda row: row.record.trade_side,
+    ),
     number_column("price", "Price", 11, lambda row: row.record.price, unit="quote coin"),
     number_column("baseVolume", "Size", 10, lambda row: row.record.base_volume, unit="base coin"),
     number_column("profit", "Profit", 12, lambda row: row.record.profit, profit=True, unit="margin coin"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.shared import PRODUCT, side_column
+from tradetui.desk.tables.columns.shared import PRODUCT, effect_column
+from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
 
 ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
-    side_column(lambda row: row.record.side),
-    text_column("tradeSide", "Trade", 11, lambda row: row.record.trade_side),
+    effect_column(
+        "does",
+        "Does",
+        lambda row: effect_of_order(row.record),
+        lambda effect: effect.present,
+        lambda row: row.record.side,
+        lambda row: row.record.trade_side,
+    ),
     number_column("price", "Price", 11, lambda row: row.record.price, unit="quote coin"),
     number_column("size", "Size", 10, lambda row: row.record.size, unit="base coin"),
     number_column("baseVolume", "Filled", 10, lambda row: row.record.base_volume, unit="base coin"),

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.number_format import number, text_as_given
 from tradetui.desk.tables.row_source import FeedRow, RowT
+from tradetui.wire.enums import PositionSide
 
 if TYPE_CHECKING:
+    from tradetui.trading.trade_effect import TradeEffect
     from tradetui.wire.models.fee_detail import FeeDetail
 
 _SIDE_TONE: Final = {"buy": Tone.LONG, "sell": Tone.SHORT}
@@ -34,6 +36,40 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
         lambda row, _: text_as_given(side(row)).upper(),
         4,
         tone=lambda row: _SIDE_TONE.get(str(side(row)).lower(), Tone.PLAIN),
+    )
+
+
+def effect_column(
+    id_: str,
+    title: str,
+    effect: Callable[[RowT], TradeEffect | None],
+    phrase: Callable[[TradeEffect], str],
+    side: Callable[[RowT], str | None],
+    trade_side: Callable[[RowT], str | None],
+) -> Column[RowT]:
+    """What an order does or a fill did, `opens LONG`; its side and trade side as received where they are not known."""
+
+    def shown(row: RowT) -> str:
+        known_effect = effect(row)
+        if known_effect is not None:
+            return phrase(known_effect)
+        return text_as_given(f"{side(row) or ''} {trade_side(row) or ''}".strip())
+
+    def tone(row: RowT) -> Tone:
+        known_effect = effect(row)
+        if known_effect is None:
+            return Tone.WARN
+        is_long = known_effect.buys if known_effect.leg is None else known_effect.leg is PositionSide.LONG
+        return Tone.LONG if is_long else Tone.SHORT
+
+    return Column(
+        id_,
+        title,
+        shown,
+        lambda row, _: shown(row),
+        12,
+        tone=tone,
+        sources=(("side", side), ("tradeSide", trade_side)),
     )
 
 

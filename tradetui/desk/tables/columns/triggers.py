@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.column import Column, Tone, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.shared import PRODUCT, side_column
+from tradetui.desk.tables.columns.shared import PRODUCT, effect_column
 from tradetui.desk.tables.number_format import text_as_given
+from tradetui.trading.trade_effect import effect_of_trigger
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -26,8 +27,14 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         12,
         tone=lambda row: _STATUS_TONE.get(str(row.record.plan_status).lower(), Tone.MUTED),
     ),
-    side_column(lambda row: row.record.side),
-    text_column("tradeSide", "Trade", 11, lambda row: row.record.trade_side),
+    effect_column(
+        "does",
+        "Does",
+        lambda row: effect_of_trigger(row.record),
+        lambda effect: effect.present,
+        lambda row: row.record.side,
+        lambda row: row.record.trade_side,
+    ),
     number_column("triggerPrice", "Trigger", 11, lambda row: row.record.trigger_price, unit="quote coin"),
     number_column("size", "Size", 10, lambda row: row.record.size, unit="base coin"),
     number_column("executePrice", "Executed", 11, lambda row: row.record.execute_price, unit="quote coin"),
