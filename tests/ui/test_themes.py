@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import colorsys
+import math
 import re
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
 import tradetui.ui
 from tests.bench.terminal import Terminal
-from tradetui.ui.themes import DEFAULT_THEME, THEMES
+from tradetui.ui.themes import DEFAULT_THEME, THEMES, first_theme
+from tradetui.ui.tty.abilities import TerminalAbilities
 
 BY_NAME = {theme.name: theme for theme in THEMES}
 EXACT = [theme for theme in THEMES if not theme.ansi]
-MEANINGS = ("gain", "loss", "long", "short", "warn", "quiet", "frame")
+TONES = ("gain", "loss", "long", "short", "warn")
+MEANINGS = (*TONES, "quiet", "frame", "cursor", "cursor-cell")
+# Machado, Oliveira and Fernandes (2009), severity 1: linear red, green and blue as these eyes see them.
+SEEN_AS = {
+    "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+}
+WHITES = {0, 7, 8, 15}
 COLOURED = re.compile(rb"\x1b\[[0-9;]*\b(?:38|48|3[0-7]|4[0-7]|9[0-7]|10[0-7])\b[0-9;]*m")
 EXACT_COLOUR = re.compile(rb"\x1b\[[0-9;]*\b(?:38|48);[25];")
 ROOM = Path(tradetui.ui.__file__).parent
@@ -27,18 +39,42 @@ def named(theme: Theme) -> str:
     return theme.name
 
 
+def linear(colour: str) -> list[float]:
+    return [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in Color.parse(colour).normalized
+    ]
+
+
 def contrast(one: str, other: str) -> float:
     """As the accessibility guidelines reckon it: 1 to 21."""
 
     def light(colour: str) -> float:
-        parts = [
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-            for part in Color.parse(colour).normalized
-        ]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        red, green, blue = linear(colour)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     brighter, darker = sorted((light(one), light(other)), reverse=True)
     return (brighter + 0.05) / (darker + 0.05)
+
+
+def lab(colour: str, eyes: str) -> tuple[float, float, float]:
+    """CIE L*a*b* of a colour as some eyes see it."""
+    rgb = linear(colour)
+    red, green, blue = (
+        min(1.0, max(0.0, sum(factor * part for factor, part in zip(row, rgb, strict=True)))) for row in SEEN_AS[eyes]
+    )
+
+    def root(part: float) -> float:
+        return float(part ** (1 / 3)) if part > 0.008856 else 7.787 * part + 16 / 116
+
+    x = root((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047)
+    y = root(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    z = root((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def difference(one: str, other: str, eyes: str) -> float:
+    """How far apart two colours are (CIE76); about 2.3 can just be told."""
+    return math.dist(lab(one, eyes), lab(other, eyes))
 
 
 def test_there_is_one_for_everybody() -> None:
@@ -50,21 +86,39 @@ def test_there_is_one_for_everybody() -> None:
 @pytest.mark.parametrize("theme", THEMES, ids=named)
 def test_every_meaning_has_a_colour(theme: Theme) -> None:
     assert set(MEANINGS) <= set(theme.variables)
-    assert theme.variables["gain"] != theme.variables["loss"]
-    assert theme.variables["long"] != theme.variables["short"]
+    assert len({theme.variables[tone] for tone in TONES}) == len(TONES), "one colour says one thing"
 
 
 @pytest.mark.parametrize("theme", EXACT, ids=named)
 def test_words_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
     assert theme.surface is not None and theme.foreground is not None
     assert contrast(theme.foreground, theme.surface) >= 7
-    for meaning in ("gain", "loss", "long", "short", "warn"):
-        assert contrast(theme.variables[meaning], theme.surface) >= 4.5, meaning
+    for tone in TONES:
+        assert contrast(theme.variables[tone], theme.surface) >= 4.5, tone
+        assert contrast(theme.variables[tone], theme.variables["cursor"]) >= 4.5, tone
+        assert contrast(theme.variables[tone], theme.variables["cursor-cell"]) >= 4, tone
     assert contrast(theme.variables["quiet"], theme.surface) >= 4
 
 
-def hue(colour: str) -> float:
-    return 360 * colorsys.rgb_to_hls(*Color.parse(colour).normalized)[0]
+@pytest.mark.parametrize("theme", EXACT, ids=named)
+def test_every_meaning_can_be_told_from_every_other(theme: Theme) -> None:
+    assert theme.foreground is not None
+    for one, other in combinations([*(theme.variables[tone] for tone in TONES), theme.foreground], 2):
+        assert difference(one, other, "all cones") >= 20, (one, other)
+
+
+@pytest.mark.parametrize("eyes", SEEN_AS)
+def test_colour_blind_eyes_tell_the_meanings_apart(eyes: str) -> None:
+    variables = BY_NAME["tradetui-colour-blind"].variables
+    for one, other in combinations(TONES, 2):
+        assert difference(variables[one], variables[other], eyes) >= 15, (one, other)
+
+
+@pytest.mark.parametrize("theme", EXACT, ids=named)
+def test_with_sixteen_colours_no_meaning_turns_white_or_into_another(theme: Theme) -> None:
+    nearest = {RichColor.parse(theme.variables[tone]).downgrade(ColorSystem.STANDARD).number for tone in TONES}
+    assert len(nearest) == len(TONES)
+    assert not nearest & WHITES
 
 
 def test_red_rises_where_red_means_rising() -> None:
@@ -73,11 +127,25 @@ def test_red_rises_where_red_means_rising() -> None:
     assert BY_NAME["tradetui-red-up"].error == BY_NAME["tradetui-dark"].error, "danger stays red"
 
 
-def test_colour_blind_eyes_tell_blue_from_orange() -> None:
-    theme = BY_NAME["tradetui-colour-blind"]
-    for gain, loss in (("gain", "loss"), ("long", "short")):
-        assert 180 < hue(theme.variables[gain]) < 260
-        assert 20 < hue(theme.variables[loss]) < 60
+FEW = TerminalAbilities(has_256_colours=False)
+
+
+@pytest.mark.parametrize(
+    ("of_profile", "chosen", "terminal", "begins_with"),
+    [
+        (None, None, TerminalAbilities(), "tradetui-dark"),
+        ("light", None, TerminalAbilities(), "tradetui-light"),
+        ("light", "red-up", TerminalAbilities(), "tradetui-red-up"),
+        ("no-such-theme", None, TerminalAbilities(), "tradetui-dark"),
+        (None, None, FEW, "tradetui-terminal"),
+        (None, "light", FEW, "tradetui-terminal"),
+        ("light", None, FEW, "tradetui-light"),
+    ],
+)
+def test_the_theme_to_begin_with(
+    of_profile: str | None, chosen: str | None, terminal: TerminalAbilities, begins_with: str
+) -> None:
+    assert first_theme(of_profile, chosen, terminal) == begins_with
 
 
 def test_the_terminals_own_theme_names_no_colour_of_ours() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
 from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.tty.abilities import terminal_abilities
 from tradetui.ui.tty.run_app import run_app
 from tradetui.ui.tty.screenshot import is_key, picture
 from tradetui.wire.product_types import ProductType
@@ -51,11 +54,12 @@ def run(args: argparse.Namespace) -> int:
             location="--keys",
             remedy="Give single characters or Textual's names, such as R,tab,enter,question_mark,ctrl+p,wait:500.",
         )
-    if args.screenshot is None and not needs_terminal():
-        return USAGE
-    app = TradeApp(demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types))
+    settings = demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types)
     if args.screenshot is None:
-        return run_app(app)
+        if not needs_terminal(os.environ):
+            return USAGE
+        return run_app(TradeApp(replace(settings, terminal=terminal_abilities(os.environ))))
+    app = TradeApp(settings)
     as_text = args.screenshot.suffix.lower() == ".txt"
     drawn = asyncio.run(picture(app, args.size, args.after, args.keys, as_text=as_text))
     try:

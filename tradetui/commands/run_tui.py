@@ -33,12 +33,13 @@ def run(args: argparse.Namespace) -> int:
     )
     loaded = load_privately(os.environ, flags)
     route_of(loaded)  # what is wrong with it is said here and not behind the screen
-    if not needs_terminal():
+    if not needs_terminal(os.environ):
         return USAGE
     from tradetui.commands.session import screen_state
     from tradetui.ui.app import TradeApp
     from tradetui.ui.preferences import preferences_from
     from tradetui.ui.settings import UiSettings
+    from tradetui.ui.tty.abilities import terminal_abilities
     from tradetui.ui.tty.run_app import run_app
 
     profile = loaded.profile
@@ -47,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
         environment="DEMO" if profile.environment == "demo" else "LIVE",
         access="MONITOR" if loaded.read_only else "LOCKED",
         profiles=profile_choices(loaded, flags),
-        theme=profile.theme,
+        theme=profile.theme if "theme" in profile.model_fields_set else None,
+        terminal=terminal_abilities(os.environ),
         timezone=profile.timezone,
         keys=profile.keys,
         preferences=preferences_from(stored),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
 from textual.app import App
@@ -34,12 +34,15 @@ from tradetui.ui.messages import (
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings import UiSettings
-from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
+from tradetui.ui.themes import THEMES, first_theme
 from tradetui.ui.trading_lock import TradingLock
+from tradetui.ui.tty.ascii_filter import AsciiFilter
 from tradetui.ui.tty.crash import crash_report
 from tradetui.ui.tty.textual_log import silence_textual_log
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from tradetui.desk.alerts import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
 CRASHED = 1
 STARTED_S = 3.0
+_ASCII: Final = AsciiFilter()
 
 
 def _tidy_up() -> None:
@@ -93,7 +97,7 @@ class TradeApp(App[None], inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self.preferences = settings.preferences
-        self._begin_with(theme_named(self.preferences.theme) or theme_named(settings.theme) or DEFAULT_THEME)
+        self._begin_with(first_theme(settings.theme, self.preferences.theme, settings.terminal))
         if settings.keys:
             self.set_keymap(dict(settings.keys))
         self._main: MainScreen | None = None
@@ -110,6 +114,11 @@ class TradeApp(App[None], inherit_bindings=False):
             return
         self.set_reactive(App.theme, name)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line goes through before it is written."""
+        filters = super().get_line_filters()
+        return filters if self.settings.terminal.has_utf8 else [*filters, _ASCII]
 
     def get_default_screen(self) -> Screen[Any]:
         """What is painted before the main screen, which then is always the lowest, is imported."""

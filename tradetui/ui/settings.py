@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tradetui.ui.preferences import ScreenPreferences
-from tradetui.ui.themes import DEFAULT_THEME
+from tradetui.ui.tty.abilities import TerminalAbilities
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -23,13 +23,17 @@ class ProfileChoice:
 
 @dataclass(frozen=True)
 class UiSettings:
-    """The badges to begin with, the profiles there are, and the person's own preferences."""
+    """The badges to begin with, the profiles there are, and the person's own preferences.
+
+    `theme` is the one the profile names, None where it names none.
+    """
 
     environment: str
     access: str
     profiles: Sequence[ProfileChoice]
     chosen: int = 0
-    theme: str = DEFAULT_THEME
+    theme: str | None = None
+    terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
     timezone: str = "utc"
     keys: Mapping[str, str] = field(default_factory=dict)
     bell: bool = True

@@ -1,4 +1,8 @@
-"""Themes: dark, light, the terminal's own colours, one for colour-blind eyes, and red for rising markets."""
+"""Themes: dark, light, the terminal's own colours, one for colour-blind eyes, and red for rising markets.
+
+One colour means one thing: `gain` and `loss` are a result, `long` and `short` a direction, `warn` asks for attention.
+Where a terminal has sixteen colours, each of the five still becomes a colour of its own, and never white.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,33 @@ from typing import Final
 
 from textual.theme import Theme
 
+from tradetui.ui.tty.abilities import TerminalAbilities
+
 DEFAULT_THEME: Final = "tradetui-dark"
 
 
-def _dark(name: str, *, gain: str, loss: str, good: str = "#9ece6a", bad: str = "#f7768e") -> Theme:
+TERMINAL_THEME: Final = "tradetui-terminal"
+_GREEN: Final = "#8bd96a"
+_RED: Final = "#f7768e"
+
+
+def _dark(
+    name: str,
+    *,
+    gain: str,
+    loss: str,
+    long: str = "#4fc3e8",
+    short: str = "#d58cff",
+    warn: str = "#e8b339",
+    good: str = _GREEN,
+    bad: str = _RED,
+) -> Theme:
     return Theme(
         name=name,
         primary="#7aa2f7",
         secondary="#9d7cd8",
         accent="#7dcfff",
-        warning="#e0af68",
+        warning=warn,
         error=bad,
         success=good,
         foreground="#c0caf5",
@@ -26,44 +47,57 @@ def _dark(name: str, *, gain: str, loss: str, good: str = "#9ece6a", bad: str = 
         variables={
             "gain": gain,
             "loss": loss,
-            "long": gain,
-            "short": loss,
-            "warn": "#e0af68",
-            "quiet": "#7880a8",
+            "long": long,
+            "short": short,
+            "warn": warn,
+            "quiet": "#868eb8",
             "frame": "#3b4261",
+            "cursor": "#24283b",
+            "cursor-cell": "#2f3549",
         },
     )
 
 
 THEMES: Final = (
-    _dark(DEFAULT_THEME, gain="#9ece6a", loss="#f7768e"),
-    _dark("tradetui-red-up", gain="#f7768e", loss="#9ece6a"),
-    _dark("tradetui-colour-blind", gain="#56b4e9", loss="#e69f00", good="#56b4e9", bad="#e69f00"),
+    _dark(DEFAULT_THEME, gain=_GREEN, loss=_RED),
+    _dark("tradetui-red-up", gain=_RED, loss=_GREEN),
+    _dark(
+        "tradetui-colour-blind",
+        gain="#56b4e9",
+        loss="#e69f00",
+        long="#2fc79a",
+        short="#e270b3",
+        warn="#f0e442",
+        good="#56b4e9",
+        bad="#e69f00",
+    ),
     Theme(
         name="tradetui-light",
         primary="#2e5aac",
         secondary="#6f42c1",
         accent="#0b7285",
-        warning="#9a6700",
+        warning="#8a5a00",
         error="#b42318",
-        success="#176f2c",
+        success="#06731a",
         foreground="#24292f",
         background="#f6f8fa",
         surface="#ffffff",
         panel="#dde3ea",
         dark=False,
         variables={
-            "gain": "#176f2c",
+            "gain": "#06731a",
             "loss": "#b42318",
-            "long": "#176f2c",
-            "short": "#b42318",
-            "warn": "#9a6700",
-            "quiet": "#6e7781",
+            "long": "#0a5fc2",
+            "short": "#8b2fd0",
+            "warn": "#8a5a00",
+            "quiet": "#636c76",
             "frame": "#c3cbd5",
+            "cursor": "#e8edf3",
+            "cursor-cell": "#dbe3ec",
         },
     ),
     Theme(
-        name="tradetui-terminal",
+        name=TERMINAL_THEME,
         # As they are: otherwise Textual turns them into its own idea of these colours.
         ansi=True,
         primary="ansi_blue",
@@ -93,11 +127,13 @@ THEMES: Final = (
             "screen-selection-foreground": "ansi_black",
             "gain": "ansi_green",
             "loss": "ansi_red",
-            "long": "ansi_green",
-            "short": "ansi_red",
+            "long": "ansi_cyan",
+            "short": "ansi_magenta",
             "warn": "ansi_yellow",
             "quiet": "ansi_bright_black",
             "frame": "ansi_bright_black",
+            "cursor": "ansi_default",
+            "cursor-cell": "ansi_default",
         },
     ),
 )
@@ -107,3 +143,15 @@ def theme_named(name: str | None) -> str | None:
     """The full name of a theme that may be called without our own name before it; None where there is none."""
     names = {theme.name for theme in THEMES}
     return next((theme for theme in (name, f"tradetui-{name}") if theme in names), None)
+
+
+def first_theme(of_profile: str | None, chosen: str | None, terminal: TerminalAbilities) -> str:
+    """The full name of the theme to begin with: the one `chosen` on the screen before, or the profile's, or ours.
+
+    A terminal of sixteen colours keeps to its own palette unless the profile names a theme: one that was chosen on
+    the screen may have been chosen on another terminal.
+    """
+    named = theme_named(of_profile)
+    if not terminal.has_256_colours:
+        return named or TERMINAL_THEME
+    return theme_named(chosen) or named or DEFAULT_THEME

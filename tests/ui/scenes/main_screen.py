@@ -49,7 +49,7 @@ SCENES = {
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
     "detail": Scene((120, 36), ("Pending orders: every field", "As received"), press("3", "enter"), published=True),
     "help": Scene((120, 52), ("╭─ Help", "every key and what it does"), press("question_mark"), published=True),
-    "exchange-down": Scene((120, 36), ("✗ link down", "dead 40 s"), _exchange_down, published=True),
+    "exchange-down": Scene((120, 36), ("✗ link down", "no data for 40 s"), _exchange_down, published=True),
     **{theme.name: Scene(SIZE, _HOME, partial(_themed, theme.name)) for theme in THEMES},
     "columns": Scene(
         SIZE,

@@ -12,7 +12,7 @@ from tradetui.wire.text.sanitize import escaped, scrub
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any, TextIO
 
 
@@ -93,12 +93,17 @@ def argparse_message(text: str, stream: TextIO | None) -> None:
         output.line(line)
 
 
-def needs_terminal() -> bool:
-    """Whether there is a terminal; says what to do where there is none."""
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        return True
-    say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")
-    return False
+def needs_terminal(environ: Mapping[str, str]) -> bool:
+    """Whether there is a terminal on which a screen can be drawn; says what to do where there is none."""
+    from tradetui.ui.tty.abilities import blocking_reason
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")
+        return False
+    reason = blocking_reason(environ)
+    if reason is not None:
+        say(reason)
+    return reason is None
 
 
 def ask(question: str, proposed: str = "") -> str:

@@ -21,6 +21,7 @@ from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.main.layout import Shape
+from tradetui.ui.main.newest_alert import NewestAlert
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.refusal_notice import RefusalNotice
@@ -86,6 +87,7 @@ class MainScreen(TableScreen):
         yield Static(id="banner", markup=False)
         yield RefusalNotice()
         yield self._area
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:

@@ -74,7 +74,7 @@ class Panel(Container, Generic[FeedRowT_co]):
     def show_state(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Bring title, age and the words of an empty panel up to date."""
         snapshot, freshness = feed.snapshot, feed.freshness
-        about = [f"{freshness} {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
+        about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
@@ -86,7 +86,9 @@ class Panel(Container, Generic[FeedRowT_co]):
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
-        self.set_class(freshness.aged or snapshot.error is not None, "-trouble")
+        is_live = not freshness.aged and snapshot.error is None
+        self.set_class(not is_live, "-trouble")
+        self.table.set_live(is_live)
         self._show_words(replace(snapshot, rows=rows.rows))
 
     def reset(self) -> None:
@@ -95,6 +97,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         self._shown_trouble = READING
         self.border_subtitle = READING
         self.set_class(False, "-trouble")
+        self.table.set_live(True)
         self.table.set_source(NO_ROWS)
         self._entitle("", "")
         self._say("")

@@ -59,10 +59,14 @@ class TableLines:
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[str, Style] = {}
+        self._toned: dict[tuple[str, Tone], Style] = {}
+        self.is_live = True
+        """Whether colours mean anything: figures that are not live any more are drawn without."""
 
     def forget_styles(self) -> None:
         """Colours may have changed."""
         self._styles.clear()
+        self._toned.clear()
 
     def header(self, cells: Cells[RowT], sort: Sort | None, chosen: int) -> Strip:
         """The titles, the chosen column's underlined, the sorted one's with an arrow."""
@@ -79,16 +83,12 @@ class TableLines:
         """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
         if line.texts is None:
             return Strip([Segment(_PLACEHOLDER, self.style("" if marked is None else CURSOR))])
-        base = self.style("") if marked is None else self.style(CURSOR)
+        background = "" if marked is None else CURSOR
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.
-        pending, pending_style = "", base
+        pending, pending_style = "", self.toned(background, Tone.PLAIN)
         for column_index, (text, tone) in enumerate(zip(line.texts, line.tones, strict=True)):
-            style = base
-            if marked is None:
-                style = base if tone is Tone.PLAIN else self._toned(tone)
-            elif column_index == marked:
-                style = self.style(CURSOR_CELL)
+            style = self.toned(CURSOR_CELL if column_index == marked else background, tone)
             if style is not pending_style:
                 if pending:
                     segments.append(Segment(pending, pending_style))
@@ -102,17 +102,29 @@ class TableLines:
         style = self._styles.get(name)
         if style is None:
             style = self._widget.get_component_rich_style(name) if name else self._widget.rich_style
-            if name in (CURSOR, CURSOR_CELL) and (self._widget.app.no_color or self._widget.app.native_ansi_color):
-                # Without colours nothing else would tell where the cursor is, and what the terminal's own look like
-                # beside each other nobody knows.
-                style = self._widget.rich_style + Style(reverse=True, bold=True, underline=name == CURSOR_CELL)
+            if name in (CURSOR, CURSOR_CELL):
+                style += self._cursor_without_background(name)
             self._styles[name] = style
         return style
 
-    def _toned(self, tone: Tone) -> Style:
-        style = self._styles.get(tone)
+    def _cursor_without_background(self, name: str) -> Style:
+        """What else shows the cursor where no background of ours is known to be seen under every colour."""
+        app = self._widget.app
+        if app.no_color:
+            return Style(reverse=True, bold=True, underline=name == CURSOR_CELL)
+        if app.native_ansi_color:
+            return Style(reverse=name == CURSOR_CELL, underline=name == CURSOR)
+        return Style.null()
+
+    def toned(self, background: str, tone: Tone) -> Style:
+        """The style of a cell: the background of its row or of the cursor, and the colour of what it means."""
+        if not self.is_live:
+            tone = Tone.MUTED
+        style = self._toned.get((background, tone))
         if style is None:
-            full = self._widget.get_component_rich_style(f"table--{tone}", partial=True)
-            style = self.style("") + Style(color=full.color, bold=full.bold, dim=full.dim)
-            self._styles[tone] = style
+            style = self.style(background)
+            if tone is not Tone.PLAIN:
+                full = self._widget.get_component_rich_style(f"table--{tone}", partial=True)
+                style += Style(color=full.color, bold=full.bold or style.bold, dim=full.dim)
+            self._toned[background, tone] = style
         return style

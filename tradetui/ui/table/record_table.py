@@ -142,6 +142,12 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._column = ids.index(at) if at in ids else min(self._column, len(ids) - 1)
         self._show_anew(repaint=True)
 
+    def set_live(self, is_live: bool) -> None:
+        """Draw the rows in their colours, or without any where they are not live."""
+        if is_live != self._lines.is_live:
+            self._lines.is_live = is_live
+            self.refresh()
+
     def set_format(self, cell_format: CellFormat) -> None:
         """Write every cell in a format; nothing is done where it is the one in use."""
         if cell_format == self._cells.cell_format:

@@ -1,0 +1,58 @@
+"""Draws every character outside ASCII as one that every terminal has, cell for cell, where the locale is not UTF-8."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+_MARKS: Final = {
+    "…": ">",
+    "→": ">",
+    "←": "<",
+    "↑": "^",
+    "↓": "v",
+    "▲": "^",
+    "▼": "v",
+    "▸": ">",
+    "◂": "<",
+    "●": "*",
+    "○": "o",
+    "✗": "x",
+    "✓": "v",
+    "·": "-",
+    "—": "-",
+    "–": "-",
+    "−": "-",
+    "×": "x",
+    "╱": "/",
+    "╲": "\\",
+    "─": "-",
+    "━": "-",
+    "│": "|",
+    "┃": "|",
+}
+_CORNERS: Final = "╭╮╰╯┌┐└┘├┤┬┴┼┏┓┗┛╔╗╚╝"
+_BLANK: Final = "▔▁▊▎▌▐▕▏█▀▄ "
+_BY_CODE_POINT: Final = str.maketrans(_MARKS | dict.fromkeys(_CORNERS, "+") | dict.fromkeys(_BLANK, " "))
+
+
+def ascii_cells(text: str) -> str:
+    """The text in as many cells of ASCII; a character without a likeness becomes one question mark a cell."""
+    if text.isascii():
+        return text
+    likeness = text.translate(_BY_CODE_POINT)
+    if likeness.isascii():
+        return likeness
+    return "".join(character if character.isascii() else "?" * cell_len(character) for character in likeness)
+
+
+class AsciiFilter(LineFilter):
+    """Applied to each line before it is written."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments with their texts in ASCII."""
+        return [Segment(ascii_cells(text), style, control) for text, style, control in segments]
