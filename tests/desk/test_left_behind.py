@@ -8,20 +8,25 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, scene
+from tests.whole.reversing import SYMBOL, USDT, scene, session
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal import Moment, State
+from tradetui.desk.intents.journal import Intent, Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import KIND, Execution
+from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
+from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.gateway.faults import ConnectionDropped
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.process_life import ProcessLives
+from tradetui.wire.enums import Side
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,6 +130,61 @@ async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location:
         await one.about_to_send("tt-0", {"stamp_ms": 1})
     await two.look()
     assert not two.unsettled()
+
+
+@pytest.mark.parametrize("last_word", [State.UNKNOWN, State.ACKNOWLEDGED])
+async def test_the_call_of_a_process_taken_for_dead_ends_when_it_says_so_itself(
+    location: JournalLocation, last_word: State
+) -> None:
+    sender, other = await intents_of(location), await intents_of(location)
+    await sender.begin("tt-0", SCOPE, KIND, {})
+    await sender.step("tt-0", State.SENT, {"stamp_ms": 1})
+    await other.step("tt-0", State.UNKNOWN, {"why": "its lock file was not to be seen"})
+    await asyncio.sleep(10)
+    await sender.step("tt-0", last_word, {})
+    await asyncio.sleep(30)
+    async with scene() as on:
+        tracker = OutcomeTracker(on.execution._reads, on.execution._evidence, other, LoopClock(START_MS))
+        assert tracker.waited_s(await other.read("tt-0")) == 30
+
+
+async def test_a_living_senders_call_is_not_absent_35_seconds_after_another_took_it_for_dead(
+    location: JournalLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Intents, "is_left_behind", _always)
+    async with scene() as on, session(on, location) as sender, session(on, location) as other:
+        on.hold(long="2")
+        lost_after(monkeypatch, 8.0)
+        preview = await sender.preview(Target(SYMBOL, USDT, Side.BUY))
+        confirming = asyncio.create_task(sender.confirm(preview, preview.subject))
+        await asyncio.sleep(4)
+        assert other.unsettled()
+        sent = await confirming
+        ended_s = asyncio.get_running_loop().time()
+        async for _ in sender.follow(sent):
+            pass
+        steps = (await other.intents.read(sent.intent)).events
+        assert [step.state for step in steps[1:]] == [State.SENT, State.UNKNOWN, State.UNKNOWN, State.SETTLED]
+        assert steps[-3].monotonic_s < ended_s - 5, "nobody took the sender for dead while its call went on"
+        assert steps[-1].monotonic_s >= ended_s + 35
+
+
+def lost_after(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """A POST never arrives, and its connection breaks after so long."""
+    right = Sandbox.__call__
+
+    async def wrong(self: Sandbox, scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] != "POST":
+            await right(self, scope, receive, send)
+            return
+        await asyncio.sleep(seconds)
+        raise ConnectionDropped("lost")
+
+    patch.setattr(Sandbox, "__call__", wrong)
+
+
+async def _always(self: Intents, intent: Intent) -> bool:
+    return True
 
 
 PLANNED = {

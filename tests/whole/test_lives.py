@@ -43,6 +43,7 @@ HEDGE, ONE_WAY = True, False
 IN_A_GROUP = 6
 CAMPAIGN_LIVES, CAMPAIGN_SCREEN_LIVES = 10_000, 200
 AT_ONCE = 20
+BROKE_A_PROMISE_ONCE = (5918, 7930, 8568, 9573)
 WEATHER = (
     *(f"reply {kind}" for kind in ReplyKind),
     *(str(kind) for kind in ReadFaultKind),
@@ -188,6 +189,12 @@ def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None
 def test_every_promise_holds_in_300_lives(first: int) -> None:
     report = run_lives(range(first, first + IN_A_GROUP))
     assert not report.broken, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize("seed", BROKE_A_PROMISE_ONCE)
+def test_every_promise_holds_in_a_life_in_which_one_was_broken_once(seed: int) -> None:
+    verdict = live(plan_of(seed))
+    assert not verdict.broken, "\n".join((*verdict.trace, *verdict.broken))
 
 
 @pytest.mark.parametrize("seed", range(4))

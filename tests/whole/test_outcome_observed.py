@@ -353,15 +353,23 @@ async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monke
         assert f"so far, {so_far}; the order is still live" in came[-1].sentence
 
 
-async def test_with_a_size_in_one_way_mode_it_is_one_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("sizes_told", "so_far"), [(True, "closed 2 of 3, opened 0 of 3"), (False, "traded 2 of 6 or 40")]
+)
+async def test_with_a_size_in_one_way_mode_it_is_one_amount_until_the_orders_own_size_is_told(
+    sizes_told: bool, so_far: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene("one-way") as on:
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
+        if not sizes_told:
+            right = Order.row
+            monkeypatch.setattr(Order, "row", lambda self: {**right(self), "size": ""})
         came = heard(on)
         await confirmed(on, Target(SYMBOL, USDT, size=Decimal(3)))
         by_legs.close("2")
         await asyncio.sleep(5)
-        assert "so far, traded 2 of 6 or 40" in came[-1].sentence
+        assert f"so far, {so_far}" in came[-1].sentence
 
 
 # Whatever goes wrong after the first byte

@@ -96,6 +96,7 @@ class Life:
         self.processes: dict[int, Process] = {}
         self.dead: list[Process] = []
         self._boots = 0
+        self._machine_down = asyncio.Lock()
         self._journals: dict[Path, JournalWatch] = {}
         self._operations: set[asyncio.Task[Any]] = set()
         self._fates: set[asyncio.Task[Any]] = set()
@@ -285,19 +286,24 @@ class Life:
                 await self._stop(act.who)
                 await self._restart_after(act)
             case ActKind.REBOOT:
-                self.verdict.hits["reboots"] += 1
-                for number in list(self.processes):
-                    self.processes[number].kill()
-                    self._killed(number)
-                await asyncio.sleep(act.pause_s)
-                shutil.rmtree(self.folder / RUNTIME_DIR, ignore_errors=True)
-                self._boot()
-                for number in range(len(self.plan.processes)):
-                    if number not in self.processes:
-                        await self._start(number)
+                async with self._machine_down:
+                    await self._reboot(act.pause_s)
+
+    async def _reboot(self, pause_s: float) -> None:
+        self.verdict.hits["reboots"] += 1
+        for number in list(self.processes):
+            self.processes[number].kill()
+            self._killed(number)
+        await asyncio.sleep(pause_s)
+        shutil.rmtree(self.folder / RUNTIME_DIR, ignore_errors=True)
+        self._boot()
+        for number in range(len(self.plan.processes)):
+            await self._start(number)
 
     async def _restart_after(self, act: Act) -> None:
         await asyncio.sleep(act.pause_s)
+        async with self._machine_down:
+            pass  # nothing runs on a machine that is off, and what runs was begun with its boot
         if act.damage is not None and not self._shares_running(act.who):
             self._damage(self.plan.processes[act.who].data_dir, act.damage)
         if act.who not in self.processes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from tests.whole.lives.books import OrderState, Reversal
@@ -64,6 +65,7 @@ class Promises:
         self.broken: list[str] = []
         self.trace: list[str] = []
         self._damaged: set[str] = set()
+        self._damaged_at_s: dict[str, float] = {}
         self._seen_open: dict[str, float] = {}
         self._accepted_at_s: dict[str, float] = {}
 
@@ -83,6 +85,7 @@ class Promises:
     def damaged(self, data_dir: str) -> None:
         """The journal of a data directory is not what it was."""
         self._damaged.add(data_dir)
+        self._damaged_at_s[data_dir] = _now_s()
 
     def loss_accepted(self, data_dir: str) -> None:
         """The trader goes on without what is lost."""
@@ -297,6 +300,8 @@ class Promises:
             first_s = _now_s() if at_s is None else at_s - self._lag_s - 8.0
             for state in reversal.past.between(first_s, _now_s()):
                 names |= names_of_state(reversal, state)
+                if inferred and self.plan.core_only and looks_whole(post, reversal, state):
+                    names.add("reversed")
             if reversal.matching.lies and at_s is not None:
                 names |= {"closed only", "reversed", "other"}
         if strangers:
@@ -336,6 +341,12 @@ class Promises:
             if trail.last("acknowledged") is not None or seen_at_s > process_ready_since_s:
                 self.breaks("e", f"{trail.intent} does not settle though the exchange has shown its order")
 
+    def _lost_since(self, trail: IntentTrail) -> bool:
+        """Whether the journal was lost after its last word on an intent, so that no later fill can correct it."""
+        step = trail.steps[-1]
+        lost_at_s = self._damaged_at_s.get(self.plan.processes[step.process].data_dir)
+        return lost_at_s is not None and lost_at_s > step.at_s
+
     def judge_end(self) -> None:
         """(b) In the end the journal's last word of every intent is what its order did."""
         for trail in self.trails.values():
@@ -345,7 +356,7 @@ class Promises:
             reversal = self.reversal_of(post)
             if trail.state in ("withdrawn", "rejected") and reversal is not None:
                 self.breaks("b", f"in the end the journal says {trail.state} of {trail.intent}, which was taken")
-            if trail.state == "settled":
+            if trail.state == "settled" and not self._lost_since(trail):
                 inferred = bool(trail.steps[-1].details.get("inferred"))
                 names, outcome = self.names_of(post, None, inferred=inferred), trail.steps[-1].details.get("outcome")
                 if outcome not in names:
@@ -369,6 +380,15 @@ def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
     if closed == whole:
         return {"reversed smaller" if opened < reversal.to_open else "reversed larger"}
     return {"other" if opened else "remainder left"}
+
+
+def looks_whole(post: Post, reversal: Reversal, state: OrderState) -> bool:
+    """Whether a part of a one-way reversal is as much as the size that was sent would trade.
+
+    Where the order cannot be asked for, nothing tells that the exchange ignored the size and will go on.
+    """
+    asked = post.body.get("size")
+    return not reversal.hedge and asked is not None and state.closed + state.opened == 2 * Decimal(asked)
 
 
 def _now_s() -> float:

@@ -29,7 +29,10 @@ TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
     # Withdrawn by the process itself, which knows that its request never left.
     State.SENT: frozenset({State.WITHDRAWN, State.ACKNOWLEDGED, State.REJECTED, State.UNKNOWN}),
     State.ACKNOWLEDGED: frozenset({State.SETTLED, State.UNKNOWN}),
-    State.UNKNOWN: frozenset({State.SETTLED, State.RELEASED}),
+    # Another process may have taken the sender for dead; the sender then says itself how and when its call ended.
+    State.UNKNOWN: frozenset(
+        {State.SETTLED, State.RELEASED, State.UNKNOWN, State.ACKNOWLEDGED, State.REJECTED, State.WITHDRAWN}
+    ),
     # A later fill of the same order: it was not over.
     State.SETTLED: frozenset({State.CORRECTED}),
     State.CORRECTED: frozenset({State.SETTLED, State.RELEASED, State.CORRECTED}),

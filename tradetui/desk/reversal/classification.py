@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -88,13 +88,15 @@ class Observation:
 class Classification:
     """What a look amounts to.
 
-    `effect` is what would be held by our own order alone, None where fills cannot be told apart; `filled` of `wanted`
-    is how far the order is, in the base coin. `closed` and `opened` are what our order has closed of the leg and opened
+    `plan` is what was sent, with those results alone that an order of this size can come to. `effect` is what would be
+    held by our own order alone, None where fills cannot be told apart; `filled` of `wanted` is how far the order is,
+    in the base coin. `closed` and `opened` are what our order has closed of the leg and opened
     on the other side, in the base coin, None where it cannot be told. `inferred`: only what was traded says that the
     order was taken. `explained`: what is held is what was held before and all the fills that were read. `evidence` is
     everything known of our own order; while it stays the same, nothing of ours has changed.
     """
 
+    plan: ReversalPlan
     standing: Standing
     outcome: Outcome
     effect: Holdings | None
@@ -123,6 +125,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         seen: one look.
         acknowledged: whether the exchange has said that it took the order.
     """
+    plan = plan_of_order(plan, seen.order_size)
     order = seen.order
     burst = burst_among(seen.other_fills)
     seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
@@ -130,7 +133,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     inferred = (
         not seen_as_ours
         and seen.answer is OrderAnswer.NOT_TOLD
-        and seen.waited_s >= ABSENCE_S
+        and _too_late(seen)
         and not burst
         and traded_as_planned(plan, seen.other_fills)
     )
@@ -151,6 +154,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
     return Classification(
+        plan=plan,
         standing=standing,
         outcome=outcome,
         effect=effect,
@@ -170,6 +174,17 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     )
 
 
+def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPlan:
+    """The plan with those results alone that an order of this size can come to; all where the size tells nothing.
+
+    Args:
+        plan: what was sent.
+        order_size: the order's size in the base coin: what it closes, or all that it trades; None where not known.
+    """
+    results = tuple(result for result in plan.results if order_size in (result.closed, result.traded))
+    return replace(plan, results=results) if results else plan
+
+
 def _standing(
     plan: ReversalPlan,
     seen: Observation,
@@ -183,27 +198,34 @@ def _standing(
     order = seen.order
     status = order.status if order is not None else None
     came_true = any(seen.held == result.after for result in plan.results)
+    complete = came_true and (status is not None or not _may_be_part(plan, seen.held))
     if seen.pending or (status is not None and not status.is_over):
         return Standing.PENDING
     if not taken:
         certain = seen.answer is OrderAnswer.NOT_FOUND and _too_late(seen)
         return Standing.ABSENT if certain else Standing.UNSEEN
     if inferred:
-        return Standing.COMPLETE if came_true else Standing.PARTIAL
+        return Standing.COMPLETE if complete else Standing.PARTIAL
     volume = _order_volume(order)
     if status is not None and not volume and not own_volume:
         return Standing.ABSENT if _too_late(seen) else Standing.UNSEEN
     if volume is not None and own_volume < volume:
         # Where fills name no order, what was planned is held all the same.
         return Standing.PARTIAL if came_true else Standing.LAGGING
-    if came_true and effect == seen.held:
+    if complete and effect == seen.held:
         return Standing.COMPLETE
-    if came_true and status is None and acknowledged and not seen.other_fills:
+    if complete and status is None and acknowledged and not seen.other_fills:
         return Standing.COMPLETE
     if status is None and not own_volume and seen.held == plan.before:
         # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
         return Standing.PARTIAL if order is not None and _too_late(seen) else Standing.UNSEEN
     return Standing.PARTIAL
+
+
+def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
+    """Whether what is held, though planned, may be a part of a larger result that the interface leaves open."""
+    largest = max(result.traded for result in plan.results)
+    return any(held == result.after and result.traded < largest for result in plan.results)
 
 
 def _order_volume(order: OrderDetail | None) -> Decimal | None:

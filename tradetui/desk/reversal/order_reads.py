@@ -112,6 +112,7 @@ class OrderReads:
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)
         foreign = await self._foreign_orders(sent, order.detail, others)
+        times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
             order=order.detail,
@@ -123,9 +124,7 @@ class OrderReads:
             order_id=order_id,
             order_size=order_size,
             waited_s=waited_s,
-            after_window=all(
-                time is not None and time > sent.stamp_ms + _WINDOW_MS for time in (order.request_time, held.server_ms)
-            ),
+            after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
             unreadable=_unreadable(held, wish.symbol),
             proven=not unproven_since(held.positions, wish.symbol),
         )

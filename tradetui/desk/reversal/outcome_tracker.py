@@ -30,7 +30,6 @@ from tradetui.desk.reversal.sending import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.money import exact_digits
-from tradetui.trading.reversal import ReversalPlan
 
 _log = logging.getLogger(__name__)
 
@@ -176,19 +175,24 @@ class OutcomeTracker:
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
             return await self._settle(search, seen, classification, publish)
         else:
-            publish(_so_far(search.state, sent.plan, seen, classification))
+            publish(_so_far(search.state, seen, classification))
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
-        """Seconds that have certainly passed since the call ended, by clocks that never step."""
-        waited = [self._intents.elapsed_s(event) for event in _call_ended(intent)]
+        """Seconds that have certainly passed since the call ended, by clocks that never step; 0 while it may go on.
+
+        Args:
+            intent: every step so far.
+            call_ended_s: the monotonic time (s) at which this process knew it, None where another one made the call.
+        """
         if call_ended_s is not None:
-            waited.append(self._clock.monotonic() - call_ended_s)
-        return max(waited, default=0.0)
+            return self._clock.monotonic() - call_ended_s
+        ended = _call_ended(intent)
+        return self._intents.elapsed_s(ended) if ended is not None else 0.0
 
     def _remember_pending(self, sent: Sent, classification: Classification) -> None:
         if classification.standing is Standing.PENDING:
-            self._pending[sent.intent] = _how_much(sent.plan, classification)
+            self._pending[sent.intent] = _how_much(classification)
         else:
             self._pending.pop(sent.intent, None)
 
@@ -198,7 +202,7 @@ class OutcomeTracker:
             return False
         why = f"no outcome could be named within {FOLLOW_S:.0f} s"
         if search.state is State.ACKNOWLEDGED and await self._intents.note(
-            search.sent.intent, State.UNKNOWN, {"why": why}
+            search.sent.intent, State.UNKNOWN, {"why": why}, seen=State.ACKNOWLEDGED
         ):
             search.state = State.UNKNOWN
         search.left_open = True
@@ -212,7 +216,7 @@ class OutcomeTracker:
         sent, outcome, held, effect = search.sent, classification.outcome, seen.held, classification.effect
         final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
         inferred = classification.inferred or not final
-        came_true = matched_result(sent.plan, held)
+        came_true = matched_result(classification.plan, held)
         details = {
             "outcome": str(outcome),
             "held": held.as_json(),
@@ -250,7 +254,7 @@ class OutcomeTracker:
         """Lock it again where an order went on filling after it was settled, and search on for its end."""
         if not _more_of_ours(search, intent, classification):
             return
-        sentence = f"it was settled, and its order went on filling: {_how_much(search.sent.plan, classification)}"
+        sentence = f"it was settled, and its order went on filling: {_how_much(classification)}"
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
         await self._intents.look()
@@ -265,10 +269,16 @@ class OutcomeTracker:
         return self._clock.monotonic() - settled_s > WATCH_FOR_LATER_FILLS_S
 
 
-def _call_ended(intent: Intent) -> tuple[Event, ...]:
-    """The step that was written when the call had ended, or when somebody took it up whose call it was not."""
-    ended = [event for event in intent.events if event.state in (State.ACKNOWLEDGED, State.UNKNOWN)]
-    return tuple(ended[:1])
+def _call_ended(intent: Intent) -> Event | None:
+    """The step that says that the call has ended: the reply, or the last word that its outcome is unknown.
+
+    Whoever took a living sender for dead has written one too early, and the sender's own follows it.
+    """
+    for state in (State.ACKNOWLEDGED, State.UNKNOWN):
+        ended = [event for event in intent.events if event.state is state]
+        if ended:
+            return ended[-1]
+    return None
 
 
 def _reply_of(intent: Intent) -> tuple[str | None, bool]:
@@ -293,12 +303,12 @@ def _more_of_ours(search: _Search, intent: Intent, classification: Classificatio
     return False
 
 
-def _how_much(plan: ReversalPlan, classification: Classification) -> str:
+def _how_much(classification: Classification) -> str:
     """What was closed and what was opened so far, each of what was planned: `closed 3 of 3, opened 0 of 3`.
 
     Where it is open what is closed and what opened, as in one-way mode with a size, both are one amount.
     """
-    closed, opened = classification.closed, classification.opened
+    plan, closed, opened = classification.plan, classification.closed, classification.opened
     if plan.uncertain:
         traded = closed + opened if closed is not None and opened is not None else None
         return f"traded {_amount_of(traded, (result.traded for result in plan.results))}"
@@ -311,15 +321,13 @@ def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
     return f"{so_far} of {' or '.join(map(exact_digits, planned))}"
 
 
-def _so_far(state: State, plan: ReversalPlan, seen: Observation, classification: Classification) -> Progress:
+def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
     stage = Stage.SO_FAR
     match classification.standing:
         case Standing.PENDING:
-            sentence = f"so far, {_how_much(plan, classification)}; the order is still live"
+            sentence = f"so far, {_how_much(classification)}; the order is still live"
         case Standing.LAGGING:
-            sentence = (
-                f"so far, {_how_much(plan, classification)}; the order has filled, and what is held does not show it"
-            )
+            sentence = f"so far, {_how_much(classification)}; the order has filled, and what is held does not show it"
         case Standing.UNSEEN | Standing.ABSENT:
             stage, sentence = Stage.LOOKING, "looking: nothing of the order is seen yet"
         case _:

@@ -1,0 +1,116 @@
+"""What a look amounts to: parts of a larger order, and what others traded, are not taken for what was planned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from tests.trading.fills import fill
+from tests.trading.test_reversal import legs, plan
+from tradetui.desk.reversal.classification import (
+    ABSENCE_S,
+    Classification,
+    Observation,
+    OrderAnswer,
+    Standing,
+    classify,
+)
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.trading.holdings import Net
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import OrderDetail
+
+LONG_TEN = Net(Decimal(10))
+SIZED = plan(LONG_TEN, None, "0.5")
+"""LONG 10 with size 0.5: LONG 9 where the size counts, SHORT 10 where the exchange ignores it."""
+
+
+def detail(state: str, size: str, volume: str) -> OrderDetail:
+    return OrderDetail.from_row({"orderId": "ours", "state": state, "size": size, "baseVolume": volume})
+
+
+def sold(size: str, order_id: str = "ours") -> FuturesFill:
+    return fill("sell", "sell_single", size, mode="one_way_mode").model_copy(update={"order_id": order_id})
+
+
+def look(
+    net: str,
+    *,
+    order: OrderDetail | None = None,
+    ours: tuple[FuturesFill, ...] = (),
+    others: tuple[FuturesFill, ...] = (),
+    order_size: str | None = None,
+) -> Observation:
+    """One look, core-only where there is no order."""
+    size = order.size if order is not None else Decimal(order_size) if order_size is not None else None
+    return Observation(
+        answer=OrderAnswer.NOT_TOLD if order is None else OrderAnswer.SHOWN,
+        order=order,
+        held=Net(Decimal(net)),
+        own_fills=ours,
+        other_fills=others,
+        order_id="ours",
+        order_size=size,
+    )
+
+
+def classified(seen: Observation, sent: ReversalPlan = SIZED, *, acknowledged: bool = True) -> Classification:
+    return classify(sent, seen, acknowledged=acknowledged)
+
+
+def test_a_part_that_is_as_much_as_the_size_may_be_less_than_the_order() -> None:
+    seen = classified(look("9", ours=(sold("1"),)))
+    assert seen.standing is Standing.PARTIAL
+    assert not seen.settles(59)
+    assert seen.settles(60)
+
+
+def test_the_largest_result_is_the_whole_of_it() -> None:
+    assert classified(look("-10", ours=(sold("20"),))).standing is Standing.COMPLETE
+
+
+@pytest.mark.parametrize("order_size", ["1", "0.5"], ids=["closes and opens", "closes"])
+def test_the_size_of_the_order_says_which_result_is_meant(order_size: str) -> None:
+    seen = classified(look("9", ours=(sold("1"),), order_size=order_size))
+    assert seen.standing is Standing.COMPLETE
+    assert [result.closed for result in seen.plan.results] == [Decimal("0.5")]
+
+
+def test_an_order_cancelled_short_of_its_own_size_is_not_the_smaller_result() -> None:
+    seen = classified(look("9", order=detail("canceled", "20", "1"), ours=(sold("1"),)))
+    assert seen.outcome is Outcome.REMAINDER
+    assert seen.standing is Standing.PARTIAL
+
+
+def test_a_filled_order_of_the_smaller_size_is_over_at_once() -> None:
+    seen = classified(look("9", order=detail("filled", "1", "1"), ours=(sold("1"),)))
+    assert (seen.standing, seen.outcome) == (Standing.COMPLETE, Outcome.REVERSED)
+
+
+@pytest.mark.parametrize("known_as_foreign", [True, False])
+def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(known_as_foreign: bool) -> None:
+    stranger = sold("0.5", "theirs")
+    seen = look("9", order=detail("canceled", "1", "0.5"), ours=(sold("0.5"),), others=(stranger,))
+    foreign = frozenset({"theirs"}) if known_as_foreign else frozenset()
+    classification = classified(replace(seen, foreign_orders=foreign))
+    assert classification.outcome is Outcome.OTHER
+    assert classification.effect == Net(Decimal("9.5"))
+    assert not classification.settles(59)
+
+
+@pytest.mark.parametrize("after_window", [True, False])
+def test_nothing_is_inferred_from_fills_before_the_exchanges_own_time_is_past_the_window(after_window: bool) -> None:
+    seen = look("0", others=(sold("10", "theirs"),))
+    seen = replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=after_window)
+    classification = classified(seen, plan(LONG_TEN), acknowledged=False)
+    assert classification.standing is (Standing.PARTIAL if after_window else Standing.UNSEEN)
+    assert classification.settles(3600) is after_window
+
+
+def test_a_plan_with_one_result_is_as_it_was_whatever_the_size_of_the_order() -> None:
+    sent = plan(legs("20"), "buy", "3")
+    seen = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))
+    assert classify(sent, seen, acknowledged=True).plan == sent
