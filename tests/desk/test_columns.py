@@ -278,19 +278,36 @@ def test_the_profiles_intervals_are_those_of_the_panels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "tone"),
+    ("status", "shown", "tone"),
     [
-        ("executed", Tone.GAIN),
-        ("fail_execute", Tone.LOSS),
-        ("fail_trigger", Tone.LOSS),
-        ("FAIL_TRIGGER", Tone.LOSS),
-        ("cancelled", Tone.MUTED),
-        ("never_heard_of", Tone.MUTED),
+        ("live", "waiting", Tone.PLAIN),
+        ("executed", "executed", Tone.PLAIN),
+        ("fail_execute", "failed", Tone.WARN),
+        ("fail_trigger", "failed", Tone.WARN),
+        ("FAIL_TRIGGER", "failed", Tone.WARN),
+        ("cancelled", "cancelled", Tone.MUTED),
+        ("never_heard_of", "never_heard_of", Tone.WARN),
     ],
 )
-def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, tone: Tone) -> None:
-    column = next(column for column in TABLES["triggers"].columns if column.id == "planStatus")
-    assert column.cell(ProductRow(ProductType.USDT_FUTURES, trigger(1, status)), DEFAULT_FORMAT) == (status, tone)
+def test_a_trigger_that_failed_looks_so_under_each_of_its_words(status: str, shown: str, tone: Tone) -> None:
+    row = ProductRow(ProductType.USDT_FUTURES, trigger(1, status))
+    assert column("triggers", "planStatus").cell(row, DEFAULT_FORMAT) == (shown, tone)
+    assert column("triggers", "planStatus").exact(row, DEFAULT_FORMAT) == status, "copied as it came"
+
+
+def test_a_stop_for_the_whole_position_has_no_size_of_nothing() -> None:
+    row = row_of("triggers", {"size": "0", "planType": "pos_loss"})
+    shown = {id_: column("triggers", id_).cell(row, DEFAULT_FORMAT)[0] for id_ in ("size", "planType")}
+    assert shown == {"size": "whole", "planType": "stop-loss (position)"}
+    assert column("triggers", "size").exact(row, DEFAULT_FORMAT) == "0"
+
+
+def test_an_order_says_how_much_of_it_is_filled_in_per_cent() -> None:
+    cells = [
+        column("orders", "filled").cell(row_of("orders", {"size": "8", "baseVolume": filled}), DEFAULT_FORMAT)[0]
+        for filled in ("2", "0", "7.999", "0.001", "")
+    ]
+    assert cells == ["25 %", "0 %", "99 %", "<1 %", UNKNOWN]
 
 
 def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:

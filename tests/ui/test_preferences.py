@@ -122,7 +122,7 @@ async def test_what_was_chosen_is_there_the_next_time() -> None:
     async with stage.running() as pilot:
         await pilot.press("3")
         table = stage.app.main.table
-        assert [(column.id, column.width) for column in table.columns] == [("orderId", 21), ("symbol", 10)]
+        assert [(column.id, column.width) for column in table.columns] == [("orderId", 21), ("symbol", 8)]
         assert table.sort is not None
         assert (table.sort.column, table.sort.reverse) == ("symbol", True)
         assert stage.app.theme == "tradetui-light"

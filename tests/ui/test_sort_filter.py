@@ -6,11 +6,16 @@ import weakref
 from collections import Counter
 from datetime import timedelta, timezone
 
+from tests.desk.rows import trigger
 from tests.ui.tables import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table import TRIGGERS
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.wire.product_types import ProductType
 
 
 def counted(made: Counter[str]) -> tuple[Column[Row], ...]:
@@ -74,3 +79,15 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
             met.append(weakref.ref(row))
             del row
     assert sum(row() is not None for row in met) < 1500
+
+
+def test_a_filter_finds_the_words_of_the_interface_and_those_of_the_trade() -> None:
+    rows = [
+        ProductRow(ProductType.USDT_FUTURES, trigger(1, planType="pos_loss", tradeSide="close")),
+        ProductRow(ProductType.USDT_FUTURES, trigger(2)),
+    ]
+    narrowing = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
+    for pattern in ("pos_loss", r"stop-loss \(position", "closes long", "close\\b"):
+        narrowing.pattern = pattern
+        shown = narrowing.view_of(MemoryRows(rows, [row.key for row in rows], 1))
+        assert [shown.key(index) for index in range(shown.count)] == [rows[0].key], pattern

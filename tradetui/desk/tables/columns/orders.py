@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.shared import PRODUCT, effect_column
+from tradetui.desk.tables.columns.column import (
+    Column,
+    id_column,
+    price_column,
+    ranked,
+    size_column,
+    text_column,
+    time_column,
+)
+from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, worded_column
+from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
     from tradetui.wire.models.futures import PendingOrder
 
-ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
-    text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
+_STATUSES: Final[Mapping[str, str]] = {"live": "open", "partially_filled": "partly filled"}
+_FORCES: Final[Mapping[str, str]] = {"gtc": "GTC", "ioc": "IOC", "fok": "FOK", "post_only": "post only"}
+
+
+def _symbol(row: ProductRow[PendingOrder]) -> str:
+    return row.record.symbol
+
+
+def _filled(row: ProductRow[PendingOrder]) -> Decimal | None:
+    order = row.record
+    return None if order.base_volume is None or not order.size else order.base_volume / order.size
+
+
+def _whole_percent(part: Decimal | None) -> str:
+    """Whole per cent, rounded down: what is not filled to the last is not said to be."""
+    if part is None:
+        return UNKNOWN
+    if 0 < part < Decimal("0.01"):
+        return "<1 %"
+    return f"{math.floor(part * 100):,} %"
+
+
+_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
+    text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
         "does",
         "Does",
@@ -22,18 +56,22 @@ ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
         lambda row: row.record.side,
         lambda row: row.record.trade_side,
     ),
-    number_column("price", "Price", 11, lambda row: row.record.price, unit="quote coin"),
-    number_column("size", "Size", 10, lambda row: row.record.size, unit="base coin"),
-    number_column("baseVolume", "Filled", 10, lambda row: row.record.base_volume, unit="base coin"),
+    size_column("size", "Size", 7, lambda row: row.record.size, _symbol),
+    price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
+    Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
+    size_column("baseVolume", "Filled size", 11, lambda row: row.record.base_volume, _symbol),
     text_column("orderType", "Kind", 6, lambda row: row.record.order_type),
-    text_column("status", "Status", 16, lambda row: row.record.status),
-    number_column(
-        "presetStopSurplusPrice", "TP", 10, lambda row: row.record.preset_stop_surplus_price, unit="quote coin"
+    worded_column("status", "Status", 13, lambda row: row.record.status, _STATUSES),
+    price_column(
+        "presetStopSurplusPrice", "Take-profit", 11, lambda row: row.record.preset_stop_surplus_price, _symbol
     ),
-    number_column("presetStopLossPrice", "SL", 10, lambda row: row.record.preset_stop_loss_price, unit="quote coin"),
-    text_column("force", "Force", 9, lambda row: row.record.force),
-    text_column("reduceOnly", "Reduce", 6, lambda row: row.record.reduce_only),
+    price_column("presetStopLossPrice", "Stop-loss", 9, lambda row: row.record.preset_stop_loss_price, _symbol),
+    worded_column("force", "Force", 9, lambda row: row.record.force, _FORCES),
+    worded_column("reduceOnly", "Reduce-only", 11, lambda row: row.record.reduce_only, {"yes": "yes", "no": "no"}),
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
+)
+ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
+    _COLUMNS, "symbol", "does", "price", "size", "filled"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +37,22 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
         4,
         tone=lambda row: _SIDE_TONE.get(str(side(row)).lower(), Tone.PLAIN),
     )
+
+
+PRICE_SOURCES: Final[Mapping[str, str]] = {"fill_price": "last price", "mark_price": "mark price"}
+"""What the price that a trigger waits for is, in words."""
+
+
+def worded_column(
+    id_: str, title: str, width: int, value: Callable[[RowT], str | None], wording: Mapping[str, str]
+) -> Column[RowT]:
+    """A word of the interface as traders say it; exported as it came, and shown so where it has no other wording."""
+
+    def shown(row: RowT) -> str:
+        word = value(row)
+        return text_as_given(wording.get((word or "").lower(), word))
+
+    return Column(id_, title, value, lambda row, _: shown(row), width)
 
 
 def effect_column(

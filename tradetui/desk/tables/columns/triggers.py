@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, Tone, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.shared import PRODUCT, effect_column
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import (
+    Column,
+    Tone,
+    id_column,
+    number_column,
+    price_column,
+    ranked,
+    size_column,
+    text_column,
+    time_column,
+)
+from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, effect_column, worded_column
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_kind, trigger_state
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
     from tradetui.wire.models.futures import TriggerOrder
 
-_STATUS_TONE: Final = {"executed": Tone.GAIN, "fail_execute": Tone.LOSS, "fail_trigger": Tone.LOSS, "live": Tone.PLAIN}
+_TONES: Final[Mapping[TriggerState | None, Tone]] = {
+    TriggerState.FAILED: Tone.WARN,
+    TriggerState.CANCELLED: Tone.MUTED,
+    None: Tone.WARN,
+}
 
-TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
-    time_column("uTime", "Updated", lambda row: row.record.u_time),
-    text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
-    text_column("planType", "Plan", 11, lambda row: row.record.plan_type),
+
+def _symbol(row: ProductRow[TriggerOrder]) -> str:
+    return row.record.symbol
+
+
+def _status(row: ProductRow[TriggerOrder]) -> str:
+    state = trigger_state(row.record)
+    return text_as_given(row.record.plan_status if state is None else state)
+
+
+_SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 8, lambda row: row.record.size, _symbol)
+
+
+def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
+    """A size of zero is that of a stop for the whole position."""
+    return "whole" if row.record.size == 0 else _SIZE.text(row, cell_format)
+
+
+_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
+    text_column("symbol", "Symbol", 8, _symbol),
     Column(
-        "planStatus",
-        "Status",
-        lambda row: row.record.plan_status,
-        lambda row, _: text_as_given(row.record.plan_status),
-        12,
-        tone=lambda row: _STATUS_TONE.get(str(row.record.plan_status).lower(), Tone.MUTED),
+        "planType",
+        "Kind",
+        lambda row: row.record.plan_type,
+        lambda row, _: text_as_given(trigger_kind(row.record)),
+        22,
     ),
     effect_column(
         "does",
@@ -35,12 +68,32 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         lambda row: row.record.side,
         lambda row: row.record.trade_side,
     ),
-    number_column("triggerPrice", "Trigger", 11, lambda row: row.record.trigger_price, unit="quote coin"),
-    number_column("size", "Size", 10, lambda row: row.record.size, unit="base coin"),
-    number_column("executePrice", "Executed", 11, lambda row: row.record.execute_price, unit="quote coin"),
-    text_column("triggerType", "By", 10, lambda row: row.record.trigger_type),
+    replace(_SIZE, text=_size),
+    price_column("triggerPrice", "Trigger", 9, lambda row: row.record.trigger_price, _symbol),
+    Column(
+        "planStatus",
+        "Status",
+        lambda row: row.record.plan_status,
+        lambda row, _: _status(row),
+        9,
+        tone=lambda row: _TONES.get(trigger_state(row.record), Tone.PLAIN),
+    ),
+    time_column("uTime", "Updated", lambda row: row.record.u_time),
+    Column(
+        "failureReason",
+        "Why it failed",
+        lambda row: failure_reason(row.record) or None,
+        lambda row, _: text_as_given(failure_reason(row.record)),
+        15,
+        tone=lambda row: Tone.WARN if failure_reason(row.record) else Tone.PLAIN,
+    ),
+    price_column("executePrice", "Executed", 9, lambda row: row.record.execute_price, _symbol),
+    worded_column("triggerType", "By", 10, lambda row: row.record.trigger_type, PRICE_SOURCES),
     number_column("callbackRatio", "Callback", 8, lambda row: row.record.callback_ratio, unit="per cent"),
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
+)
+TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
+    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "size", "uTime", "failureReason"
 )
