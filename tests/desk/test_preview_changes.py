@@ -7,18 +7,29 @@ from typing import Any
 
 import pytest
 
+from tests.trading.fills import position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
-from tradetui.trading.cost_estimates import CostEstimate
+from tradetui.trading.cost_estimates import Basis, PriceSource
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.order_impact import OrderImpact, RestingKind
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.wire.enums import PositionMode
+from tradetui.wire.models.futures import FuturesAccount
 
 
-def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more: Any) -> Preview:
-    figures = () if notional is None else (CostEstimate("notional", Decimal(notional), "quote coin", ""),)
+def estimates(reversal: ReversalPlan | None, price: str | None, free: str) -> ReversalEstimates | None:
+    """The estimates of a plan at a price, with so much free margin."""
+    if reversal is None or price is None:
+        return None
+    account = FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "1000", "crossedMaxAvailable": free})
+    leg = position(reversal.leg.lower(), str(reversal.held_size))
+    return reversal_estimates(reversal, Basis(leg, Decimal(price), PriceSource.ASK, account, None), ())
+
+
+def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str = "1000000", **more: Any) -> Preview:
     values: dict[str, Any] = {
         "target": Target("BTCUSDT"),
         "plan": reversal,
@@ -26,11 +37,10 @@ def shown(reversal: ReversalPlan | None, *, notional: str | None = None, **more:
         "mode_from": "reported",
         "position": None,
         "positions": (),
-        "figures": figures,
+        "estimates": estimates(reversal, price, free),
         "resting": (),
         "order_ids": frozenset(),
         "stops_known": True,
-        "margin_short": False,
         "asked_at": 0.0,
         "read_at": 0.0,
     }
@@ -42,7 +52,7 @@ SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
 
 
 def order(order_id: str, words: str) -> OrderImpact:
-    return OrderImpact(order_id, words, False, "stays")
+    return OrderImpact(order_id, RestingKind.ORDER, words, None, "stays")
 
 
 @pytest.mark.parametrize(
@@ -77,19 +87,23 @@ def order(order_id: str, words: str) -> OrderImpact:
             (Change(ChangedFact.SIZE, "LONG 10", "SHORT 4"),),
         ),
         (
-            shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1 at 80000"),)),
-            shown(SHORT_LEG, order_ids=frozenset({"2"}), resting=(order("2", "sell 2 at 90000"),)),
+            shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1"),)),
+            shown(SHORT_LEG, order_ids=frozenset({"2"}), resting=(order("2", "sell 2"),)),
             (
-                Change(ChangedFact.ORDER, "buy 1 at 80000", "gone", "1"),
-                Change(ChangedFact.ORDER, "none", "sell 2 at 90000", "2"),
+                Change(ChangedFact.ORDER, "buy 1 at the market", "gone", "1"),
+                Change(ChangedFact.ORDER, "none", "sell 2 at the market", "2"),
             ),
         ),
-        (shown(SHORT_LEG), shown(SHORT_LEG, margin_short=True), (Change(ChangedFact.MARGIN, "enough", "short"),)),
-        (shown(SHORT_LEG, notional="1000"), shown(SHORT_LEG, notional="1005"), ()),
         (
-            shown(SHORT_LEG, notional="1000"),
-            shown(SHORT_LEG, notional="1005.01"),
-            (Change(ChangedFact.NOTIONAL, "1,000.00", "1,005.01"),),
+            shown(SHORT_LEG, price="1000"),
+            shown(SHORT_LEG, price="1000", free="0"),
+            (Change(ChangedFact.MARGIN, "enough", "short"),),
+        ),
+        (shown(SHORT_LEG, price="1000"), shown(SHORT_LEG, price="1005"), ()),
+        (
+            shown(SHORT_LEG, price="1000"),
+            shown(SHORT_LEG, price="1005.1"),
+            (Change(ChangedFact.NOTIONAL, "188.60", "189.56"),),
         ),
         (
             shown(SHORT_LEG),

@@ -1,4 +1,4 @@
-"""A symbol's orders and stops as they will stand after a reversal: which would add to the wrong side."""
+"""A symbol's orders and stops as they will stand after a reversal: what each will do, and which are against it."""
 
 from __future__ import annotations
 
@@ -8,104 +8,163 @@ import pytest
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import OrderImpact, resting_after
+from tradetui.trading.order_impact import NOT_KNOWN, OrderImpact, RestingKind, nearest_stop_loss, resting_after
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
+LONG_TO_SHORT = plan(legs("10"), "buy")
+SHORT_TO_LONG = plan(legs("0.1214", "0.2934"), "sell")
+"""The reversal of the worked account: the LONG grows from 0.1214 to 0.4148."""
 
-def order(side: str, trade_side: str = "", *, reduce_only: str = "NO") -> PendingOrder:
-    row = {"symbol": "BTCUSDT", "size": "2", "orderId": "7", "side": side, "price": "100.5", "reduceOnly": reduce_only}
-    return PendingOrder.from_row({**row, **({"tradeSide": trade_side} if trade_side else {})})
+
+def order(
+    side: str, trade_side: str = "", *, reduce_only: str = "NO", size: str = "2", done: str = "0"
+) -> PendingOrder:
+    row = {"symbol": "BTCUSDT", "size": size, "orderId": "7", "side": side, "price": "100.5", "reduceOnly": reduce_only}
+    return PendingOrder.from_row({**row, "baseVolume": done, **({"tradeSide": trade_side} if trade_side else {})})
 
 
-def stop(plan_type: str, side: str, trade_side: str = "") -> TriggerOrder:
-    row = {"symbol": "BTCUSDT", "orderId": "8", "planType": plan_type, "side": side, "triggerPrice": "90"}
-    return TriggerOrder.from_row({**row, **({"tradeSide": trade_side} if trade_side else {})})
+def stop(plan_type: str, side: str, trade_side: str = "", *, size: str = "0", price: str = "90") -> TriggerOrder:
+    row = {"symbol": "BTCUSDT", "orderId": "8", "planType": plan_type, "side": side, "triggerPrice": price}
+    return TriggerOrder.from_row({**row, "size": size, **({"tradeSide": trade_side} if trade_side else {})})
 
 
 def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> OrderImpact:
     orders = (resting,) if isinstance(resting, PendingOrder) else ()
     stops = (resting,) if isinstance(resting, TriggerOrder) else ()
-    (one,) = resting_after(plan, orders, stops)
-    return one
+    (impact,) = resting_after(plan, orders, stops)
+    return impact
 
 
 @pytest.mark.parametrize(
-    ("side", "trade_side", "wrong", "effect"),
+    ("plan", "side", "trade_side", "effect", "wrong"),
     [
-        ("buy", "open", True, "opens a LONG against the new SHORT"),
-        ("Buy", "Open", True, "opens a LONG against the new SHORT"),
-        ("sell", "open", False, "adds to the new SHORT"),
-        ("buy", "close", False, "has no LONG left to close"),
-        ("sell", "close", False, "reduces the new SHORT"),
+        (LONG_TO_SHORT, "buy", "open", "OPENS A LONG against the new SHORT", True),
+        (LONG_TO_SHORT, "Buy", "Open", "OPENS A LONG against the new SHORT", True),
+        (LONG_TO_SHORT, "sell", "open", "adds to the new SHORT", False),
+        (LONG_TO_SHORT, "buy", "close", "ends with the LONG (assumed)", False),
+        (SHORT_TO_LONG, "sell", "open", "OPENS A SHORT against the LONG", True),
+        (SHORT_TO_LONG, "buy", "open", "adds to the LONG", False),
+        (SHORT_TO_LONG, "buy", "close", "stays, closes the LONG", False),
+        (SHORT_TO_LONG, "sell", "close", "ends with the SHORT (assumed)", False),
+        (plan(legs("10"), "buy", "3"), "buy", "open", "ADDS TO THE LONG", True),
+        (plan(legs("10"), "buy", "3"), "buy", "close", "stays, reduces the LONG", False),
     ],
 )
-def test_hedge_an_open_on_the_leg_given_up_is_wrong(side: str, trade_side: str, wrong: bool, effect: str) -> None:
-    impact = only(plan(legs("10"), "buy"), order(side, trade_side))
-    assert (impact.wrong_way, impact.effect) == (wrong, effect)
-
-
-def test_a_leg_that_was_held_before_is_not_called_new() -> None:
-    assert only(plan(legs("10", "3"), "buy"), order("sell", "open")).effect == "adds to the SHORT"
-
-
-def test_what_an_order_filled_already_does_nothing_more() -> None:
-    filled = PendingOrder.from_row({**order("sell").received, "size": "9", "baseVolume": "6"})
-    assert only(plan(Net(Decimal(-4))), filled).effect == "reduces the new LONG"
-
-
-def test_hedge_short_mirrors_it() -> None:
-    short = plan(legs("0", "10"), "sell")
-    assert only(short, order("sell", "open")).wrong_way
-    assert not only(short, order("buy", "open")).wrong_way
+def test_hedge_an_order_stays_with_its_leg_and_an_open_of_the_leg_given_up_is_wrong(
+    plan: ReversalPlan, side: str, trade_side: str, effect: str, wrong: bool
+) -> None:
+    impact = only(plan, order(side, trade_side))
+    assert (impact.effect, impact.wrong_way) == (effect, wrong)
+    assert impact.assumed == ("assumed" in effect)
 
 
 @pytest.mark.parametrize(
-    ("net", "side", "reduce_only", "wrong", "effect"),
+    ("net", "side", "reduce_only", "effect", "wrong"),
     [
-        ("10", "sell", "NO", True, "adds to the new SHORT"),
-        ("10", "buy", "NO", False, "reduces the new SHORT"),
-        ("10", "sell", "YES", False, "has no LONG left to close"),
-        ("10", "buy", "YES", False, "reduces the new SHORT"),
-        ("-10", "buy", "NO", True, "adds to the new LONG"),
-        ("-10", "sell", "NO", False, "reduces the new LONG"),
+        ("10", "sell", "NO", "ADDS TO THE NEW SHORT", True),
+        ("10", "buy", "NO", "reduces the new SHORT", False),
+        ("10", "sell", "YES", "has no LONG left to close", False),
+        ("10", "buy", "YES", "reduces the new SHORT", False),
+        ("-10", "buy", "NO", "ADDS TO THE NEW LONG", True),
+        ("-10", "sell", "NO", "reduces the new LONG", False),
+        ("-2", "sell", "NO", "closes the new LONG", False),
+        ("-1", "sell", "NO", "closes the new LONG and opens a SHORT", False),
     ],
 )
 def test_one_way_orders_against_the_old_position_add_to_the_new(
-    net: str, side: str, reduce_only: str, wrong: bool, effect: str
+    net: str, side: str, reduce_only: str, effect: str, wrong: bool
 ) -> None:
     impact = only(plan(Net(Decimal(net))), order(side, reduce_only=reduce_only))
     assert (impact.effect, impact.wrong_way) == (effect, wrong)
 
 
 def test_a_protective_stop_of_the_old_position_is_pointed_out_in_one_way_mode() -> None:
-    assert only(plan(Net(Decimal(10))), stop("pos_loss", "sell")).wrong_way
-    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).effect == "closes the new SHORT"
+    impact = only(plan(Net(Decimal(10))), stop("pos_loss", "sell"))
+    assert impact.effect == "ends with the LONG (assumed), else ADDS TO THE NEW SHORT"
+    assert impact.wrong_way and impact.assumed
+
+
+@pytest.mark.parametrize(
+    ("plan", "waiting", "action", "effect"),
+    [
+        (SHORT_TO_LONG, stop("pos_loss", "buy", "close"), "whole LONG", "stays, for 0.4148 instead of 0.1214"),
+        (SHORT_TO_LONG, stop("pos_profit", "buy", "close"), "whole LONG", "stays, for 0.4148 instead of 0.1214"),
+        (SHORT_TO_LONG, stop("pos_loss", "sell", "close"), "whole SHORT", "ends with the SHORT (assumed)"),
+        (
+            SHORT_TO_LONG,
+            stop("loss_plan", "buy", "close", size="0.1"),
+            "0.1 of the LONG",
+            "stays, reduces the LONG",
+        ),
+        (SHORT_TO_LONG, stop("normal_plan", "sell", "open", size="1"), "sell 1", "OPENS A SHORT against the LONG"),
+        (
+            plan(legs("0", "10"), "sell", "4"),
+            stop("pos_loss", "sell", "close"),
+            "whole SHORT",
+            "stays, for 6 instead of 10",
+        ),
+    ],
+)
+def test_a_stop_says_what_it_closes_then(plan: ReversalPlan, waiting: TriggerOrder, action: str, effect: str) -> None:
+    impact = only(plan, waiting)
+    assert (impact.action, impact.effect) == (action, effect)
 
 
 @pytest.mark.parametrize(
     ("held", "side", "effect"),
     [
         ("4", "sell", "reduces the LONG"),
-        ("2", "sell", "closes the LONG"),
-        ("1", "sell", "closes the LONG and opens a SHORT"),
         ("4", "buy", "adds to the LONG"),
-        ("-10", "sell", "adds to the new SHORT"),
+        ("-10", "sell", "ADDS TO THE NEW SHORT"),
         ("0", "sell", "opens a SHORT"),
     ],
 )
 def test_once_it_is_known_what_is_held_counts(held: str, side: str, effect: str) -> None:
     sized = plan(Net(Decimal(10)), size="3")
     (impact,) = resting_after(sized, [order(side)], (), Net(Decimal(held)))
-    assert (impact.effect, impact.wrong_way) == (effect, effect == "adds to the new SHORT")
+    assert impact.effect == effect
 
 
 def test_before_that_every_possible_result_is_told() -> None:
     impact = only(plan(Net(Decimal(10)), size="3"), order("sell"))
     assert impact.wrong_way
-    assert impact.effect == "reduces the LONG or adds to the new SHORT"
+    assert impact.effect == "reduces the LONG or ADDS TO THE NEW SHORT"
 
 
-def test_words_name_side_size_and_price() -> None:
-    assert only(plan(legs("10"), "buy"), order("buy", "open")).summary == "buy open 2 at 100.5"
-    assert only(plan(legs("10"), "buy"), stop("pos_loss", "sell", "close")).summary == "pos_loss sell close when 90"
+@pytest.mark.parametrize("resting", [order("buy", "opne"), order("bye", "open"), stop("pos_loss", "sell", "clsoe")])
+def test_an_order_with_a_word_that_is_not_known_is_marked(resting: PendingOrder | TriggerOrder) -> None:
+    impact = only(LONG_TO_SHORT, resting)
+    assert (impact.effect, impact.wrong_way) == (NOT_KNOWN, True)
+
+
+def test_the_summary_names_direction_size_and_price_with_every_digit() -> None:
+    assert only(LONG_TO_SHORT, order("buy", "open")).summary == "buy 2 at 100.5"
+    assert only(LONG_TO_SHORT, order("buy", "close")).summary == "sell 2 at 100.5"
+    assert only(LONG_TO_SHORT, stop("pos_loss", "buy", "close")).summary == "stop-loss whole LONG at 90"
+
+
+def test_what_an_order_has_left_to_fill_counts_and_its_filled_part_is_told() -> None:
+    impact = only(plan(legs("0", "1.5"), "sell"), order("buy", "close", size="2", done="0.5"))
+    assert impact.done == Decimal("0.25")
+    assert impact.effect == "closes the new LONG"
+
+
+def test_the_nearest_stop_loss_of_a_leg_is_the_first_to_fire() -> None:
+    waiting = [
+        stop("pos_loss", "buy", "close", price="80"),
+        stop("loss_plan", "buy", "close", price="85", size="0.1"),
+        stop("pos_profit", "buy", "close", price="120"),
+        stop("pos_loss", "sell", "close", price="110"),
+        stop("loss_plan", "sell", "close", price="105", size="1"),
+    ]
+    long, short = (nearest_stop_loss(SHORT_TO_LONG, waiting, leg) for leg in (PositionSide.LONG, PositionSide.SHORT))
+    assert long is not None and (long.price, long.size) == (Decimal("85"), Decimal("0.1"))
+    assert short is not None and (short.price, short.size) == (Decimal("105"), Decimal("1"))
+    assert nearest_stop_loss(SHORT_TO_LONG, waiting[2:3], PositionSide.LONG) is None
+
+
+def test_kinds_are_in_the_words_of_the_trade() -> None:
+    kinds = {name: only(LONG_TO_SHORT, stop(name, "buy", "close")).kind for name in ("moving_plan", "track_plan")}
+    assert kinds == {"moving_plan": RestingKind.TRAILING_STOP, "track_plan": RestingKind.TRIGGER}

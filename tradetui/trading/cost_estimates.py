@@ -1,12 +1,13 @@
-"""What a reversal will cost, as far as it can be known: each figure with its basis; unknown is None, never zero."""
+"""What a reversal will cost, as far as it can be known; unknown is None, never zero."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 
-from tradetui.trading.money import exact_digits, profit
+from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
@@ -14,122 +15,201 @@ from tradetui.wire.models.futures import FuturesAccount, FuturesFill
 from tradetui.wire.models.futures_extended import Contract
 
 
+class PriceSource(StrEnum):
+    """Which price the estimates are made at; the value is its name on the screen."""
+
+    ASK = "the ask"
+    BID = "the bid"
+    MARK = "the mark, since no bid or ask can be read"
+    LAST = "the last price, since no bid or ask can be read"
+    FILL = "the price of the newest fill, since no other can be read"
+
+
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """One estimate with the words for where it comes from."""
+    """One estimate as a row of text: its name, its figure afterwards and now, its coin, and where it comes from."""
 
     name: str
     value: Decimal | None
     coin: str
     basis: str
+    now: Decimal | None = None
 
     def as_json(self) -> dict[str, str | None]:
-        """The figure with its decimal as text."""
-        return {
-            "name": self.name,
-            "value": None if self.value is None else exact_digits(self.value),
-            "coin": self.coin,
-            "basis": self.basis,
-        }
+        """The figure with its decimals as text; `now` only where it is known."""
+        row = {"name": self.name, "value": _text(self.value), "coin": self.coin, "basis": self.basis}
+        return row if self.now is None else {**row, "now": _text(self.now)}
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What estimates are made from: the leg that is reversed, a price, the account, the contract and recent fills."""
+    """What estimates are made from: the leg that is reversed, the other leg, a price, account, contract and fills.
+
+    `price` is in the quote coin. `fills` are the symbol's, newest first.
+    """
 
     position: Position | None
     price: Decimal | None
-    price_from: str
+    price_from: PriceSource
     account: FuturesAccount | None
     contract: Contract | None
     fills: Sequence[FuturesFill] = ()
+    other_leg: Position | None = None
+
+    @property
+    def mark(self) -> Decimal | None:
+        """The mark price of the contract, as its positions report it."""
+        return next((leg.mark for leg in (self.position, self.other_leg) if leg is not None and leg.mark), None)
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether the position has its margin to itself."""
+        return self.position is not None and same(self.position.margin_mode, MarginMode.ISOLATED)
 
 
-def estimates(plan: ReversalPlan, basis: Basis) -> tuple[CostEstimate, ...]:
-    """Traded amount, notional, fees, realised profit, and margin needed against available."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversalCosts:
+    """What is traded and what it costs. Amounts are in the margin coin unless they say so; minus is paid.
+
+    `closed` and `opened` are in the base coin, `notional` in the quote coin. `freed` is the margin that closing gives
+    back, `needed` the margin of what is opened; `free` is what may become margin now, `free_after` what may then.
+    `equity_change` is what equity at the mark changes by; `unmade` is the unrealised profit that closing realises.
+    """
+
+    closed: Decimal
+    opened: Decimal
+    price: Decimal | None
+    price_from: PriceSource
+    notional: Decimal | None
+    fee_rate: Decimal | None
+    fee_from: str
+    fees: Decimal | None
+    realised: Decimal | None
+    entry_after: Decimal | None
+    needed: Decimal | None
+    freed: Decimal | None
+    free: Decimal | None
+    free_after: Decimal | None
+    equity_change: Decimal | None
+
+    @property
+    def traded(self) -> Decimal:
+        """Everything that changes hands, in the base coin."""
+        return self.closed + self.opened
+
+    @property
+    def margin_short(self) -> bool | None:
+        """Whether the margin, with what closing frees, does not cover what is opened; None where unknown."""
+        if self.free_after is not None:
+            return self.free_after < ZERO
+        if self.needed is None or self.free is None:
+            return None
+        return self.free + (self.freed or ZERO) < self.needed
+
+
+def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
+    """The costs of a plan; where two results are possible, of the one that trades more."""
     result = max(plan.results, key=lambda projected: projected.traded)
-    price, position = basis.price, basis.position
     inverse = plan.wish.product_type.is_coin_margined
-    quote = "quote coin"
-    margin_coin = plan.wish.margin_coin
+    price, position, mark = basis.price, basis.position, basis.mark
     notional = None if price is None else result.traded * price
     rate, rate_from = fee_rate(basis)
-    fee = None
+    fees = None
     if notional is not None and rate is not None and price:
-        fee = -(notional / price if inverse else notional) * rate
-    realised = None
-    if position is not None and position.entry is not None and price is not None:
-        realised = profit(
-            plan.wish.product_type,
-            long=plan.reverses_long,
-            size=result.closed,
-            entry=position.entry,
-            price=price,
-        )
-    needed, needed_from = _margin(plan, result.opened, basis)
-    available, available_from = _margin_available(basis)
-    at = f"at {exact_digits(price)} ({basis.price_from})" if price is not None else "no price can be read"
-    return (
-        CostEstimate(
-            "traded",
-            result.traded,
-            "base coin",
-            f"{exact_digits(result.closed)} closed, {exact_digits(result.opened)} opened",
-        ),
-        CostEstimate("notional", notional, quote, at),
-        CostEstimate("fees", fee, margin_coin, rate_from),
-        CostEstimate(
-            "realised profit", realised, margin_coin, at if position is not None else "the entry is not known"
-        ),
-        CostEstimate("margin needed", needed, margin_coin, needed_from),
-        CostEstimate(
-            "margin available",
-            available,
-            margin_coin,
-            available_from,
-        ),
+        fees = -(notional / price if inverse else notional) * rate
+
+    def gained(*, long: bool, size: Decimal, entry: Decimal | None, at: Decimal | None) -> Decimal | None:
+        if entry is None or not at:
+            return None
+        return profit(plan.wish.product_type, long=long, size=size, entry=entry, price=at)
+
+    entry = position.entry if position is not None else None
+    realised = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=price)
+    unrealised_part = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=mark)
+    opened_at_mark = gained(long=not plan.reverses_long, size=result.opened, entry=price, at=mark)
+    equity_change = _sum(realised, _minus(unrealised_part), fees, opened_at_mark)
+    needed = _margin(plan, result.opened, basis)
+    freed = _freed(plan, result.closed, basis)
+    free = _free_margin(basis)
+    # What an isolated position has won or lost so far is not in the free margin before it is closed.
+    change = _sum(realised, fees) if basis.is_isolated else equity_change
+    return ReversalCosts(
+        closed=result.closed,
+        opened=result.opened,
+        price=price,
+        price_from=basis.price_from,
+        notional=notional,
+        fee_rate=rate,
+        fee_from=rate_from,
+        fees=fees,
+        realised=realised,
+        entry_after=_entry_after(plan, result.opened, basis),
+        needed=needed,
+        freed=freed,
+        free=free,
+        free_after=_sum(free, freed, _minus(needed), change),
+        equity_change=equity_change,
     )
 
 
 def fee_rate(basis: Basis) -> tuple[Decimal | None, str]:
-    """The taker's rate: the contract's, else what the newest taker fill paid."""
+    """The taker's rate as a fraction: the contract's, else what the newest taker fill paid."""
     if basis.contract is not None and basis.contract.taker_fee_rate is not None:
-        rate = basis.contract.taker_fee_rate
-        return rate, f"taker rate {exact_digits(rate * 100)}% of the contract"
+        return basis.contract.taker_fee_rate, "the contract's taker rate"
     for fill in basis.fills:
         paid = [fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None]
         if fill.is_taker and paid and fill.price and fill.base_volume:
-            rate = abs(sum(paid, Decimal(0))) / (fill.price * fill.base_volume)
-            return rate, f"rate {exact_digits(round(rate * 100, 4))}% of the newest taker fill"
+            return abs(sum(paid, ZERO)) / (fill.price * fill.base_volume), "the rate of the newest taker fill"
     return None, "no fee rate can be read"
 
 
-def _margin(plan: ReversalPlan, opened: Decimal, basis: Basis) -> tuple[Decimal | None, str]:
-    position, price = basis.position, basis.price
-    if position is None or not position.leverage or price is None:
-        return None, "leverage or price is not known"
-    notional = opened if plan.wish.product_type.is_coin_margined else opened * price
-    return (
-        notional / position.leverage,
-        f"{exact_digits(opened)} opened at {exact_digits(position.leverage)}x; closing frees margin first",
-    )
-
-
-def _margin_available(basis: Basis) -> tuple[Decimal | None, str]:
-    account, position = basis.account, basis.position
-    if account is None:
-        return None, "not known"
-    isolated = position is not None and same(position.margin_mode, MarginMode.ISOLATED)
-    available = account.isolated_max_available if isolated else account.crossed_max_available
-    if available is None:
-        return None, "not known"
-    return available, f"the account's maximum to open, {'isolated' if isolated else 'crossed'} margin"
-
-
-def margin_is_short(figures: Sequence[CostEstimate], freed: Decimal | None) -> bool | None:
-    """Whether what is available, with what closing frees, does not cover what is needed; None where unknown."""
-    by_name = {figure.name: figure.value for figure in figures}
-    needed, available = by_name.get("margin needed"), by_name.get("margin available")
-    if needed is None or available is None:
+def _entry_after(plan: ReversalPlan, opened: Decimal, basis: Basis) -> Decimal | None:
+    """The entry of the leg that is opened: in hedge mode averaged with what is held of it already."""
+    if basis.price is None or not opened:
         return None
-    return available + (freed or Decimal(0)) < needed
+    other = basis.other_leg
+    if other is None or not other.size:
+        return basis.price
+    return None if other.entry is None else mean_entry(other.size, other.entry, opened, basis.price)
+
+
+def _margin(plan: ReversalPlan, size: Decimal, basis: Basis) -> Decimal | None:
+    leg = basis.other_leg or basis.position
+    if leg is None or not leg.leverage or basis.price is None:
+        return None
+    return (size if plan.wish.product_type.is_coin_margined else size * basis.price) / leg.leverage
+
+
+def _freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
+    """The closed part of the margin that the leg is reported to hold, else by its leverage at the mark."""
+    position = basis.position
+    if position is None or not position.size:
+        return None
+    if position.record is not None and position.record.margin_size is not None:
+        return position.record.margin_size * closed / position.size
+    if not position.leverage or not position.mark:
+        return None
+    return (closed if plan.wish.product_type.is_coin_margined else closed * position.mark) / position.leverage
+
+
+def _free_margin(basis: Basis) -> Decimal | None:
+    if basis.account is None:
+        return None
+    return basis.account.isolated_max_available if basis.is_isolated else basis.account.crossed_max_available
+
+
+def _sum(*amounts: Decimal | None) -> Decimal | None:
+    total = ZERO
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
+
+
+def _minus(amount: Decimal | None) -> Decimal | None:
+    return None if amount is None else -amount
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else exact_digits(value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import exact_digits
+from tradetui.trading.holdings import Holdings, Legs
+from tradetui.trading.money import ZERO, exact_digits
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import (
+    CLOSING_PLANS,
     Impact,
     ImpactKind,
     TradeAction,
@@ -19,20 +21,63 @@ from tradetui.trading.trade_effect import (
     effect_of_trigger,
     impact_on,
 )
-from tradetui.wire.enums import PositionSide
+from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
-_NOT_KNOWN: Final = "what it would do is not known"
+NOT_KNOWN: Final = "what it does is not known"
+
+
+class RestingKind(StrEnum):
+    """What rests at the exchange; the value is its name on the screen."""
+
+    ORDER = "order"
+    STOP_LOSS = "stop-loss"
+    TAKE_PROFIT = "take-profit"
+    TRAILING_STOP = "trailing stop"
+    TRIGGER = "trigger order"
+
+
+_KIND_OF_PLAN: Final = {
+    PlanType.LOSS_PLAN: RestingKind.STOP_LOSS,
+    PlanType.POS_LOSS: RestingKind.STOP_LOSS,
+    PlanType.PROFIT_PLAN: RestingKind.TAKE_PROFIT,
+    PlanType.POS_PROFIT: RestingKind.TAKE_PROFIT,
+    PlanType.MOVING_PLAN: RestingKind.TRAILING_STOP,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class OrderImpact:
-    """One order in words, what it would do to the new position, and whether that is against the trader's intent."""
+    """One order, what it will do to the new position, and whether that is against the trader's intent.
+
+    `action` is what it trades without its price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None
+    at the market. `done` is the filled part of it, a fraction. `assumed` is whether the live exchange may end it.
+    """
 
     order_id: str
-    summary: str
-    wrong_way: bool
+    kind: RestingKind
+    action: str
+    price: Decimal | None
     effect: str
+    wrong_way: bool = False
+    assumed: bool = False
+    done: Decimal = ZERO
+
+    @property
+    def summary(self) -> str:
+        """Action and price with every digit, and the kind of what is no plain order."""
+        at = f"at {exact_digits(self.price)}" if self.price is not None else "at the market"
+        kind = "" if self.kind is RestingKind.ORDER else f"{self.kind} "
+        return f"{kind}{self.action} {at}"
+
+
+@dataclass(frozen=True, slots=True)
+class StopLoss:
+    """A stop-loss that waits: the leg it closes, its trigger price, its size; a size of None is the whole leg."""
+
+    leg: PositionSide
+    price: Decimal
+    size: Decimal | None
 
 
 def resting_after(
@@ -49,49 +94,118 @@ def resting_after(
     return tuple(_order(plan, afters, order) for order in orders) + tuple(_stop(plan, afters, stop) for stop in stops)
 
 
+def nearest_stop_loss(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide) -> StopLoss | None:
+    """Of the stop-losses that close a leg the first to fire: the highest of a LONG, the lowest of a SHORT."""
+    waiting = [
+        stop_loss for stop in stops if (stop_loss := _stop_loss(plan, stop)) is not None and stop_loss.leg is leg
+    ]
+    if not waiting:
+        return None
+    return (max if leg is PositionSide.LONG else min)(waiting, key=lambda stop_loss: stop_loss.price)
+
+
+def _stop_loss(plan: ReversalPlan, stop: TriggerOrder) -> StopLoss | None:
+    effect = effect_of_trigger(stop, plan.wish.mode)
+    if _kind(stop) is not RestingKind.STOP_LOSS or effect is None or not stop.trigger_price:
+        return None
+    return StopLoss(_closed_leg(effect), stop.trigger_price, stop.size or None)
+
+
+def _kind(stop: TriggerOrder) -> RestingKind:
+    plan_type = known(PlanType, stop.plan_type)
+    return _KIND_OF_PLAN.get(plan_type, RestingKind.TRIGGER) if plan_type is not None else RestingKind.TRIGGER
+
+
+def _closed_leg(effect: TradeEffect) -> PositionSide:
+    return effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
+
+
 def _order(plan: ReversalPlan, afters: Sequence[Holdings], order: PendingOrder) -> OrderImpact:
-    price = exact_digits(order.price) if order.price is not None else "market"
-    summary = f"{order.side} {order.trade_side or ''} {exact_digits(order.size)} at {price}".replace("  ", " ")
-    unfilled = order.size - (order.base_volume or 0)
-    return _resting(plan, afters, order.order_id, summary, effect_of_order(order, plan.wish.mode), unfilled)
+    effect = effect_of_order(order, plan.wish.mode)
+    filled = order.base_volume or ZERO
+    done = filled / order.size if order.size else ZERO
+    if effect is None:
+        action = " ".join(filter(None, (order.side, order.trade_side, exact_digits(order.size))))
+        return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, NOT_KNOWN, wrong_way=True, done=done)
+    action = f"{'buy' if effect.buys else 'sell'} {exact_digits(order.size)}"
+    text, wrong, assumed = _effect(plan, afters, effect, order.size - filled, is_stop=False)
+    return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, text, wrong, assumed, done)
 
 
 def _stop(plan: ReversalPlan, afters: Sequence[Holdings], stop: TriggerOrder) -> OrderImpact:
-    at = exact_digits(stop.trigger_price) if stop.trigger_price is not None else "its trigger"
-    summary = f"{stop.plan_type or 'trigger'} {stop.side or ''} {stop.trade_side or ''} when {at}".replace("  ", " ")
-    return _resting(plan, afters, stop.order_id, summary, effect_of_trigger(stop, plan.wish.mode), stop.size or None)
+    kind, effect, size = _kind(stop), effect_of_trigger(stop, plan.wish.mode), stop.size or None
+    if effect is None:
+        action = " ".join(filter(None, (stop.side, stop.trade_side, exact_digits(size) if size else "")))
+        return OrderImpact(stop.order_id, kind, action, stop.trigger_price, NOT_KNOWN, wrong_way=True)
+    is_stop = known(PlanType, stop.plan_type) in CLOSING_PLANS
+    if is_stop:
+        leg = _closed_leg(effect).upper()
+        action = f"{exact_digits(size)} of the {leg}" if size else f"whole {leg}"
+    else:
+        action = f"{'buy' if effect.buys else 'sell'} {exact_digits(size) if size else ''}".strip()
+    text, wrong, assumed = _effect(plan, afters, effect, size, is_stop=is_stop)
+    return OrderImpact(stop.order_id, kind, action, stop.trigger_price, text, wrong, assumed)
 
 
-def _resting(
-    plan: ReversalPlan,
-    afters: Sequence[Holdings],
-    order_id: str,
-    summary: str,
-    effect: TradeEffect | None,
-    size: Decimal | None,
-) -> OrderImpact:
-    """Name the effect on everything that may be held; of an order with a word that nobody knows only that is said."""
-    impacts = [None if effect is None else impact_on(effect, size, after) for after in afters]
-    if effect is None or None in impacts:
-        return OrderImpact(order_id, summary, True, _NOT_KNOWN)
-    given_up, new = (
+def _effect(
+    plan: ReversalPlan, afters: Sequence[Holdings], effect: TradeEffect, size: Decimal | None, *, is_stop: bool
+) -> tuple[str, bool, bool]:
+    """What an order will do in words, whether that is against the trader's intent, and whether it is assumed.
+
+    Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
+    One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
+    protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
+    """
+    impacts = [impact_on(effect, size, after) for after in afters]
+    met = [impact for impact in impacts if impact is not None]
+    if len(met) < len(impacts):
+        return NOT_KNOWN, True, False
+    old, new = (
         (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
     )
-    called_new = None if _size_of(plan.before, new) else new
-    phrases = dict.fromkeys(impact.phrase(called_new) for impact in impacts if impact is not None)
-    wrong_way = (effect.action is TradeAction.OPEN and effect.leg is given_up) or any(
-        impact is not None and _adds_to_turned_net(impact, after, new)
-        for impact, after in zip(impacts, afters, strict=True)
-    )
-    return OrderImpact(order_id, summary, wrong_way, " or ".join(phrases))
+    wrong = [_is_wrong(effect, impact, old, new) for impact in met]
+    if is_stop and _closed_leg(effect) is old and not isinstance(plan.before, Legs) and any(wrong):
+        return f"ends with the {old.upper()} (assumed), else {_loud(f'adds to the new {new.upper()}')}", True, True
+    texts = [
+        _text(plan, after, effect, impact, size, is_new=new, is_wrong=is_wrong)
+        for after, impact, is_wrong in zip(afters, met, wrong, strict=True)
+    ]
+    assumed = any(impact.kind is ImpactKind.NOTHING and impact.leg is old for impact in met)
+    return " or ".join(dict.fromkeys(texts)), any(wrong), assumed
 
 
-def _adds_to_turned_net(impact: Impact, after: Holdings, new: PositionSide) -> bool:
-    """Whether an order of one-way mode, such as a stop of the old position, adds to the net that has turned round."""
-    return isinstance(after, Net) and impact.kind is ImpactKind.ADDS and impact.leg is new
+def _is_wrong(effect: TradeEffect, impact: Impact, old: PositionSide, new: PositionSide) -> bool:
+    if effect.leg is not None:
+        return effect.action is TradeAction.OPEN and effect.leg is old
+    return impact.kind is ImpactKind.ADDS and impact.leg is new
 
 
-def _size_of(held: Holdings, leg: PositionSide) -> Decimal:
-    if isinstance(held, Legs):
-        return held.long if leg is PositionSide.LONG else held.short
-    return max(held.net if leg is PositionSide.LONG else -held.net, Decimal(0))
+def _text(
+    plan: ReversalPlan,
+    after: Holdings,
+    effect: TradeEffect,
+    impact: Impact,
+    size: Decimal | None,
+    *,
+    is_new: PositionSide,
+    is_wrong: bool,
+) -> str:
+    before = plan.before
+    if isinstance(before, Legs) and isinstance(after, Legs):
+        held, then = (before.long, after.long) if impact.leg is PositionSide.LONG else (before.short, after.short)
+        if impact.kind is ImpactKind.NOTHING and held:
+            return f"ends with the {impact.leg.upper()} (assumed)"
+        if impact.kind is ImpactKind.CLOSES and size is None and held:
+            return "stays" if held == then else f"stays, for {exact_digits(then)} instead of {exact_digits(held)}"
+        if effect.action is TradeAction.CLOSE and held:
+            return f"stays, {impact.phrase()}"
+        existed = before.short if is_new is PositionSide.SHORT else before.long
+        phrase = impact.phrase(None if existed else is_new)
+    else:
+        phrase = impact.phrase(is_new)
+    return _loud(phrase) if is_wrong else phrase
+
+
+def _loud(phrase: str) -> str:
+    head, against, leg = phrase.partition(" against")
+    return f"{head.upper()}{against}{leg}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Final
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
@@ -16,18 +17,21 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
-from tradetui.trading.cost_estimates import Basis, CostEstimate, estimates, margin_is_short
+from tradetui.trading.cost_estimates import Basis, PriceSource
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
+from tradetui.trading.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.futures_extended import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
+TICKER_S: Final = 1.5
+"""Nothing waits longer for bid and ask: without them the estimates are made at the mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class _Known:
     held: Held
     orders: Sequence[PendingOrder]
     accounts: Sequence[FuturesAccount]
+    ticker: Ticker | None
     asked_at: float
 
 
@@ -92,12 +97,13 @@ class MarketState:
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
         asked_at = self._clock.monotonic()
         async with ReadGroup() as group:
-            held, orders, accounts = await asyncio.gather(
+            held, orders, accounts, ticker = await asyncio.gather(
                 group.begin(self.held(product_type, symbol)),
                 group.begin(self.orders(product_type, symbol)),
                 group.begin(self._client.futures.accounts(product_type=product_type)),
+                group.begin(self._ticker(product_type, symbol)),
             )
-        return _Known(held, orders, accounts.rows, asked_at)
+        return _Known(held, orders, accounts.rows, ticker, asked_at)
 
     async def _preview(
         self,
@@ -111,7 +117,6 @@ class MarketState:
         mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
         coin = self._margin_coin(held.positions, orders, product_type, symbol)
         account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
-        price, price_from = await self._price(product_type, symbol, held)
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
         if unknown := unknown_words(held.positions, symbol):
@@ -126,10 +131,13 @@ class MarketState:
             except CannotReverse as reason:
                 doubts.append(f"{reason}.")
         position = self._position(held.positions, symbol, plan)
-        figures: tuple[CostEstimate, ...] = ()
+        estimates: ReversalEstimates | None = None
         if plan is not None:
-            basis = Basis(position, price, price_from, account, contract, held.fills)
-            figures = estimates(plan, basis)
+            of_symbol = [leg for leg in held.positions if leg.symbol == symbol and leg is not position]
+            other_leg = of_symbol[0] if mode is PositionMode.HEDGE and of_symbol else None
+            price, price_from = _price(plan, known.ticker, held, symbol)
+            basis = Basis(position, price, price_from, account, contract, held.fills, other_leg)
+            estimates = reversal_estimates(plan, basis, stops)
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,
@@ -137,12 +145,11 @@ class MarketState:
             mode_from=mode_from,
             position=position,
             positions=held.positions,
-            figures=figures,
+            estimates=estimates,
             resting=() if plan is None else resting_after(plan, orders, stops or ()),
             order_ids=frozenset(order.order_id for order in orders),
             stops_known=stops is not None,
             stops=None if stops is None else tuple(stops),
-            margin_short=margin_is_short(figures, None),
             asked_at=known.asked_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
@@ -223,19 +230,14 @@ class MarketState:
             return None
         return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
 
-    async def _price(self, product_type: ProductType, symbol: str, held: Held) -> tuple[Decimal | None, str]:
-        for position in held.positions:
-            if position.symbol == symbol and position.mark is not None and position.record is not None:
-                return position.mark, "mark price"
+    async def _ticker(self, product_type: ProductType, symbol: str) -> Ticker | None:
+        """Bid and ask; None where they cannot be read within moments, since only estimates rest on them."""
         try:
-            reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
-        except ExchangeError:
-            reply = None
-        if reply is not None and reply.rows and reply.rows[0].last_pr is not None:
-            return reply.rows[0].last_pr, "last price"
-        if held.fills:
-            return held.fills[0].price, "the newest fill"
-        return None, ""
+            async with asyncio.timeout(TICKER_S):
+                reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
+        except (ExchangeError, TimeoutError):
+            return None
+        return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
 
     def _margin_coin(
         self, positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
@@ -275,6 +277,23 @@ class MarketState:
         if plan is None:
             return of_symbol[0] if of_symbol else None
         return next((position for position in of_symbol if position.is_long == plan.reverses_long), None)
+
+
+def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -> tuple[Decimal | None, PriceSource]:
+    """The price at which both market orders would fill, and which one that is.
+
+    Reversing a long leg sells into the bid, reversing a short one buys at the ask.
+    """
+    if ticker is not None:
+        hit, source = (ticker.bid_pr, PriceSource.BID) if plan.reverses_long else (ticker.ask_pr, PriceSource.ASK)
+        if hit:
+            return hit, source
+    for position in held.positions:
+        if position.symbol == symbol and position.mark and position.record is not None:
+            return position.mark, PriceSource.MARK
+    if ticker is not None and ticker.last_pr:
+        return ticker.last_pr, PriceSource.LAST
+    return (held.fills[0].price if held.fills else None), PriceSource.FILL
 
 
 def _doubts_of(held: Held) -> list[str]:

@@ -15,6 +15,7 @@ from tradetui.trading.money import exact_digits
 from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.reversal_estimates import ReversalEstimates
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import Contract
@@ -64,11 +65,10 @@ class Preview:
     mode_from: str
     position: Position | None
     positions: tuple[Position, ...]
-    figures: tuple[CostEstimate, ...]
+    estimates: ReversalEstimates | None
     resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
     stops_known: bool
-    margin_short: bool | None
     asked_at: float
     read_at: float
     contract: Contract | None = None
@@ -80,7 +80,17 @@ class Preview:
     @property
     def notional(self) -> Decimal | None:
         """The largest notional traded, in the quote coin."""
-        return next((figure.value for figure in self.figures if figure.name == "notional"), None)
+        return None if self.estimates is None else self.estimates.costs.notional
+
+    @property
+    def margin_short(self) -> bool | None:
+        """Whether the margin does not cover what is opened; None where that is not known."""
+        return None if self.estimates is None else self.estimates.costs.margin_short
+
+    @property
+    def figures(self) -> tuple[CostEstimate, ...]:
+        """Each estimate as a row of text."""
+        return () if self.estimates is None else self.estimates.rows()
 
     @property
     def before(self) -> Holdings | None:

@@ -49,7 +49,7 @@ def preview_lines(preview: Preview, changed: Sequence[Change] = ()) -> Iterable[
     if plan is None:
         return
     yield Content("")
-    for figure in preview.figures:
+    for figure in preview.figures[:6]:
         value = UNKNOWN if figure.value is None else number(figure.value, places=6)
         estimate = line(figure.name, f"{value} {figure.coin}  ({figure.basis})")
         yield marks.on(estimate, ChangedFact.NOTIONAL) if figure.name == "notional" else estimate

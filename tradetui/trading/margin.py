@@ -1,0 +1,121 @@
+"""How near a margin account is to liquidation: maintenance margin against what stands behind it.
+
+The exchange does not document whether the two legs of a hedged contract both count towards maintenance margin or only
+the larger one. A caller applies each way of counting to what is held now and keeps those that meet the reported price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, auto
+from typing import Final
+
+from tradetui.trading.money import ZERO
+
+MEETS_WITHIN: Final = Decimal("0.01")
+"""A formula whose price for what is held now is further from the reported one is not used for afterwards."""
+_ABSURD: Final = 100
+"""A liquidation price beyond so many times the mark is the exchange's way of saying that there is none."""
+
+
+class LegCounting(Enum):
+    """Which legs of a contract count towards maintenance margin."""
+
+    LARGER_LEG = auto()
+    BOTH_LEGS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One leg of a contract: its size in the base coin, never negative, and its entry price."""
+
+    is_long: bool
+    size: Decimal
+    entry: Decimal
+
+    @property
+    def signed(self) -> Decimal:
+        """The size, negative for a short leg."""
+        return self.size if self.is_long else -self.size
+
+
+@dataclass(frozen=True, slots=True)
+class MarginedContract:
+    """The legs of one contract that share their margin, with what stands behind them at the mark.
+
+    `backing` is equity in the margin coin: the account's for crossed margin, the position's own for isolated.
+    `maintenance_elsewhere` is what other contracts need of it. `rate` is the maintenance margin rate, a fraction.
+    """
+
+    legs: tuple[Leg, ...]
+    mark: Decimal
+    backing: Decimal
+    maintenance_elsewhere: Decimal
+    rate: Decimal
+    inverse: bool
+    counting: LegCounting
+
+    @property
+    def maintenance(self) -> Decimal:
+        """Maintenance margin at the mark, the other contracts' included, in the margin coin."""
+        return self.maintenance_elsewhere + self.maintenance_at(self.mark)
+
+    @property
+    def ratio(self) -> Decimal | None:
+        """Maintenance margin as a part of what stands behind it, a fraction; None where nothing does."""
+        return self.maintenance / self.backing if self.backing > ZERO else None
+
+    def maintenance_at(self, price: Decimal) -> Decimal:
+        """Maintenance margin of this contract alone at a price, in the margin coin."""
+        return self.rate * counted_size(self.legs, self.counting) * (1 if self.inverse else price)
+
+    def backing_at(self, price: Decimal) -> Decimal:
+        """What stands behind it at another price of this contract, everything else standing still."""
+        net, cost = self._net_and_cost()
+        if self.inverse:
+            return self.backing + cost / self.mark - cost / price
+        return self.backing + net * (price - self.mark)
+
+    def liquidation_price(self) -> Decimal | None:
+        """The price at which what stands behind it equals maintenance margin; None where no sensible price does."""
+        net, cost = self._net_and_cost()
+        counted = counted_size(self.legs, self.counting)
+        if self.inverse:
+            above = cost
+            below = self.backing + cost / self.mark - self.maintenance_elsewhere - self.rate * counted
+        else:
+            above = self.maintenance_elsewhere - self.backing + net * self.mark
+            below = net - self.rate * counted
+        return sensible_liquidation(above / below if below else None, self.mark)
+
+    def _net_and_cost(self) -> tuple[Decimal, Decimal]:
+        return sum((leg.signed for leg in self.legs), ZERO), sum((leg.signed * leg.entry for leg in self.legs), ZERO)
+
+
+def counted_size(legs: Iterable[Leg], counting: LegCounting) -> Decimal:
+    """How much of a contract's legs counts towards maintenance margin, in the base coin."""
+    sizes: dict[bool, Decimal] = {True: ZERO, False: ZERO}
+    for leg in legs:
+        sizes[leg.is_long] += leg.size
+    return max(sizes.values()) if counting is LegCounting.LARGER_LEG else sum(sizes.values(), ZERO)
+
+
+def sensible_liquidation(price: Decimal | None, mark: Decimal) -> Decimal | None:
+    """A liquidation price; None for one at or below zero or absurdly far, which both mean that there is none."""
+    if price is None or price <= ZERO or price > mark * _ABSURD:
+        return None
+    return price
+
+
+def meets(estimate: Decimal | None, reported: Decimal | None) -> bool:
+    """Whether a price that a formula gives for what is held now is the reported one, within one per cent."""
+    if estimate is None or reported is None:
+        return estimate is reported
+    return abs(estimate - reported) <= reported * MEETS_WITHIN
+
+
+def nearest_to(mark: Decimal, prices: Sequence[Decimal | None]) -> Decimal | None:
+    """Of several liquidation prices the one nearest to the mark: the most careful; None where none is one."""
+    return min((price for price in prices if price is not None), key=lambda price: abs(price - mark), default=None)

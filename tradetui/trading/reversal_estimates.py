@@ -1,0 +1,79 @@
+"""All estimates of a reversal together, and as rows of text for the command line and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tradetui.trading.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
+from tradetui.trading.money import exact_digits
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.risk_estimates import ReversalRisks, reversal_risks
+from tradetui.trading.stop_result import StopResult, result_if_stopped
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.product_types import margin_coin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversalEstimates:
+    """Costs, risks and the result of the nearest stop; `stop` is None where waiting stops cannot be read.
+
+    `mark` is in the quote coin. `base_coin`, `quote_coin` and `margin_coin` name the coins of sizes, prices and money.
+    """
+
+    costs: ReversalCosts
+    risks: ReversalRisks
+    stop: StopResult | None
+    mark: Decimal | None
+    base_coin: str
+    quote_coin: str
+    margin_coin: str
+
+    def rows(self) -> tuple[CostEstimate, ...]:
+        """Each estimate with its name, its coin and what it rests on."""
+        costs, risks, money = self.costs, self.risks, self.margin_coin
+        closed, opened = exact_digits(costs.closed), exact_digits(costs.opened)
+        at = f"at {exact_digits(costs.price)}, {costs.price_from}" if costs.price is not None else "no price is known"
+        rate = "" if costs.fee_rate is None else f" {exact_digits(round(costs.fee_rate * 100, 4))} %"
+        rows = [
+            CostEstimate("traded", costs.traded, self.base_coin, f"{closed} closed, {opened} opened"),
+            CostEstimate("notional", costs.notional, self.quote_coin, at),
+            CostEstimate("fees", costs.fees, money, f"{costs.fee_from}{rate}"),
+            CostEstimate("realised profit", costs.realised, money, at),
+            CostEstimate("margin needed", costs.needed, money, f"{opened} opened at the leverage of the position"),
+            CostEstimate("margin available", costs.free_after, money, "free margin", now=costs.free),
+            CostEstimate("margin freed", costs.freed, money, f"{closed} closed"),
+            CostEstimate("margin ratio", risks.ratio_after, "", "1 is liquidation", now=risks.ratio),
+            CostEstimate(
+                "liquidation price",
+                risks.liquidation_after,
+                self.quote_coin,
+                risks.estimable or "all other prices standing still",
+                now=risks.liquidation,
+            ),
+        ]
+        if self.stop is not None:
+            price = self.stop.price
+            basis = (
+                f"at {exact_digits(price)}" if price is not None else f"no stop waits for the {self.stop.leg.upper()}"
+            )
+            rows.append(CostEstimate("result if stopped", self.stop.afterwards, money, basis, now=self.stop.now))
+        return tuple(rows)
+
+
+def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[TriggerOrder] | None) -> ReversalEstimates:
+    """Every estimate of a plan; `stops` are the symbol's waiting trigger orders, None where they cannot be read."""
+    costs = reversal_costs(plan, basis)
+    product_type, symbol, contract = plan.wish.product_type, plan.wish.symbol, basis.contract
+    quote = product_type.settlement_coin or "USD"
+    base = margin_coin(product_type, symbol) if product_type.is_coin_margined else symbol.partition(quote)[0]
+    return ReversalEstimates(
+        costs=costs,
+        risks=reversal_risks(plan, basis, costs),
+        stop=None if stops is None else result_if_stopped(plan, basis, costs, stops),
+        mark=basis.mark,
+        base_coin=(contract.base_coin if contract is not None else None) or (base or "").removesuffix("PERP"),
+        quote_coin=(contract.quote_coin if contract is not None else None) or quote,
+        margin_coin=plan.wish.margin_coin,
+    )

@@ -1,0 +1,164 @@
+"""What a reversal changes in margin ratio and liquidation price, as far as the reported figures confirm it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from tradetui.trading.cost_estimates import Basis, ReversalCosts
+from tradetui.trading.margin import (
+    Leg,
+    LegCounting,
+    MarginedContract,
+    counted_size,
+    meets,
+    nearest_to,
+    sensible_liquidation,
+)
+from tradetui.trading.money import ZERO
+from tradetui.trading.positions import Position
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.models.futures import FuturesAccount
+
+
+class Estimable(StrEnum):
+    """Whether a liquidation price can be given for afterwards; the value says why not."""
+
+    YES = ""
+    NOT_REPORTED = "the exchange reports none to check it by"
+    SEVERAL_COINS = "other coins stand behind the margin too"
+    TOO_LITTLE = "the account tells too little of its margin"
+    DOES_NOT_MEET = "the formula does not give the reported price for what is held now"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversalRisks:
+    """Margin ratios are fractions (1 is liquidation), liquidation prices in the quote coin.
+
+    `liquidation` is the reported price, `liquidation_after` is estimated where `estimable` says so; None then means
+    that no price would liquidate. `ratio_is_own` is whether the ratio is the isolated position's own.
+    """
+
+    ratio: Decimal | None = None
+    ratio_after: Decimal | None = None
+    ratio_is_own: bool = False
+    liquidation: Decimal | None = None
+    liquidation_after: Decimal | None = None
+    estimable: Estimable = Estimable.TOO_LITTLE
+
+
+def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> ReversalRisks:
+    """Both risks now and afterwards; where two results are possible, those of the one that trades more."""
+    position, account, mark = basis.position, basis.account, basis.mark
+    if position is None or account is None or not mark:
+        return ReversalRisks()
+    reported = position.liquidation
+    liquidation = None if reported is None else sensible_liquidation(reported, mark)
+    ratio = position.margin_ratio if basis.is_isolated else account.margin_ratio
+    known = ReversalRisks(ratio=ratio, ratio_is_own=basis.is_isolated, liquidation=liquidation)
+    legs = tuple(leg for held in (position, basis.other_leg) if held is not None and (leg := _leg(held)) is not None)
+    after = _legs_after(plan, legs, costs)
+    rate = position.record.keep_margin_rate if position.record is not None else None
+    if rate is None or after is None:
+        return known
+    inverse = plan.wish.product_type.is_coin_margined
+    if basis.is_isolated:
+        pairs = _isolated(position, basis.other_leg, after, costs, mark, rate, inverse)
+    else:
+        pairs = _crossed(account, legs, after, costs, mark, rate, inverse)
+    if not pairs:
+        return known
+    if reported is None:
+        estimable = Estimable.NOT_REPORTED
+    elif account.is_union and not basis.is_isolated:
+        estimable = Estimable.SEVERAL_COINS
+    else:
+        met = [(now, then) for now, then in pairs if meets(now.liquidation_price(), liquidation)]
+        estimable = Estimable.YES if met else Estimable.DOES_NOT_MEET
+        pairs = met or pairs
+    ratios = [then.ratio for _, then in pairs if then.ratio is not None]
+    prices = [then.liquidation_price() for _, then in pairs]
+    return replace(
+        known,
+        ratio_after=max(ratios, default=None),
+        liquidation_after=nearest_to(mark, prices) if estimable is Estimable.YES else None,
+        estimable=estimable,
+    )
+
+
+_Pair = tuple[MarginedContract, MarginedContract]
+
+
+def _crossed(
+    account: FuturesAccount,
+    legs: tuple[Leg, ...],
+    after: tuple[Leg, ...],
+    costs: ReversalCosts,
+    mark: Decimal,
+    rate: Decimal,
+    inverse: bool,
+) -> Sequence[_Pair]:
+    """The account now and afterwards, for each way of counting legs."""
+    ratio, change = account.margin_ratio, costs.equity_change
+    backing = account.union_total_margin if account.is_union else _crossed_equity(account)
+    if ratio is None or backing is None or change is None:
+        return ()
+    pairs = []
+    for counting in LegCounting:
+        own = rate * counted_size(legs, counting) * (1 if inverse else mark)
+        now = MarginedContract(legs, mark, backing, ratio * backing - own, rate, inverse, counting)
+        pairs.append((now, replace(now, legs=after, backing=backing + change)))
+    return pairs
+
+
+def _isolated(
+    position: Position,
+    other: Position | None,
+    after: tuple[Leg, ...],
+    costs: ReversalCosts,
+    mark: Decimal,
+    rate: Decimal,
+    inverse: bool,
+) -> Sequence[_Pair]:
+    """The leg that is reversed now, and the leg that is opened afterwards, each with its own margin."""
+    held, opened = _leg(position), after[-1]
+    margin = position.record.margin_size if position.record is not None else None
+    other_margin: Decimal | None = ZERO
+    if other is not None:
+        other_margin = other.record.margin_size if other.record is not None else None
+    if held is None or margin is None or other_margin is None or costs.needed is None:
+        return ()
+
+    def alone(leg: Leg, margin: Decimal) -> MarginedContract:
+        # With nothing but its margin behind it at the entry, where it has won and lost nothing.
+        at_entry = MarginedContract((leg,), leg.entry, margin, ZERO, rate, inverse, LegCounting.LARGER_LEG)
+        return replace(at_entry, mark=mark, backing=at_entry.backing_at(mark))
+
+    return ((alone(held, margin), alone(opened, other_margin + costs.needed)),)
+
+
+def _crossed_equity(account: FuturesAccount) -> Decimal:
+    """Equity without what isolated positions have to themselves."""
+    return account.account_equity - (account.isolated_margin or ZERO) - (account.isolated_unrealized_pl or ZERO)
+
+
+def _leg(position: Position) -> Leg | None:
+    if position.is_long is None or position.entry is None:
+        return None
+    return Leg(position.is_long, position.size, position.entry)
+
+
+def _legs_after(plan: ReversalPlan, legs: Sequence[Leg], costs: ReversalCosts) -> tuple[Leg, ...] | None:
+    """What is left of the reversed leg, if anything, and then the leg that is opened with what is held of it already.
+
+    None where an entry is not known, or where nothing is opened.
+    """
+    reversed_leg = next((leg for leg in legs if leg.is_long == plan.reverses_long), None)
+    other = next((leg for leg in legs if leg.is_long != plan.reverses_long), None)
+    if reversed_leg is None or costs.entry_after is None:
+        return None
+    left = replace(reversed_leg, size=reversed_leg.size - costs.closed)
+    opened = Leg(not plan.reverses_long, costs.opened + (other.size if other is not None else ZERO), costs.entry_after)
+    return (left, opened) if left.size > ZERO else (opened,)

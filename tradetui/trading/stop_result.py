@@ -1,0 +1,74 @@
+"""What a position has won or lost when its nearest stop-loss fills, before and after a reversal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tradetui.trading.cost_estimates import Basis, ReversalCosts
+from tradetui.trading.holdings import Legs
+from tradetui.trading.money import ZERO, profit
+from tradetui.trading.order_impact import StopLoss, nearest_stop_loss
+from tradetui.trading.positions import Position
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.futures import TriggerOrder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopResult:
+    """Results in the margin coin of the leg that is opened, should its nearest stop-loss fill at its trigger price.
+
+    `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
+    `now` its result. `size` is what the stop closes afterwards, `leg_size` all of the leg, both in the base coin.
+    """
+
+    leg: PositionSide
+    price: Decimal | None = None
+    now: Decimal | None = None
+    afterwards: Decimal | None = None
+    size: Decimal = ZERO
+    leg_size: Decimal = ZERO
+    ending: Decimal | None = None
+
+
+def result_if_stopped(
+    plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder]
+) -> StopResult:
+    """The results of one leg's nearest stop-loss, its price taken for the price of its fill."""
+    old, new = (
+        (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
+    )
+    # In one-way mode what waits was made for the position that ends.
+    stop = nearest_stop_loss(plan, stops, new) if isinstance(plan.before, Legs) else None
+    if stop is None:
+        ending = nearest_stop_loss(plan, stops, old)
+        if ending is None:
+            return StopResult(leg=new)
+        return StopResult(leg=new, now=_held_result(plan, basis.position, ending), ending=ending.price)
+    other = basis.other_leg
+    leg_size = costs.opened + (other.size if other is not None else ZERO)
+    size = leg_size if stop.size is None else min(stop.size, leg_size)
+    afterwards = None
+    if costs.entry_after is not None:
+        afterwards = _result(plan, stop, size, costs.entry_after)
+    return StopResult(
+        leg=new,
+        price=stop.price,
+        now=_held_result(plan, other, stop),
+        afterwards=afterwards,
+        size=size,
+        leg_size=leg_size,
+    )
+
+
+def _held_result(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
+    if position is None or position.entry is None:
+        return None
+    return _result(plan, stop, position.size if stop.size is None else min(stop.size, position.size), position.entry)
+
+
+def _result(plan: ReversalPlan, stop: StopLoss, size: Decimal, entry: Decimal) -> Decimal:
+    is_long = stop.leg is PositionSide.LONG
+    return profit(plan.wish.product_type, long=is_long, size=size, entry=entry, price=stop.price)
