@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +22,8 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.reply import UndecodableRow
+from tradetui.wire.reply import Reply, UndecodableRow
+from tradetui.wire.requests.request import Request
 
 FILLS = "futures.fills"
 
@@ -252,6 +255,74 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
         assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
 
     asyncio.run(scenario())
+
+
+class Misspelt(ScriptedClient):
+    """Rows whose keys are `misspelt` cannot be decoded."""
+
+    def __init__(self, page: int = 100) -> None:
+        super().__init__(page)
+        self.misspelt: set[str] = set()
+
+    async def read(self, request: Request[Any]) -> Reply[Any]:
+        reply = await super().read(request)
+        rows = tuple(row for row in reply.rows if row.key not in self.misspelt)
+        undecodable = tuple(
+            UndecodableRow(index, "price", {"tradeId": row.key})
+            for index, row in enumerate(reply.rows)
+            if row.key in self.misspelt
+        )
+        return replace(reply, rows=rows, undecodable_rows=undecodable)
+
+
+@pytest.mark.parametrize("bad", [[0], [7], [40], [88, 89], [20, 21, 22, 23, 24, 25, 26, 27, 28, 29]])
+async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: list[int]) -> None:
+    client = Misspelt(page=10)
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(number).trade_id for number in bad}
+    past = history(client)
+    await past.read_newest(0.0)
+    while await past.read_hole():
+        pass
+    assert len(past.undecodable_rows) == len(bad)
+    client.rows[FILLS, USDT] += [fill(number) for number in range(200, 205)]  # a minute and more goes by
+    await past.read_newest(10.0)
+    assert len(list(past.rows)) == 95 - len(bad)
+    client.misspelt.clear()
+    await past.read_newest(20.0)
+    assert not len(past.undecodable_rows)
+    assert {row.record.trade_id for row in past.rows} == {row.key for row in client.rows[FILLS, USDT]}
+
+
+async def test_what_is_never_decoded_costs_one_read_a_minute() -> None:
+    client = Misspelt()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(4).trade_id}
+    past = history(client)
+    for second in range(600):
+        await past.read_newest(float(second))
+    assert client.count(FILLS) - 600 <= 6 + 600 / 60
+    assert len(past.undecodable_rows) == 1
+
+
+async def test_what_was_not_decoded_is_read_by_the_next_session() -> None:
+    client = Misspelt()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(4).trade_id}
+    archive = Archive(None)
+    first = history(client)
+    await first.attach(archive)
+    await first.read_newest(0.0)
+    while await first.read_hole():
+        pass
+    client.misspelt.clear()
+    second = history(client)
+    await second.attach(archive)
+    await second.read_newest(0.0)
+    while await second.read_hole():
+        pass
+    kept = {row.record.trade_id for _, row in archive.page(Selection(FuturesFill), None, 1_000)}
+    assert kept == {fill(number).trade_id for number in range(90)}
 
 
 async def test_only_fills_that_are_shown_stay_in_memory() -> None:

@@ -2,7 +2,8 @@
 
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a hole and
-read page by page later; the whole past before the first read is such a hole too.
+read page by page later; the whole past before the first read is such a hole too. A page with a row that could not be
+decoded is read again until all of it can be.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import Final
 from tradetui.desk.archive.database import Archive, Hole
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.multi_product import UndecodableRows, refuse_unreadable
+from tradetui.desk.feeds.undecodable_pages import UndecodablePages
 from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
@@ -44,7 +46,6 @@ class FillHistory:
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.holes: list[Hole] = []
-        self.undecodable_rows = UndecodableRows("tradeId")
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -57,6 +58,7 @@ class FillHistory:
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
         self._holes_kept: list[Hole] = []
+        self._undecodable_pages = UndecodablePages()
         self._bounded = True
         self._dropped = False
         self._turn = asyncio.Lock()
@@ -65,6 +67,11 @@ class FillHistory:
     def rows(self) -> Iterable[ProductRow[FuturesFill]]:
         """The newest fills, in no order."""
         return self._rows.values()
+
+    @property
+    def undecodable_rows(self) -> UndecodableRows:
+        """The rows that could not be decoded whenever they were read."""
+        return self._undecodable_pages.undecodable_rows
 
     @property
     def complete(self) -> bool:
@@ -93,7 +100,7 @@ class FillHistory:
                 self.holes = [hole for hole in ended if not self._below(hole)]
             known = {hole.cursor for hole in self.holes}
             self.holes += [hole for hole in missing if hole.cursor not in known]
-            self._holes_kept = list(self.holes)
+            self._holes_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._holes_kept})
             self._remember(kept)
 
@@ -101,6 +108,7 @@ class FillHistory:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
         async with self._turn:
             await self._read_newest(now)
+            await self._read_undecodable(now)
 
     async def read_hole(self) -> bool:
         """Read one page of what is missing; whether there was anything to read."""
@@ -110,12 +118,14 @@ class FillHistory:
             hole = self.holes[0]
             try:
                 reply = await self._page(self._request(None), hole.cursor)
-            except Rejected:
+                if reply.cursor in (None, hole.cursor):
+                    refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
+            except (Rejected, UnreadableReply):
                 # Another hole may be answered; this one is never taken for closed.
                 self.holes = [*self.holes[1:], hole]
                 raise
             rows = self._tagged(reply)
-            done = not rows or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
+            done = not reply.count or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
             rest = [] if done or reply.cursor is None else [Hole(reply.cursor, hole.until)]
             self.holes = [*rest, *self.holes[1:]]
             await self._keep(rows)
@@ -142,8 +152,14 @@ class FillHistory:
         """Begin anew, as if nothing had ever been read."""
         self.holes, self._rows, self._newest, self.read_at = [], {}, None, None
         self._dropped = False
+        self._undecodable_pages = UndecodablePages()
         if self.added is not None:
             self.added.clear()
+
+    @property
+    def _missing(self) -> list[Hole]:
+        """What has not been read, or not all of it decoded."""
+        return [*self.holes, *self._undecodable_pages.holes]
 
     def _below(self, hole: Hole) -> bool:
         """Whether a hole begins where it ends already."""
@@ -182,12 +198,24 @@ class FillHistory:
         await self._keep(came, Hole(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
 
+    async def _read_undecodable(self, now: float) -> None:
+        """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""
+        page = self._undecodable_pages.due(now)
+        if page is None:
+            return
+        try:
+            reply = await self._page(self._request(None), page.hole.cursor)
+        except ExchangeError:
+            return
+        if not reply.undecodable_rows:
+            self._undecodable_pages.decoded(page)
+        await self._keep(self._tagged(reply))
+
     async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
         page_request = request if cursor is None else request.changed(id_less_than=cursor)
         reply = await self._client.read(page_request)
         self.pages_read += 1
-        self.undecodable_rows.forget(row.trade_id for row in reply.rows)
-        self.undecodable_rows.add(reply.undecodable_rows)
+        self._undecodable_pages.note(reply, cursor)
         return reply
 
     def _request(self, until: int | None) -> FuturesFillsRequest:
@@ -207,8 +235,8 @@ class FillHistory:
         fresh = [row for row in rows if row.key not in self._rows]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
-        if self.holes != self._holes_kept:
-            self._holes_kept = list(self.holes)
+        if (missing := self._missing) != self._holes_kept:
+            self._holes_kept = missing
             await self._write_buffer.put(fresh, {self.product_type: self._holes_kept})
         else:
             await self._write_buffer.put(fresh)

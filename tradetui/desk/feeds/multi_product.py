@@ -124,14 +124,15 @@ class UndecodableRows:
     def add(self, rows: Sequence[UndecodableRow]) -> None:
         """Count those not met before."""
         if len(self._met) < self.MOST:
-            self._met.update(self._key(row.received) for row in rows)
+            self._met.update(self.key(row.received) for row in rows)
 
-    def forget(self, identities: Iterable[str]) -> None:
+    def forget(self, keys: Iterable[str | int]) -> None:
         """Count rows no longer that are read well now."""
         if self._met:
-            self._met.difference_update(identities)
+            self._met.difference_update(keys)
 
-    def _key(self, received: object) -> str | int:
+    def key(self, received: object) -> str | int:
+        """What a row is counted by: its identity, or a hash of all of it where it has none."""
         identity = received.get(self._identity) if isinstance(received, Mapping) else None
         return str(identity) if identity else hash(str(received))
 
