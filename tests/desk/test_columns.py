@@ -184,7 +184,7 @@ def test_fees_of_two_coins_are_not_added_up() -> None:
     detail = [{"feeCoin": "USDT", "totalFee": "-0.1"}, {"feeCoin": "BGB", "totalFee": "-2"}]
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
     assert column("fills", "fee").value(row) is None
-    assert column("fills", "fee").cell(row, DEFAULT_FORMAT)[0] == "-0.1 USDT, -2 BGB"
+    assert column("fills", "fee").cell(row, DEFAULT_FORMAT)[0] == "-0.1000 USDT, -2.0000 BGB"
     assert column("fills", "feeCoin").cell(row, DEFAULT_FORMAT)[0] == "USDT, BGB"
 
 
@@ -236,7 +236,7 @@ def test_a_number_loses_nothing(value: Decimal) -> None:
 def test_any_number_can_be_shown(value: Decimal, places: int) -> None:
     for text in (number(value), number(value, places=places), number(value, at_most=places), percent(value)):
         assert len(text) < 400
-        assert (text.strip("0.,%-") == "") == (not value) or "E" in text, "nothing is made of something"
+        assert (text.strip("0.,%- ") == "") == (not value) or "E" in text, "nothing is made of something"
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,9 @@ def test_any_number_can_be_shown(value: Decimal, places: int) -> None:
         ("-0.00", {}, "0.00"),
         ("2.50", {"signed": True}, "+2.50"),
         ("2", {"places": 2}, "2.00"),
-        ("0.00049", {"places": 2}, "0.00049"),
+        ("0.00049", {"places": 2}, "<0.01"),
+        ("0.00049", {"places": 2, "signed": True}, "+<0.01"),
+        ("-0.4", {"places": 0}, "-<1"),
         ("33.3333333333", {"at_most": 8}, "33.33333333"),
         ("2.50", {"at_most": 8}, "2.50"),
         ("1.99999999999", {"at_most": 8}, "2"),

@@ -182,8 +182,9 @@ async def test_an_account_with_several_assets_shows_the_union_figures(size: tupl
         assert totals.equity is not None and totals.equity > 300_000, "the other product types' equity is in it"
         assert totals.union_available is not None and totals.union_available > 70_000
         assert f"equity+union {totals.equity:,.2f} USDT" in text
-        assert f"margin ratio {totals.worst_margin_ratio:.2%}" in text
+        assert totals.worst_margin_ratio is not None
+        assert f"margin ratio {totals.worst_margin_ratio * 100:.2f} %" in text
         if size[0] > 80:
             assert f"available {totals.union_available:,.2f}" in text
-        for title in ("Union margin", "Union avail.", "Ratio"):
+        for title in ("Union margin", "Union avail.", "Margin ratio %"):
             assert title in text

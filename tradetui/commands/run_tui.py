@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
         theme=profile.theme if "theme" in profile.model_fields_set else None,
         terminal=terminal_abilities(os.environ),
         timezone=profile.timezone,
+        exact_figures=profile.figures == "exact",
         keys=profile.keys,
         preferences=preferences_from(stored),
         notice=notice,

@@ -155,6 +155,10 @@ class Profile(_Settings):
     )
     theme: str = Field(default="tradetui-dark", min_length=1, description="the screen's theme")
     timezone: str = Field(default="utc", description="utc, local, or a name such as Europe/Berlin")
+    figures: Literal["rounded", "exact"] = Field(
+        default="rounded",
+        description="rounded: money with 2 decimals, prices and sizes with those of their contract; exact: every digit",
+    )
     keys: dict[str, str] = Field(
         default_factory=dict,
         description="key bindings by id, as printed by `tradetui keys`; several keys with commas",

@@ -35,6 +35,7 @@ class UiSettings:
     theme: str | None = None
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
     timezone: str = "utc"
+    exact_figures: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     bell: bool = True
     inline_start: bool = False

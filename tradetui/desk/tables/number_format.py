@@ -1,4 +1,4 @@
-"""Values as text: every digit the exchange sent, thousands apart, signs where profit is meant, `—` for unknown."""
+"""Values as text: thousands apart, signs where profit is meant, `—` for unknown, `<0.01` for what rounds to nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ UNKNOWN: Final = "—"
 _ROOMY: Final = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_EXPONENT: Final = 60
 _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_HALF_EVEN)
+MONEY_PLACES: Final = 2
+"""Decimals of money in a dollar coin, and of per cent."""
+FEE_PLACES: Final = 4
+"""Decimals of a fee in a dollar coin that stands alone."""
+LONGEST_DERIVED: Final = 8
+"""Decimals of a figure that was worked out, where nothing says how many suit it."""
+FEWEST_COIN_PLACES: Final = 4
+MOST_COIN_PLACES: Final = 8
+"""Decimals of money in another coin: these where nobody knows what the coin is worth."""
+_DOLLAR_COINS: Final = frozenset({"USD", "USDT", "USDC", "SUSD", "SUSDT", "SUSDC"})
 
 
 def number(
@@ -20,8 +30,9 @@ def number(
 ) -> str:
     """A number with thousands apart and its own digits.
 
-    `places` gives it exactly so many, `at_most` cuts a derived figure's endless ones and idle zeros; neither makes
-    nothing of something. `signed` writes a plus before what is above zero.
+    `places` gives it exactly so many, and shows what would round to nothing as less than the last of them, `<0.01`;
+    `at_most` cuts a derived figure's endless ones and idle zeros, and leaves a small one its first two digits.
+    `signed` writes a plus before what is above zero.
     """
     if value is None:
         return UNKNOWN
@@ -29,9 +40,14 @@ def number(
     if not exact.is_finite() or abs(exact.adjusted()) > _LARGEST_EXPONENT:
         return str(value)
     if places is not None:
-        exact = _rounded(exact, places)
+        rounded = _rounded(exact, places)
+        if exact and not rounded:
+            sign = "-" if exact < 0 else "+" if signed else ""
+            return f"{sign}<{Decimal((0, (1,), -places)):f}"
+        exact = rounded
     elif at_most is not None and decimals(exact) > at_most:
-        exact = _rounded(exact, at_most)
+        # A small amount is not nothing: it keeps its first two digits.
+        exact = _rounded(exact, at_most) or _TWO_DIGITS.plus(exact)
         exact = (
             exact.quantize(Decimal(1), context=_ROOMY)
             if exact == exact.to_integral_value()
@@ -44,11 +60,28 @@ def number(
 
 
 def percent(value: Decimal | None) -> str:
-    """A part as per cent with two places."""
+    """A part as per cent with two places and the sign of per cent."""
+    return UNKNOWN if value is None else f"{percent_points(value)} %"
+
+
+def percent_points(value: Decimal | None, *, signed: bool = False, exact: bool = False) -> str:
+    """A part in per cent with two places, or all where it is to be exact, for a column whose title says per cent."""
     if value is None:
         return UNKNOWN
     hundredfold = value.scaleb(2, _ROOMY) if value.is_finite() else value
-    return f"{number(hundredfold, places=2)}%"
+    if exact:
+        return number(hundredfold, signed=signed, at_most=LONGEST_DERIVED)
+    return number(hundredfold, signed=signed, places=MONEY_PLACES)
+
+
+def is_dollar(coin: str) -> bool:
+    """Whether a coin is counted as a dollar: its money has two decimals and adds up with that of the others."""
+    return coin.upper() in _DOLLAR_COINS
+
+
+def coin_places(price: Decimal) -> int:
+    """Decimals of an amount of a coin that is worth so many dollars: the last of them is worth about a cent."""
+    return min(MOST_COIN_PLACES, max(FEWEST_COIN_PLACES, price.adjusted() + 3))
 
 
 def moment(value: datetime | None, zone: tzinfo) -> str:
@@ -73,9 +106,7 @@ def decimals(value: Decimal) -> int:
 
 
 def _rounded(value: Decimal, places: int) -> Decimal:
-    rounded = value.quantize(Decimal((0, (1,), -places)), context=_ROOMY)
-    # A small amount is not nothing: it keeps its first two digits.
-    return rounded if rounded or not value else _TWO_DIGITS.plus(value)
+    return value.quantize(Decimal((0, (1,), -places)), context=_ROOMY)
 
 
 def _grouped(text: str) -> str:

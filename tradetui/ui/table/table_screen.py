@@ -64,7 +64,7 @@ class TableScreen(Screen[None]):
     @property
     def cell_format(self) -> CellFormat:
         """How the cells of its tables are written now."""
-        return CellFormat(self.zone)
+        return CellFormat(self.zone, exact=self._settings.exact_figures)
 
     @property
     def feed_name(self) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, Tone, id_column, number_column, text_column, time_column
+from tradetui.desk.tables.columns.column import Column, Tone, id_column, text_column, time_column
+from tradetui.desk.tables.columns.figure_columns import money_column
 from tradetui.desk.tables.number_format import text_as_given
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
     Column("type", "Type", lambda row: row.type, lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
     text_column("subType", "Kind", 12, lambda row: row.sub_type),
-    number_column("amount", "Amount", 16, lambda row: row.amount, unit="coin"),
+    money_column("amount", "Amount", 16, lambda row: row.amount, lambda row: row.coin, unit="coin"),
     text_column("coin", "Coin", 6, lambda row: row.coin),
     text_column("status", "Status", 10, lambda row: row.status),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),

@@ -23,13 +23,15 @@ UNKNOWN_PRECISION: Final = Precision()
 class CellFormat:
     """What the text of a cell depends on beside its row.
 
-    `precisions` are by symbol, in capitals. `exact` shows every digit as it was received. What is
+    `precisions` are by symbol, `coin_places` the decimals of money by coin, both in capitals. `exact` shows every
+    digit. What is
     exported, copied, sorted by and sent never depends on this.
     """
 
     zone: tzinfo = UTC
     precisions: Mapping[str, Precision] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     exact: bool = False
+    coin_places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def precision_of(self, symbol: str | None) -> Precision:
         """The decimals of a symbol's prices and sizes."""

@@ -10,13 +10,11 @@ from enum import StrEnum
 from typing import Final, Generic
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.number_format import UNKNOWN, decimals, instant, moment, number, percent, text_as_given
+from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, text_as_given
 from tradetui.desk.tables.row_source import RowT, RowT_contra
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
-LONGEST_DERIVED: Final = 8
-"""Places a figure that was worked out is shown with; what was received keeps its own."""
 UNRANKED: Final = 1000
 """The rank of a column that was given none: it goes before those that have one."""
 
@@ -140,79 +138,19 @@ def number_column(
     value: Callable[[RowT], Decimal | int | None],
     *,
     profit: bool = False,
-    derived: bool = False,
     unit: str = "",
 ) -> Column[RowT]:
-    """A figure with all its digits, or, where some rows' were worked out, with eight places at most."""
-    at_most = LONGEST_DERIVED if derived else None
+    """A figure with all its digits, of which nobody knows what it counts."""
     return Column(
         id_,
         title,
         value,
-        lambda row, _: number(value(row), signed=profit, at_most=at_most),
+        lambda row, _: number(value(row), signed=profit),
         width,
         right=True,
         tone=by_sign(value) if profit else None,
         unit=unit,
     )
-
-
-def price_column(
-    id_: str,
-    title: str,
-    width: int,
-    value: Callable[[RowT], Decimal | None],
-    symbol: Callable[[RowT], str | None],
-    *,
-    derived: bool = False,
-    unit: str = "quote coin",
-) -> Column[RowT]:
-    """A price with the places of its contract's step, where they are known; else as `number_column` writes it."""
-    at_most = LONGEST_DERIVED if derived else None
-
-    def shown(row: RowT, cell_format: CellFormat) -> str:
-        places = None if cell_format.exact else cell_format.precision_of(symbol(row)).price
-        return number(value(row), places=places, at_most=at_most)
-
-    return Column(id_, title, value, shown, width, right=True, unit=unit)
-
-
-def size_column(
-    id_: str,
-    title: str,
-    width: int,
-    value: Callable[[RowT], Decimal | None],
-    symbol: Callable[[RowT], str | None],
-    *,
-    unit: str = "base coin",
-) -> Column[RowT]:
-    """A size with at least the places of its contract's step; it is never rounded."""
-
-    def shown(row: RowT, cell_format: CellFormat) -> str:
-        at_least = 0 if cell_format.exact else cell_format.precision_of(symbol(row)).size or 0
-        size = value(row)
-        places = None if size is None or decimals(size) >= at_least else at_least
-        return number(size, places=places)
-
-    return Column(id_, title, value, shown, width, right=True, unit=unit)
-
-
-def percent_column(
-    id_: str,
-    title: str,
-    width: int,
-    value: Callable[[RowT], Decimal | None],
-    *,
-    warns: Callable[[Decimal], bool],
-    unit: str,
-) -> Column[RowT]:
-    """A part as per cent; `warns` says of a known part whether it is drawn as a warning."""
-
-    def tone(row: RowT) -> Tone:
-        part = value(row)
-        return Tone.WARN if part is not None and warns(part) else Tone.PLAIN
-
-    return Column(id_, title, value, lambda row, _: percent(value(row)), width, right=True, tone=tone, unit=unit)
 
 
 def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) -> Column[RowT]:

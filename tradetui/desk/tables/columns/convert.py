@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.column import (
-    LONGEST_DERIVED,
     Column,
     id_column,
     number_column,
     text_column,
     time_column,
 )
-from tradetui.desk.tables.number_format import number
+from tradetui.desk.tables.columns.figure_columns import money_column
+from tradetui.desk.tables.number_format import LONGEST_DERIVED, number
 
 if TYPE_CHECKING:
     from tradetui.wire.models.convert import ConvertRecord
@@ -33,11 +33,19 @@ def _effective_price(convert: ConvertRecord) -> Decimal | None:
     return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
 
 
+def _coin_given(convert: ConvertRecord) -> str | None:
+    return convert.from_coin
+
+
+def _coin_got(convert: ConvertRecord) -> str | None:
+    return convert.to_coin
+
+
 CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
-    number_column("fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, unit="coin given"),
+    money_column("fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, _coin_given, unit="coin given"),
     text_column("fromCoin", "of", 5, lambda row: row.from_coin),
-    number_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, unit="coin got"),
+    money_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, _coin_got, unit="coin got"),
     text_column("toCoin", "of", 5, lambda row: row.to_coin),
     Column(
         "effectivePrice",

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final, get_args
 
 from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
+from tradetui.desk.tables.columns.figure_columns import money_column, price_column
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.desk.tables.product_row import record_of
 from tradetui.desk.tables.row_source import RowT
@@ -17,6 +18,11 @@ from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump_json
 
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")
+_MONEY: Final = re.compile(
+    rf"{_PROFITS.pattern}|^accountEquity$|MaxAvailable$|TransferOut$|^(isolated|crossed)Margin$|^marginSize$"
+    r"|^(total|deducted)Fee$"
+)
+_PRICES: Final = re.compile(r"[pP]rice(Avg)?$|^(takeProfit|stopLoss)$")
 
 
 def every_column(table: Table[RowT]) -> tuple[Column[RowT], ...]:
@@ -46,13 +52,23 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
     def text(row: object) -> str | None:
         return content if isinstance(content := value(row), str) else None
 
+    def symbol(row: object) -> str | None:
+        return getattr(record_of(row), "symbol", None)
+
+    def margin_coin(row: object) -> str | None:
+        return getattr(record_of(row), "margin_coin", None)
+
     def received(row: object) -> object:
         return None if (record := record_of(row)) is None else record.received.get(name)
 
     if is_time(field):
         return time_column(name, title, moment)
     if _holds_decimal(field.annotation):
-        return number_column(name, title, width, figure, profit=_PROFITS.search(name) is not None)
+        if _PRICES.search(name):
+            return price_column(name, title, width, figure, symbol)
+        if _MONEY.search(name):
+            return money_column(name, title, width, figure, margin_coin, profit=_PROFITS.search(name) is not None)
+        return number_column(name, title, width, figure)
     if field.annotation in (str, str | None):
         if name == "id" or name.endswith(("Id", "Oid")):
             return id_column(name, title, 19, text)

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import (
-    LONGEST_DERIVED,
     Column,
     Tone,
     by_sign,
-    percent_column,
-    price_column,
     ranked,
-    size_column,
     text_column,
     time_column,
 )
+from tradetui.desk.tables.columns.figure_columns import percent_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT
-from tradetui.desk.tables.number_format import UNKNOWN, number
+from tradetui.desk.tables.number_format import LONGEST_DERIVED, UNKNOWN, number
 from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:

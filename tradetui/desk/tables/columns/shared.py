@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.number_format import number, text_as_given
+from tradetui.desk.tables.columns.figure_columns import fee
+from tradetui.desk.tables.number_format import text_as_given
 from tradetui.desk.tables.row_source import FeedRow, RowT
 from tradetui.wire.enums import PositionSide
 
@@ -93,19 +95,19 @@ def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT
     """The sum of a fill's fees; unknown where there is none, one after the other where they are in different coins."""
 
     def fees(row: RowT) -> list[tuple[Decimal, str]]:
-        return [(fee.total_fee, fee.fee_coin or "") for fee in fee_detail(row) if fee.total_fee is not None]
+        return [(part.total_fee, part.fee_coin or "") for part in fee_detail(row) if part.total_fee is not None]
 
     def total(row: RowT) -> Decimal | None:
         amounts = fees(row)
         return sum((amount for amount, _ in amounts), Decimal(0)) if len({coin for _, coin in amounts}) == 1 else None
 
-    def shown(row: RowT) -> str:
+    def shown(row: RowT, cell_format: CellFormat) -> str:
         amounts = fees(row)
         if len({coin for _, coin in amounts}) > 1:
-            return ", ".join(f"{number(amount, signed=True)} {coin}".strip() for amount, coin in amounts)
-        return number(total(row), signed=True)
+            return ", ".join(f"{fee(amount, coin or None, cell_format)} {coin}".strip() for amount, coin in amounts)
+        return fee(total(row), amounts[0][1] or None if amounts else None, cell_format)
 
-    return Column("fee", "Fee", total, lambda row, _: shown(row), 11, right=True, unit="fee coin")
+    return Column("fee", "Fee", total, shown, 11, right=True, unit="fee coin")
 
 
 def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.tables.columns.column import Column, by_sign, number_column, text_column
+from tradetui.desk.tables.columns.column import Column, by_sign, text_column
+from tradetui.desk.tables.columns.figure_columns import money, money_column
 from tradetui.desk.tables.number_format import number
 from tradetui.trading.coin_totals import CoinTotal
 from tradetui.wire.text.sanitize import scrub
@@ -14,13 +15,21 @@ from tradetui.wire.text.sanitize import scrub
 MOST_KINDS: Final = 40
 """Business types with a column of their own; the exchange knows about thirty."""
 _WIDEST_TITLE: Final = 28
+
+
+def _coin(total: CoinTotal) -> str:
+    return total.coin
+
+
 COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: total.coin)
 ROWS: Final[Column[CoinTotal]] = Column(
     "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
 )
-BOUGHT: Final[Column[CoinTotal]] = number_column("bought", "Bought", 14, lambda total: total.bought, unit="coin")
-SOLD: Final[Column[CoinTotal]] = number_column("sold", "Sold", 14, lambda total: total.sold, unit="coin")
-FEES: Final[Column[CoinTotal]] = number_column("fees", "Fees", 12, lambda total: total.fees, profit=True, unit="coin")
+BOUGHT: Final[Column[CoinTotal]] = money_column("bought", "Bought", 14, lambda total: total.bought, _coin, unit="coin")
+SOLD: Final[Column[CoinTotal]] = money_column("sold", "Sold", 14, lambda total: total.sold, _coin, unit="coin")
+FEES: Final[Column[CoinTotal]] = money_column(
+    "fees", "Fees", 12, lambda total: total.fees, _coin, profit=True, unit="coin"
+)
 
 
 def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
@@ -43,7 +52,7 @@ def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]
         id_,
         shown,
         moved,
-        lambda total, _: number(moved(total), signed=True),
+        lambda total, cell_format: money(moved(total), total.coin, cell_format, signed=True),
         max(12, len(shown)),
         right=True,
         tone=by_sign(moved),
