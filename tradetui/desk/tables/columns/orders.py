@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.tables.columns.column import (
     Column,
     id_column,
-    price_column,
     ranked,
-    size_column,
     text_column,
     time_column,
 )
+from tradetui.desk.tables.columns.figure_columns import price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, worded_column
 from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order

@@ -12,12 +12,11 @@ from tradetui.desk.tables.columns.column import (
     Tone,
     id_column,
     number_column,
-    price_column,
     ranked,
-    size_column,
     text_column,
     time_column,
 )
+from tradetui.desk.tables.columns.figure_columns import price_column, size_column
 from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, effect_column, worded_column
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.trading.trade_effect import effect_of_trigger
