@@ -17,9 +17,9 @@ from pydantic import SecretStr
 
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
-from tradetui.commands.run_tui import profile_choices
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
+from tradetui.commands.session.profile_sessions import ProfileSessions
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore, Secrets, StoredKey
@@ -83,7 +83,7 @@ def test_created_over_a_connection_then_listed_and_used(
         finally:
             await desk.stop()
 
-    choices = profile_choices(loaded, flags)
+    choices = ProfileSessions(loaded, flags).choices
     assert [each.name for each in choices] == ["main"]
     made = Path(asyncio.run(work()))
     assert [each.name for each in choices] == ["main", "fromtest"], "P has it at once"

@@ -6,7 +6,9 @@ import asyncio
 import csv
 import json
 import os
+import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,23 +33,58 @@ PREFERENCES = ScreenPreferences(
 
 
 def test_preferences_survive_their_file(tmp_path: Path) -> None:
-    screen_state.write_screen_state(tmp_path / "data", PREFERENCES.as_plain())
-    assert preferences_from(screen_state.read_screen_state(tmp_path / "data")[0]) == PREFERENCES
+    screen_state.write_screen_state(tmp_path / "data", "main", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path / "data", "main")[0]) == PREFERENCES
+
+
+def test_each_profile_has_its_own_choices_and_keeps_what_others_wrote(tmp_path: Path) -> None:
+    other = ScreenPreferences(None, {"fills": TableChoice(None, "cTime")})
+    screen_state.write_screen_state(tmp_path, "main", {**PREFERENCES.as_plain(), "silenced": ["fill"]})
+    screen_state.write_screen_state(tmp_path, "other", other.as_plain())
+    screen_state.write_screen_state(tmp_path, "main", {"theme": None})
+    stored, notice = screen_state.read_screen_state(tmp_path, "main")
+    assert preferences_from(stored) == replace(PREFERENCES, theme=None)
+    assert stored["silenced"] == ["fill"] and notice == ""
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "other")[0]) == other
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "third")[0]) == ScreenPreferences()
+
+
+def test_a_file_from_before_profiles_counts_for_each_until_it_chooses(tmp_path: Path) -> None:
+    (tmp_path / "state.toml").write_text('theme = "tradetui-light"\n[tables.orders]\nsort = "symbol"\n')
+    for profile in ("main", "other"):
+        stored, _ = screen_state.read_screen_state(tmp_path, profile)
+        assert preferences_from(stored) == ScreenPreferences("tradetui-light", {"orders": TableChoice(None, "symbol")})
+    screen_state.write_screen_state(tmp_path, "main", {"theme": None, "tables": None})
+    assert screen_state.read_screen_state(tmp_path, "main")[0] == {}
+    assert screen_state.read_screen_state(tmp_path, "other")[0] != {}
+
+
+def test_profiles_that_write_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
+    names = [f"profile-{number}" for number in range(12)]
+    writers = [
+        threading.Thread(target=screen_state.write_screen_state, args=(tmp_path, name, {"theme": name}))
+        for name in names
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [screen_state.read_screen_state(tmp_path, name)[0] for name in names] == [{"theme": n} for n in names]
 
 
 def test_no_file_is_no_choice(tmp_path: Path) -> None:
-    assert preferences_from(screen_state.read_screen_state(tmp_path)[0]) == ScreenPreferences()
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "main")[0]) == ScreenPreferences()
 
 
 @pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.toml").write_text(text)
-    told, notice = screen_state.read_screen_state(tmp_path)
+    told, notice = screen_state.read_screen_state(tmp_path, "main")
     assert preferences_from(told) == ScreenPreferences()
     assert "cannot be read" in notice and "state.toml.unread" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
-    screen_state.write_screen_state(tmp_path, PREFERENCES.as_plain())
-    assert preferences_from(screen_state.read_screen_state(tmp_path)[0]) == PREFERENCES
+    screen_state.write_screen_state(tmp_path, "main", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "main")[0]) == PREFERENCES
 
 
 @pytest.mark.parametrize(
@@ -151,7 +188,7 @@ async def test_what_cannot_be_remembered_is_said() -> None:
         await pilot.press("3", "s", "s")
         await asyncio.sleep(1)
         await pilot.pause()
-        assert "is not remembered" in screen_text(stage.app)
+        assert "Your choice could not be saved: " in screen_text(stage.app)
 
 
 @pytest.mark.looptime

@@ -16,8 +16,10 @@ import pytest
 
 DEMO = [sys.executable, "-m", "tradetui", "demo"]
 CRASH = [sys.executable, "-m", "tests.ui.crashing"]
+MOUSELESS = [sys.executable, "-m", "tests.ui.themed", "tradetui-dark", "mouse=off"]
 LEAVES = b"\x1b[?1049l"
 SHOWS_CURSOR = b"\x1b[?25h"
+TAKES_MOUSE = b"\x1b[?1000h"
 ENDS_MOUSE = b"\x1b[?1000l"
 
 
@@ -125,6 +127,31 @@ def test_q_ends_it_with_nothing_left_over() -> None:
         running.read_to_the_end()
         assert LEAVES in running.written
         assert running.process.returncode == 0
+
+
+def test_a_profile_without_mouse_never_takes_it() -> None:
+    with session(MOUSELESS) as running:
+        running.read_until(b"none")
+        os.write(running.master, b"q")
+        running.read_to_the_end()
+        assert TAKES_MOUSE not in running.written
+        assert running.process.returncode == 0
+
+
+def test_the_palette_leaves_the_mouse_to_the_terminal_and_takes_it_again() -> None:
+    with session(DEMO) as running:
+        running.read_until(b"BTCUSDT")
+        assert TAKES_MOUSE in running.written
+        for entry, proof in ((b"mouse off", ENDS_MOUSE), (b"mouse on", TAKES_MOUSE)):
+            os.write(running.master, b"\x10")
+            running.read_until(b"every key and what it does")
+            running.written.clear()
+            os.write(running.master, entry)
+            running.read_until(b"selection works then" if proof is ENDS_MOUSE else b"click and scroll")
+            os.write(running.master, b"\r")
+            running.read_until(proof)
+        os.write(running.master, b"q")
+        running.read_to_the_end()
 
 
 def test_suspended_and_resumed_it_goes_on() -> None:

@@ -1,4 +1,7 @@
-"""The program in the theme named on the command line, without an exchange; run by the tests in a pseudo-terminal."""
+"""The program in the theme named on the command line, without an exchange; run by the tests in a pseudo-terminal.
+
+With the argument `mouse=off` it leaves the mouse to the terminal.
+"""
 
 from __future__ import annotations
 
@@ -15,4 +18,6 @@ def _no_desk() -> Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run_app(TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)], theme=sys.argv[1]))))
+    choices = [ProfileChoice("none", _no_desk)]
+    settings = UiSettings("SANDBOX", "TRADE", choices, theme=sys.argv[1], mouse="mouse=off" not in sys.argv)
+    sys.exit(run_app(TradeApp(settings)))

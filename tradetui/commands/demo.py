@@ -13,7 +13,7 @@ from tradetui.commands.process.console import needs_terminal
 from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.settings import ProfileChoice, ProfileSummary, UiSettings
 from tradetui.ui.tty.abilities import terminal_abilities
 from tradetui.ui.tty.run_app import run_app
 from tradetui.ui.tty.screenshot import is_key, picture
@@ -105,7 +105,14 @@ def demo_settings(
     return UiSettings(
         environment="SANDBOX",
         access="MONITOR" if read_only else "TRADE",
-        profiles=[ProfileChoice(name, partial(exchange.open_desk, name, read_only)) for name in _ACCOUNTS],
+        profiles=[
+            ProfileChoice(
+                name,
+                partial(exchange.open_desk, name, read_only),
+                summary=partial(exchange.summary, name, "monitor" if read_only else "trade"),
+            )
+            for name in _ACCOUNTS
+        ],
         chosen=_ACCOUNTS.index(chosen),
     )
 
@@ -117,6 +124,12 @@ class _Exchange:
         self._seed = seed
         self._product_types = product_types
         self._sandbox: Sandbox | None = None
+
+    def summary(self, name: str, mode: str) -> ProfileSummary:
+        """One of its accounts as a line of the list of profiles."""
+        keys = () if self._sandbox is None else self._sandbox.exchange_state.keys
+        uid = next((key.uid for key in keys if key.name == name), None)
+        return ProfileSummary("embedded exchange", uid, mode)
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""

@@ -159,6 +159,9 @@ class Profile(_Settings):
         default="rounded",
         description="rounded: money with 2 decimals, prices and sizes with those of their contract; exact: every digit",
     )
+    mouse: bool = Field(
+        default=True, description="false leaves the mouse to the terminal, whose own selection works then"
+    )
     keys: dict[str, str] = Field(
         default_factory=dict,
         description="key bindings by id, as printed by `tradetui keys`; several keys with commas",

@@ -19,7 +19,7 @@ from tradetui.ui import deferred
 from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
-from tradetui.ui.keys.profile_keys import own_keys
+from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
 from tradetui.ui.main.start import StartScreen
 from tradetui.ui.messages import (
     OpenCreation,
@@ -31,13 +31,15 @@ from tradetui.ui.messages import (
     OpenReversal,
     OpenScreenList,
 )
+from tradetui.ui.preference_writer import PreferenceWriter
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.sanitize import notify
-from tradetui.ui.settings import UiSettings
+from tradetui.ui.settings import ProfileLook, UiSettings
 from tradetui.ui.themes import THEMES, first_theme
 from tradetui.ui.trading_lock import TradingLock
 from tradetui.ui.tty.ascii_filter import AsciiFilter
 from tradetui.ui.tty.crash import crash_report
+from tradetui.ui.tty.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
 from tradetui.ui.tty.textual_log import silence_textual_log
 
 if TYPE_CHECKING:
@@ -85,9 +87,8 @@ class TradeApp(App[None], inherit_bindings=False):
         # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
         # colours are chosen.
         super().__init__(ansi_color=True if without_colours else None)
-        own = own_keys(settings.keys)
-        self._key_troubles = own.troubles
-        self.settings = settings = replace(settings, keys=own.taken)
+        self._key_troubles: tuple[KeyTrouble, ...] = ()
+        self.settings = settings = self._with_own_keys(settings)
         self.desk: Desk | None = None
         self._alerts: AlertNotices | None = None
         self.failure: str | None = None
@@ -100,6 +101,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._begin_with(first_theme(settings.theme, self.preferences.theme, settings.terminal))
         if settings.keys:
             self.set_keymap(dict(settings.keys))
+        self._preference_writer = PreferenceWriter(self)
         self._main: MainScreen | None = None
         self._main_stands = asyncio.Event()
         self.lookup: LookupScreen | None = None
@@ -150,6 +152,9 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
+        self._say_notices()
+
+    def _say_notices(self) -> None:
         for sentence in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
             notify(self, sentence, severity="warning", seconds=10)
 
@@ -188,11 +193,14 @@ class TradeApp(App[None], inherit_bindings=False):
 
     async def _open(self, chosen: int) -> None:
         profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
+        self.chosen = chosen
         if again:
             await self.leave_lookup()
             self.main.opening(profile.name)
             await self._close_desk()
         try:
+            if again and profile.look is not None:
+                self.use_look(profile.look() if self.settings.inline_start else await asyncio.to_thread(profile.look))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             if self.settings.inline_start:
                 opened = profile.open_desk()
@@ -207,7 +215,6 @@ class TradeApp(App[None], inherit_bindings=False):
             self.main.cannot_open(self.failure)
             return
         self.failure = None
-        self.chosen = chosen
         self.desk = opened
         self._alerts = deferred.alert_notices(self, rings=self.settings.bell)
         self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self.alerted))
@@ -311,6 +318,28 @@ class TradeApp(App[None], inherit_bindings=False):
 
     # What can be done from every screen
 
+    def _with_own_keys(self, settings: UiSettings) -> UiSettings:
+        """The settings with the keys that can be taken; why the others are not is kept to be said."""
+        own = own_keys(settings.keys)
+        self._key_troubles = own.troubles
+        return replace(settings, keys=own.taken)
+
+    def use_look(self, look: ProfileLook) -> None:
+        """Show the screen as a profile wants it: theme, zone, keys, columns and order."""
+        self.settings = self._with_own_keys(self.settings.with_look(look))
+        self.preferences = self.settings.preferences
+        self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
+        self.set_keymap(dict(self.settings.keys))
+        switch_mouse(self, on=self.settings.mouse)
+        self.main.use_settings(self.settings)
+        self._say_notices()
+
+    def use_mouse(self, *, on: bool) -> None:
+        """Take the mouse, or leave it to the terminal for the rest of the session."""
+        self.settings = replace(self.settings, mouse=on)
+        switch_mouse(self, on=on)
+        notify(self, MOUSE_ON if on else MOUSE_OFF, seconds=8)
+
     def choose_theme(self, name: str) -> None:
         """Take other colours."""
         self.theme = name
@@ -324,16 +353,7 @@ class TradeApp(App[None], inherit_bindings=False):
         if preferences == self.preferences:
             return
         self.preferences = preferences
-        if self.settings.keep is not None:
-            self.run_worker(self._keep(), group="keep", exclusive=True, exit_on_error=False)
-
-    async def _keep(self) -> None:
-        keep = self.settings.keep
-        assert keep is not None
-        try:
-            await asyncio.to_thread(keep, self.preferences)
-        except OSError as problem:
-            notify(self, f"What was chosen is not remembered: {problem}", severity="warning", seconds=8)
+        self._preference_writer.write(self.settings.profiles[self.chosen].name, self.settings.keep, preferences)
 
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""

@@ -69,6 +69,10 @@ class TradingApp(Protocol):
         """Put text on the clipboard and say what it was."""
         ...
 
+    def use_mouse(self, *, on: bool) -> None:
+        """Take the mouse, or leave it to the terminal."""
+        ...
+
     def choose_theme(self, name: str) -> None:
         """Take other colours."""
         ...

@@ -42,6 +42,11 @@ class Actions(Provider):
                 reason = screen.blocking_reason(binding.id)
                 about = f"{binding.tooltip} ({keys})" if reason is None else f"not now: {reason}"
                 yield binding.description, about, partial(screen.run_action, binding.action)
+        if app.settings.mouse:
+            about = "leave the mouse to the terminal, whose own selection works then"
+            yield "Mouse off", about, partial(app.use_mouse, on=False)
+        else:
+            yield "Mouse on", "click and scroll here again", partial(app.use_mouse, on=True)
         creation = app.desk.creation if app.desk is not None else None
         if creation is not None:
             for name in choices(creation):

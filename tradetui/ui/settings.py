@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tradetui.ui.preferences import ScreenPreferences
@@ -14,11 +14,46 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ProfileLook:
+    """How a profile wants the screen: its own settings, what was chosen in it, and what keeps a choice.
+
+    `theme` is the one the profile names, None where it names none.
+    """
+
+    theme: str | None = None
+    timezone: str = "utc"
+    exact_figures: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
+    mouse: bool = True
+    preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
+    keep: Callable[[ScreenPreferences], None] | None = None
+    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
+    notice: str = ""
+    """A sentence to be shown once, when the profile is opened."""
+
+
+@dataclass(frozen=True)
+class ProfileSummary:
+    """One line of the list of profiles; `mode` is `trade` or `monitor`, `trouble` why it cannot be opened."""
+
+    host: str = ""
+    uid: str | None = None
+    mode: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
 class ProfileChoice:
-    """A profile to switch to: its name in the picker, and what builds its desk (called in a thread)."""
+    """A profile to switch to. Its functions block, so they are called in a thread.
+
+    `open_desk` builds its desk, `look` reads how it wants the screen (None: as the one before), `summary` reads its
+    line in the list of profiles.
+    """
 
     name: str
     open_desk: Callable[[], Desk]
+    look: Callable[[], ProfileLook] | None = None
+    summary: Callable[[], ProfileSummary] = ProfileSummary
 
 
 @dataclass(frozen=True)
@@ -37,10 +72,25 @@ class UiSettings:
     timezone: str = "utc"
     exact_figures: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
+    mouse: bool = True
     bell: bool = True
     inline_start: bool = False
     preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
     keep: Callable[[ScreenPreferences], None] | None = None
     """Writes what was chosen on the screen; blocks, so it is called in a thread."""
     notice: str = ""
-    """What is to be said once, at the start."""
+    """A sentence to be shown once, at the start."""
+
+    def with_look(self, look: ProfileLook) -> UiSettings:
+        """The same with the screen as another profile wants it."""
+        return replace(
+            self,
+            theme=look.theme,
+            timezone=look.timezone,
+            exact_figures=look.exact_figures,
+            keys=look.keys,
+            mouse=look.mouse,
+            preferences=look.preferences,
+            keep=look.keep,
+            notice=look.notice,
+        )

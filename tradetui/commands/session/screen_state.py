@@ -1,38 +1,93 @@
-"""`state.toml` in the data directory: what was chosen on the screen. What a person wrote is never in it."""
+"""`state.toml` in the data directory: what was chosen on the screen, by profile. What a person wrote is never in it."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import threading
 import tomllib
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 
 FILE = "state.toml"
-_HEADING = "# Written by tradetui: theme, columns and order chosen on the screen. Delete it to forget them.\n\n"
+_HEADING = (
+    "# Written by tradetui: what was chosen on the screen, by profile: theme, columns, order. Delete it to forget "
+    "that.\n\n"
+)
+_PROFILES: Final = "profiles"
+_FROM_BEFORE: Final = frozenset({"theme", "tables"})
+"""What a file holds at its top from before choices were kept by profile."""
+_ONE_WRITER: Final = threading.Lock()
 
 
-def read_screen_state(data_dir: Path) -> tuple[Mapping[str, Any], str]:
-    """What the file tells, nothing where there is none, and a sentence where it cannot be read and was put aside."""
+def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], str]:
+    """What was chosen in a profile, and a sentence where the file cannot be read and was put aside.
+
+    A file from before choices were kept by profile counts for each profile that has chosen nothing since.
+    """
     file = data_dir / FILE
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8")), ""
+        stored = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         _put_aside(file)
-        return {}, f"{file} cannot be read: columns, order and theme are as at first. It is kept as {FILE}.unread."
+        sentence = f"{file} cannot be read: columns, order and theme are as at first. It is kept as {FILE}.unread."
+        return {}, sentence
     except OSError:
         return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.
+    return _chosen_in(stored, profile), ""
 
 
-def write_screen_state(data_dir: Path, preferences: Mapping[str, Any]) -> None:
-    """Replace the file whole; raises OSError."""
+def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) -> None:
+    """Replace what the file holds of one profile under the names given; all the rest of the file stays.
+
+    A name whose value is None is forgotten. Sessions that write at the same moment wait for each other.
+
+    Raises:
+        OSError: the directory or the file cannot be written.
+    """
     import tomli_w
 
     make_private_directory(data_dir)
-    write_text(data_dir / FILE, _HEADING + tomli_w.dumps(preferences), durable=False)
+    with _one_writer(data_dir):
+        stored = _readable(data_dir / FILE)
+        profiles = stored.get(_PROFILES)
+        profiles = profiles if isinstance(profiles, dict) else {}
+        updated = {**_chosen_in(stored, profile), **chosen}
+        after = {name: value for name, value in updated.items() if value is not None}
+        stored[_PROFILES] = {**profiles, profile: after}
+        write_text(data_dir / FILE, _HEADING + tomli_w.dumps(stored), durable=False)
+
+
+def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
+    profiles = stored.get(_PROFILES)
+    chosen = profiles.get(profile) if isinstance(profiles, dict) else None
+    if isinstance(chosen, dict):
+        return chosen
+    return {name: stored[name] for name in stored.keys() & _FROM_BEFORE}
+
+
+def _readable(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return {}
+
+
+@contextmanager
+def _one_writer(data_dir: Path) -> Iterator[None]:
+    """Keep other threads, and other processes with this data directory, from writing between reading and writing."""
+    with _ONE_WRITER:
+        directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(directory)
 
 
 def _put_aside(file: Path) -> None:

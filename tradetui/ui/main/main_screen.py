@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -14,7 +16,7 @@ from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
-from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.dialogs.profiles import ProfileDialog
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
@@ -30,6 +32,7 @@ from tradetui.ui.main.tabs import PanelTabs, Tab
 from tradetui.ui.messages import OpenHistory, OpenReversal
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings import ProfileSummary
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
@@ -41,9 +44,11 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.snapshot import Snapshot
     from tradetui.desk.tables.row_source import FeedRow
     from tradetui.ui.keys.key_order import TypedInput
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings import ProfileChoice, UiSettings
 
 TICK_S = 1.0
+SUMMARY_S = 0.8
+"""How long the configuration of a profile may take to be read for the list of profiles."""
 LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
 _HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "view", "zoom", "product", "pause", "screens", "lock")
@@ -105,6 +110,16 @@ class MainScreen(TableScreen):
             # Every field of the interface means the models: only where one of them was chosen.
             show_choice(self.panels[name].table, self.panels[name].kind, chosen[name])
 
+    def use_settings(self, settings: UiSettings) -> None:
+        """Show the screen as another profile wants it."""
+        self._take_settings(settings)
+        self._sorts_before.clear()
+        self.show_zone()
+        for panel in self.panels.values():
+            panel.use_defaults()
+        self._show_preferences()
+        self.refresh_states()
+
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew, live."""
         self._arrange()
@@ -150,7 +165,7 @@ class MainScreen(TableScreen):
         """Another desk is being opened; nothing of the one before stays on the screen."""
         for panel in self.panels.values():
             panel.reset()
-        self.product = None
+        self.show_product(None)
         self._refusal.show(None)
         # Until the new desk tells, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
@@ -259,9 +274,14 @@ class MainScreen(TableScreen):
             for binding in sorted(BINDINGS, key=lambda binding: rank.get(binding.id, len(rank)))
             if binding.hint
             and (binding.id != "reverse" or self.focused_panel == POSITIONS.name)
-            and (binding.group != "Trading" or self._settings.access != Access.MONITOR)
+            and (binding.group != "Trading" or self._may_trade())
         )
         self.show_hints(hints, " · ".join(filter(None, (self.product, zone))))
+
+    def _may_trade(self) -> bool:
+        """Whether the session may send anything, or is expected to before it is open."""
+        desk = self.desk
+        return self._settings.access != Access.MONITOR if desk is None else desk.execution is not None
 
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
@@ -413,18 +433,36 @@ class MainScreen(TableScreen):
             self.published(None)
             self._show_hints()
 
-    def action_profile(self) -> None:
+    async def action_profile(self) -> None:
         """Pick another account."""
         if not self.able("profile"):
             return
-        app = self.trade_app
-        names = [profile.name for profile in self._settings.profiles]
+        app, profiles = self.trade_app, self._settings.profiles
+        summaries = await asyncio.gather(*(self._summary(profile) for profile in profiles))
 
         def pick(index: int | None) -> None:
-            if index is not None and index != app.chosen:
+            if index is not None and (index != app.chosen or app.desk is None):
                 app.open_profile(index)
 
-        self.app.push_screen(ChoiceDialog("Profile", names, app.chosen), pick)
+        names = [profile.name for profile in profiles]
+        self.app.push_screen(ProfileDialog(names, summaries, app.chosen, is_open=app.desk is not None), pick)
+
+    async def _summary(self, profile: ProfileChoice) -> ProfileSummary:
+        """The line of a profile in their list; what is open says itself who it is."""
+        if self._settings.inline_start:
+            summary = profile.summary()
+        else:
+            try:
+                async with asyncio.timeout(SUMMARY_S):
+                    summary = await asyncio.to_thread(profile.summary)
+            except TimeoutError:
+                return ProfileSummary(trouble="its configuration could not be read in time")
+        desk = self.desk
+        if desk is None or desk.settings.name != profile.name:
+            return summary
+        uid = desk.account.uid if desk.account is not None else None
+        mode = "monitor" if desk.execution is None else "trade"
+        return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
 
     # Trading
 

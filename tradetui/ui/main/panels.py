@@ -103,6 +103,13 @@ class Panel(Container, Generic[FeedRowT_co]):
         self._say("")
         self.add_class("-empty")
 
+    def use_defaults(self) -> None:
+        """Show the columns and the order that nobody chose, until a choice is shown."""
+        self._default_columns = self.kind.columns
+        if self.table.columns != self.kind.columns:
+            self.table.set_columns(self.kind.columns)
+        self.table.sort_by(None)
+
     def say_failure(self, why: str) -> None:
         """The desk could not be opened."""
         self.add_class("-empty")

@@ -46,10 +46,13 @@ class TableScreen(Screen[None]):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()
+        self._take_settings(settings)
+        self._sorts_before: dict[str | None, Sort | None] = {}
+
+    def _take_settings(self, settings: UiSettings) -> None:
         self.zone: tzinfo = zone_named(settings.timezone)
         self._home_zone = self.zone if self.zone is not UTC else MachineZone()
         self._settings = settings
-        self._sorts_before: dict[str | None, Sort | None] = {}
 
     @property
     @abstractmethod

@@ -27,4 +27,4 @@ def run_app(app: TradeApp) -> int:
 
 async def _until_end(app: TradeApp) -> None:
     with TerminalGuard(app):
-        await app.run_async()
+        await app.run_async(mouse=app.settings.mouse)

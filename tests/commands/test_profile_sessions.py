@@ -1,0 +1,111 @@
+"""The profiles of an interactive session: their order, what each line says, what is read when one is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
+from tradetui.commands.session.screen_state import read_screen_state
+from tradetui.desk.account.identity import stand_in
+from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import Flags, load
+from tradetui.ui.preferences import ScreenPreferences
+
+KEY = 'api_key = "k"\nsecret = "s"\npassphrase = "p"\n'
+
+
+@pytest.fixture
+def flags(tmp_path: Path) -> Flags:
+    """A configuration of three profiles, the second one named as the default."""
+    (tmp_path / "key.toml").write_text(KEY)
+    (tmp_path / "key.toml").chmod(0o600)
+    where = f'data_dir = "{tmp_path / "data"}"\n'
+    file = tmp_path / "config.toml"
+    file.write_text(
+        'default_profile = "beta"\n'
+        f'[profiles.alpha]\nbase_url = "https://a.example"\nuid = "11"\n{where}'
+        f'[profiles.beta]\nbase_url = "http://127.0.0.1:9/"\nmode = "trade"\ntheme = "light"\n{where}'
+        f'credentials = {{ source = "file", path = "{tmp_path / "key.toml"}" }}\n'
+        f'[profiles.gamma]\nbase_url = "https://c.example"\n{where}'
+        'credentials = { source = "command", command = ["false"] }\n'
+    )
+    return Flags(config=file)
+
+
+def sessions_of(flags: Flags, **environ: str) -> ProfileSessions:
+    return ProfileSessions(load(environ, flags), flags)
+
+
+def test_profiles_keep_the_order_of_the_configuration_whichever_is_open(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    assert [choice.name for choice in sessions.choices] == ["alpha", "beta", "gamma"]
+    assert sessions.chosen == 1
+
+
+def test_each_line_says_host_uid_and_mode_without_running_any_program(flags: Flags, tmp_path: Path) -> None:
+    KnownAccounts(tmp_path / "data").remember("http://127.0.0.1:9", "live", stand_in("k"), "4100")
+    lines = [choice.summary() for choice in sessions_of(flags).choices]
+    assert [(line.host, line.uid, line.mode) for line in lines] == [
+        ("a.example", "11", "monitor"),
+        ("127.0.0.1:9", "4100", "trade"),
+        ("c.example", None, "monitor"),
+    ]
+
+
+def test_read_only_holds_for_each_profile_of_the_list(flags: Flags) -> None:
+    lines = [choice.summary() for choice in sessions_of(flags, TRADETUI_READ_ONLY="1").choices]
+    assert {line.mode for line in lines} == {"monitor"}
+
+
+def test_a_profile_that_cannot_be_read_says_why_and_the_others_stay(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    assert flags.config is not None
+    flags.config.write_text(flags.config.read_text().replace('uid = "11"', "uid = 11"))
+    lines = [choice.summary() for choice in sessions.choices]
+    assert "config.toml:4: uid: " in lines[0].trouble
+    assert [line.trouble for line in lines[1:]] == ["", ""]
+
+
+def test_the_look_is_read_when_a_profile_is_opened_again(flags: Flags, tmp_path: Path) -> None:
+    sessions = sessions_of(flags)
+    alpha = sessions.choices[0]
+    assert alpha.look is not None and flags.config is not None
+    flags.config.write_text(flags.config.read_text().replace('uid = "11"', 'timezone = "local"\nmouse = false'))
+    look = alpha.look()
+    assert (look.timezone, look.mouse, look.theme) == ("local", False, None)
+    assert look.keep is not None
+    look.keep(ScreenPreferences("tradetui-light"))
+    assert read_screen_state(tmp_path / "data", "alpha")[0] == {"theme": "tradetui-light"}
+    assert read_screen_state(tmp_path / "data", "beta")[0] == {}
+
+
+def test_another_default_in_the_file_does_not_make_the_first_profile_another_one(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    assert flags.config is not None
+    flags.config.write_text(flags.config.read_text().replace('default_profile = "beta"', 'default_profile = "alpha"'))
+    assert sessions.choices[1].summary().host == "127.0.0.1:9"
+
+
+def test_the_screen_begins_as_the_profile_and_its_choices_say(flags: Flags) -> None:
+    environ: dict[str, Any] = {}
+    look = look_of(load(environ, flags))
+    assert (look.theme, look.preferences) == ("light", ScreenPreferences())
+
+
+def test_without_a_file_there_is_the_profile_of_the_environment(tmp_path: Path) -> None:
+    environ = {
+        "TRADETUI_BASE_URL": "https://e.example",
+        "TRADETUI_API_KEY": "k",
+        "TRADETUI_API_SECRET": "s",
+        "TRADETUI_PASSPHRASE": "p",
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "TRADETUI_DATA_DIR": str(tmp_path / "data"),
+    }
+    sessions = ProfileSessions(load(environ, Flags()), Flags())
+    assert [(choice.name, choice.summary().host) for choice in sessions.choices] == [("environment", "e.example")]
+    with pytest.raises(ConfigurationError):
+        ProfileSessions(load(environ, Flags(profile="none")), Flags())

@@ -1,0 +1,112 @@
+"""The profiles that a session on the screen can open, each read from its configuration when it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tradetui.commands.session import screen_state
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
+from tradetui.ui.preferences import preferences_from
+from tradetui.ui.settings import ProfileChoice, ProfileLook, ProfileSummary
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+
+
+class ProfileSessions:
+    """Every profile there is, in the order of the configuration; `choices` grows when a profile is made of a key.
+
+    The profile named on the command line is `first`: it is opened as it was read then, and read again whenever it is
+    opened once more.
+    """
+
+    def __init__(self, first: LoadedProfile, flags: Flags) -> None:
+        self._first = first
+        self._flags = flags
+        self._next = {first.name: first}
+        names = profile_names(first.environ, flags)
+        self.choices: list[ProfileChoice] = []
+        for name in names if first.name in names else (first.name, *names):
+            self._add(name)
+
+    @property
+    def chosen(self) -> int:
+        """The index of the first profile."""
+        return next(index for index, choice in enumerate(self.choices) if choice.name == self._first.name)
+
+    def _add(self, name: str) -> None:
+        choice = ProfileChoice(
+            name, partial(self._open_desk, name), partial(self._look, name), partial(self._summary, name)
+        )
+        self.choices.append(choice)
+
+    def _load(self, name: str) -> LoadedProfile:
+        """Read a profile's configuration; raises ConfigurationError or NoProfile."""
+        if name != self._first.name:
+            return load(self._first.environ, replace(self._flags, profile=name, base_url=None))
+        # Another default in the file since the start does not make it another profile.
+        flags = self._flags if self._first.file is None else replace(self._flags, profile=name)
+        return load(self._first.environ, flags)
+
+    def _look(self, name: str) -> ProfileLook:
+        if name not in self._next:
+            self._next[name] = self._load(name)
+        return look_of(self._next[name])
+
+    def _open_desk(self, name: str) -> Desk:
+        from tradetui.commands.session.bootstrap import open_desk
+        from tradetui.commands.session.data_directory import close_data_dir
+
+        loaded = self._next.pop(name, None) or self._load(name)
+        if loaded is not self._first:
+            close_data_dir(loaded)
+        return open_desk(loaded, self._flags, self._add)
+
+    def _summary(self, name: str) -> ProfileSummary:
+        try:
+            loaded = self._load(name)
+        except ConfigurationError as problem:
+            return ProfileSummary(trouble=str(problem))
+        mode = "monitor" if loaded.read_only else "trade"
+        return ProfileSummary(urlsplit(loaded.profile.base_url).netloc, _known_uid(loaded), mode)
+
+
+def look_of(loaded: LoadedProfile) -> ProfileLook:
+    """How a profile wants the screen, with what was chosen in it before."""
+    profile = loaded.profile
+    stored, notice = screen_state.read_screen_state(loaded.data_dir, loaded.name)
+    return ProfileLook(
+        theme=profile.theme if "theme" in profile.model_fields_set else None,
+        timezone=profile.timezone,
+        exact_figures=profile.figures == "exact",
+        keys=profile.keys,
+        mouse=profile.mouse,
+        preferences=preferences_from(stored),
+        keep=lambda preferences: screen_state.write_screen_state(
+            loaded.data_dir, loaded.name, {"theme": None, "tables": None} | preferences.as_plain()
+        ),
+        notice=notice,
+    )
+
+
+def _known_uid(loaded: LoadedProfile) -> str | None:
+    """The UID as the profile gives it, or as the exchange gave it for this key before.
+
+    A key that only a program or the system's keyring can give is not fetched for a line of a list.
+    """
+    if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
+        return loaded.profile.uid
+    from tradetui.commands.session.bootstrap import credentials_of
+    from tradetui.desk.account.identity import stand_in
+    from tradetui.desk.account.known_accounts import KnownAccounts
+    from tradetui.storage.sqlite_file import FileUnusable
+
+    try:
+        key = stand_in(credentials_of(loaded).api_key)
+        return KnownAccounts(loaded.data_dir).uid_of(loaded.profile.base_url, loaded.profile.environment, key)
+    except (ConfigurationError, FileUnusable):
+        return None  # What is wrong is said when the profile is opened.
