@@ -155,7 +155,7 @@ async def test_fills_and_a_lost_link_ring_when_wanted(monkeypatch: pytest.Monkey
 @pytest.mark.looptime
 async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
-    async with stage.running() as pilot:
+    async with stage.running((200, 60)) as pilot:
 
         async def hangs() -> Reading[FeedRow]:
             await asyncio.Event().wait()
@@ -166,8 +166,8 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
         await asyncio.sleep(60)
         await pilot.pause()
         text = screen_text(stage.app)
-        assert "2 Positions 18 · dead" in text
-        assert "4 Fills 400 · dead" in text
+        assert "2 Positions 18 · no data for" in text
+        assert "4 Fills 400 · no data for" in text
 
 
 @pytest.mark.looptime

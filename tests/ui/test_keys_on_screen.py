@@ -251,7 +251,7 @@ async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_poll_now_reads_at_once() -> None:
     stage = Stage()
-    async with stage.running() as pilot:
+    async with stage.running((200, 60)) as pilot:
         await pilot.press("5")
         polls = stage.desk.feeds["triggers"].polls
         await pilot.press("u")
@@ -305,7 +305,7 @@ async def test_palette_runs_an_action() -> None:
 
 async def test_a_key_is_changed_by_the_profile() -> None:
     stage = Stage(keys={"zoom": "x"})
-    async with stage.running() as pilot:
+    async with stage.running((200, 60)) as pilot:
         await pilot.press("z")
         assert sum(panel.display for panel in stage.app.main.panels.values()) == 5
         await pilot.press("x")

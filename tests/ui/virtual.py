@@ -117,7 +117,7 @@ class Stage:
         )
 
     @asynccontextmanager
-    async def running(self, size: tuple[int, int] = (200, 60), after: float = 3.0) -> AsyncIterator[Pilot[None]]:
+    async def running(self, size: tuple[int, int] = (120, 36), after: float = 3.0) -> AsyncIterator[Pilot[None]]:
         """The application running for so many seconds."""
         with textual_in_loop_time():
             async with self.app.run_test(size=size, notifications=True) as pilot:
