@@ -42,8 +42,12 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
     assert desk.account is not None
     assert (desk.account.uid, desk.account.origin) == (simulation.uid, "exchange")
     assert desk.client.budget.account_kind == "ordinary"
-    assert desk.live_stops is not None
-    assert desk.live_stops.count > 0
+    waiting = desk.panel_rows("triggers", other_view=True).count
+    assert waiting > 0
+    assert desk.panel_rows("triggers").count == waiting + desk.triggers.snapshot.count
+    assert sum(len(order.fills) for order in desk.filled_orders.snapshot.rows) == desk.fills.snapshot.count > 0
+    assert desk.panel_rows("fills") is desk.filled_orders.snapshot
+    assert desk.panel_rows("fills", other_view=True) is desk.fills.snapshot
     assert all(feed.snapshot.server_ms is not None for feed in desk.feeds.values())
     await desk.stop()
 
@@ -87,7 +91,8 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
         for row in simulation.exchange_state.positions(simulation.uid, each)
     }
     assert {row.key: row.size for row in desk.positions.snapshot.rows} == held
-    assert desk.live_stops is None
+    assert not desk.has_other_view("triggers")
+    assert desk.panel_rows("triggers", other_view=True) is desk.triggers.snapshot
     await desk.stop()
 
 

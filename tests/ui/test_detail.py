@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from textual.containers import Vertical
 
+from tests.desk.rows import fill
 from tests.ui.virtual import Stage
 from tests.wire.rows import ROWS
+from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.detail.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
@@ -82,3 +84,20 @@ async def test_a_position_names_its_source_and_follows() -> None:
         assert "gone" not in str(detail.query_one(Vertical).border_title)
         detail.follow("positions", empty)
         assert "gone from the panel" in str(detail.query_one(Vertical).border_title)
+
+
+def test_an_order_opens_into_its_fills() -> None:
+    rows = [
+        ProductRow(ProductType.USDT_FUTURES, fill(number, 1_785_585_600_000 + number, orderId="7", price=price))
+        for number, price in ((2, "101"), (1, "100"))
+    ]
+    fields = {field.name: field for field in fields_of(FilledOrder(rows), UTC)}
+    assert [(fields[name].value, fields[name].mark) for name in ("base volume", "price", "fills")] == [
+        ("2", DERIVED),
+        ("100.5", DERIVED),
+        ("2", DERIVED),
+    ]
+    first = fields["fill 1"]
+    assert (first.value, first.mark) == ("1 at 101", "taker")
+    assert first.received.startswith("2026-08-01 12:00:00.002 UTC, profit 0, fee -0.06 USDT, trade id ")
+    assert "fill 2" in fields

@@ -167,7 +167,7 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
         await pilot.pause()
         text = screen_text(stage.app)
         assert "2 Positions 18 · no data for" in text
-        assert "4 Fills 400 · no data for" in text
+        assert "4 Fills 400 · one row an order · no data for" in text
 
 
 @pytest.mark.looptime

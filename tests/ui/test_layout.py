@@ -68,7 +68,7 @@ async def test_every_panel_is_a_key_away(size: tuple[int, int]) -> None:
             panel = stage.app.main.panels[name]
             assert panel.display
             assert panel.caption in screen_text(stage.app)
-            assert panel.table.shown == stage.desk.feeds[name].snapshot.count > 0
+            assert panel.table.shown == stage.desk.panel_rows(name).count > 0
 
 
 @pytest.mark.looptime

@@ -192,44 +192,43 @@ async def test_what_cannot_be_remembered_is_said() -> None:
 
 
 @pytest.mark.looptime
-async def test_live_stops_and_back() -> None:
+async def test_the_waiting_stops_alone_and_back() -> None:
     stage = Stage()
     async with stage.running(after=12) as pilot:
-        live = stage.desk.live_stops
-        assert live is not None
+        live = stage.desk.panel_rows("triggers", other_view=True)
         await pilot.press("v")
-        assert not stage.app.main.live_stops, "positions have one view"
+        assert not stage.app.main.panel.in_other_view, "positions have one view"
         await pilot.press("5", "v")
         await pilot.pause()
         assert stage.app.main.focused_panel == "triggers"
-        assert f"5 Live stops {live.count}" in screen_text(stage.app)
+        assert f"5 Waiting stops {live.count}" in screen_text(stage.app)
         assert stage.app.main.table.source is live
-        assert {row.record.plan_status for row in live.rows} == {"live"}
+        assert {row.record.plan_status for row in stage.desk.triggers_reader.live or ()} == {"live"}
         await pilot.press("v")
         await pilot.pause()
-        assert "5 Trigger history" in screen_text(stage.app)
+        assert f"5 Stops {live.count + stage.desk.triggers.snapshot.count}" in screen_text(stage.app)
 
 
 @pytest.mark.looptime
-async def test_live_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
+async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
     stage = Stage()
     async with stage.running((80, 24), after=12) as pilot:
-        live, desk = stage.desk.live_stops, stage.desk
-        assert live is not None
+        desk = stage.desk
+        live = desk.panel_rows("triggers", other_view=True)
         assert live.count != desk.feeds["triggers"].snapshot.count
         await pilot.press("5", "v")
         await pilot.pause()
-        assert f"5 Live {live.count}" in (tabs := str(stage.app.main.query_one(PanelTabs).render())), tabs
+        assert f"5 Waiting {live.count}" in (tabs := str(stage.app.main.query_one(PanelTabs).render())), tabs
         await pilot.press("e")
-        assert "Export live stops" in screen_text(stage.app)
-        assert stage.app.screen.query_one(Input).value.startswith("live-stops-hedge-")
+        assert "Export waiting stops" in screen_text(stage.app)
+        assert stage.app.screen.query_one(Input).value.startswith("waiting-stops-hedge-")
         await pilot.press("escape", "c")
-        assert "Columns of live stops" in screen_text(stage.app)
+        assert "Columns of waiting stops" in screen_text(stage.app)
         await pilot.press("escape", "v", "e")
-        assert "Export trigger history" in screen_text(stage.app)
+        assert "Export stops" in screen_text(stage.app)
         assert stage.app.screen.query_one(Input).value.startswith("triggers-hedge-")
         await pilot.press("escape")
-        assert f"5 Trigger {desk.feeds['triggers'].snapshot.count}" in str(stage.app.main.query_one(PanelTabs).render())
+        assert f"5 Stops {desk.panel_rows('triggers').count}" in str(stage.app.main.query_one(PanelTabs).render())
 
 
 async def exported(stage: Stage, name: str, tmp_path: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,18 +14,20 @@ from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.feed import Feed, Pace, Reader
 from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.filled_orders import FilledOrders
 from tradetui.desk.feeds.fills import FillsReader
 from tradetui.desk.feeds.health import Health, health_of
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.scheduler import Scheduler
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
-from tradetui.desk.tables.product_row import ProductRow, RecordT
+from tradetui.desk.tables.product_row import RecordT
 from tradetui.desk.tables.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
 from tradetui.exchange.client import ExchangeReader
@@ -35,7 +36,6 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
-from tradetui.wire.models.futures import TriggerOrder
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
@@ -91,7 +91,8 @@ class Desk:
         self.triggers = feed_of(TRIGGERS, self.triggers_reader)
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
-        self._live_stops: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
+        self.filled_orders = FilledOrders()
+        self._stop_views = StopViews()
         self.scheduler = Scheduler(self.feeds.values(), random, first=POSITIONS.name)
         self.alerts = AlertWatch()
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
@@ -144,10 +145,19 @@ class Desk:
         """Why what is read is not kept beyond this session, None while it is."""
         return self.storage.trouble
 
-    @property
-    def live_stops(self) -> Snapshot[ProductRow[TriggerOrder]] | None:
-        """Trigger orders that still wait, newest first; None where the exchange does not tell them."""
-        return self._live_stops if self.triggers_reader.live_known else None
+    def has_other_view(self, name: str) -> bool:
+        """Whether a panel can show its rows in another way now."""
+        return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.live_known)
+
+    def panel_rows(self, name: str, *, other_view: bool = False) -> Snapshot[FeedRow]:
+        """What a panel shows: fills one row an order, in the other view each; stops that wait and then those that
+        ended, in the other view the waiting ones alone; of every other feed its rows.
+        """
+        if name == FILLS.name and not other_view:
+            return self.filled_orders.snapshot
+        if name == TRIGGERS.name and self.triggers_reader.live_known:
+            return self._stop_views.waiting if other_view else self._stop_views.all
+        return self.feeds[name].snapshot
 
     def start(self) -> None:
         """Begin polling."""
@@ -190,22 +200,14 @@ class Desk:
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         if feed is self.triggers:
-            self._note_live_stops()
+            self._stop_views.update(self.triggers.snapshot, self.triggers_reader.live or ())
             self.alerts.triggers_changed(self.triggers.snapshot)
         elif feed is self.fills:
+            self.filled_orders.update(self.fills.snapshot)
             self.alerts.fills_changed(self.fills.snapshot)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
             self.alerts.link_is(health.state, health.sentence)
-
-    def _note_live_stops(self) -> None:
-        before, rows = self._live_stops, self.triggers_reader.live or ()
-        read_at = self.triggers.snapshot.read_at
-        if rows == before.rows:
-            self._live_stops = replace(before, read_at=read_at)
-            return
-        keys = tuple(row.key for row in rows)
-        self._live_stops = Snapshot(rows, keys, before.generation + 1, read_at, index=indexed(keys))
 
     async def _account_expected(self, account: AccountIdentity) -> None:
         """Name what its journal holds open at once: the exchange may take seconds to tell whose account it is."""

@@ -71,7 +71,7 @@ class Intervals(_Settings):
     positions: Annotated[float, Field(ge=0.5, le=3600, description="positions")] = 2.0
     orders: Annotated[float, Field(ge=0.5, le=3600, description="pending orders")] = 2.0
     accounts: Annotated[float, Field(ge=0.5, le=3600, description="futures accounts")] = 5.0
-    triggers: Annotated[float, Field(ge=0.5, le=3600, description="trigger history")] = 10.0
+    triggers: Annotated[float, Field(ge=0.5, le=3600, description="stops and trigger orders")] = 10.0
 
 
 class Profile(_Settings):

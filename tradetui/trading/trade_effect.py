@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known
 
 if TYPE_CHECKING:
-    from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+    from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 _MAY_ONLY_REDUCE: Final = {"yes": True, "true": True, "no": False, "false": False}
@@ -57,6 +57,17 @@ _SYSTEM_ACTIONS: Final[Mapping[str, TradeAction]] = {
     word: action for word in TradeSide for action in _BY_EXCHANGE if word.startswith(action)
 }
 _ONE_WAY_WORDS: Final = frozenset(word for word in TradeSide if "single" in word)
+
+
+class FilledTrade(Protocol):
+    """The words that say what was done: those of a fill, or of an order's fills together."""
+
+    @property
+    def side(self) -> str: ...
+    @property
+    def trade_side(self) -> str | None: ...
+    @property
+    def pos_mode(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,7 @@ def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -
     return _effect(trigger.side, trade_side, trigger.pos_mode, mode, pos_side=trigger.pos_side)
 
 
-def effect_of_fill(fill: FuturesFill, mode: PositionMode | None = None) -> TradeEffect | None:
+def effect_of_fill(fill: FilledTrade, mode: PositionMode | None = None) -> TradeEffect | None:
     """What a fill did."""
     return _effect(fill.side, fill.trade_side, fill.pos_mode, mode)
 

@@ -43,7 +43,7 @@ _HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Pending orders 30", "4 
 """What the main screen shows of the first account, eight seconds after the start."""
 
 SCENES = {
-    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Trigger history 320"), published=True),
+    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 329"), published=True),
     "main-120x36": Scene((120, 36), _HOME, published=True),
     "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
@@ -64,7 +64,7 @@ SCENES = {
         SIZE, ("3 Pending orders 9/30 /btc", "─ filter pending orders"), press("3", "slash", "b", "t", "c")
     ),
     "filter-nothing": Scene(SIZE, ("3 Pending orders 0/30 /none",), press("3", "slash", *"none", "enter")),
-    "live-stops": Scene(SIZE, ("─ 5 Live stops 9", " live "), press("5", "v"), after=14.0),
+    "live-stops": Scene(SIZE, ("─ 5 Waiting stops 9", " waiting "), press("5", "v"), after=14.0),
     "paused": Scene(SIZE, ("PAUSED: rows stand still",), press("space")),
     "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "s", "S")),
     "unlock": Scene(SIZE, ("Trading is locked.", "Unlock trading on SANDBOX hedge?"), press("L", "L")),

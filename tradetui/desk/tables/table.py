@@ -51,6 +51,15 @@ class TableName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherView:
+    """Another way to show a panel's rows: its title, what it means that there is no row, and its files' names."""
+
+    title: str
+    nothing: str
+    file_stem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[RowT_co]):
     """One table. Who holds a `Table[object]` knows what it is called, but not what its rows are.
 
@@ -58,7 +67,8 @@ class Table(Generic[RowT_co]):
     `nothing` says what it means that there is no row. `interval_s` is how often it is read, in seconds; None for what
     is looked up. `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not
     shown before they are chosen, and `fields_shown` are fields of the interface that `columns` show under other names.
-    `history_title` is set where every row that was ever seen is kept.
+    `history_title` is set where every row that was ever seen is kept. `hint` says beside the title how the rows are to
+    be read, `other_view` how else they can be shown.
 
     `totals` gives the texts of the row under the rows, by column id; `note` the line under that, "" for none.
     """
@@ -76,6 +86,8 @@ class Table(Generic[RowT_co]):
     more_columns: tuple[Column[RowT_co], ...] = ()
     fields_shown: frozenset[str] = frozenset()
     history_title: str | None = None
+    hint: str = ""
+    other_view: OtherView | None = None
     totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
     note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
 
@@ -140,18 +152,27 @@ FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     nothing="No fill in the three months the exchange tells of.",
     interval_s=1.0,
     history_title="Every fill seen",
+    hint="one row an order",
+    other_view=OtherView(
+        title="Every fill", nothing="No fill in the three months the exchange tells of.", file_stem="fills"
+    ),
 )
 TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
     name=TableName.TRIGGERS,
     key="5",
-    title="Trigger history",
-    label="Triggers",
-    subject="the trigger history",
+    title="Stops",
+    label="Stops",
+    subject="the stops and trigger orders",
     endpoint_name="futures.triggers",
     columns=TRIGGER_COLUMNS,
-    nothing="No past trigger order in the three months the exchange tells of.",
+    nothing="No stop and no trigger order in the three months the exchange reports.",
     interval_s=10.0,
-    history_title="Every trigger seen",
+    history_title="Every stop seen",
+    other_view=OtherView(
+        title="Waiting stops",
+        nothing="No stop and no trigger order waits.\nv shows those that ended, too.",
+        file_stem="waiting-stops",
+    ),
 )
 SPOT_FILLS: Final[Table[SpotFill]] = Table(
     name=TableName.SPOT_FILLS,

@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 
 from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow, record_of
 from tradetui.ui.time_zones import zone_label
 from tradetui.wire.replies.record import Record
@@ -43,7 +44,9 @@ def fields_of(row: object, zone: tzinfo) -> tuple[Field, ...]:
 
 def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
     record = record_of(row)
-    if dataclasses.is_dataclass(row):
+    if isinstance(row, FilledOrder):
+        yield from _order_and_fills(row, zone)
+    elif dataclasses.is_dataclass(row):
         names = [field.name for field in dataclasses.fields(row) if field.name != "record"]
         for name in names if record is None else ("product_type", "source"):
             yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
@@ -51,6 +54,22 @@ def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
         yield Field("product type", str(row.product_type), "", ASKED)
     if record is not None:
         yield from _received(record, zone)
+
+
+def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
+    """What an order's fills come to, then each of them."""
+    yield Field("product type", str(order.product_type), "", ASKED)
+    for field in dataclasses.fields(order.record):
+        if field.name != "fee_detail":
+            yield Field(field.name.replace("_", " "), _read(getattr(order.record, field.name), zone), "", DERIVED)
+    known = "; older ones are not read yet" if order.older_unknown else ""
+    yield Field("fills", f"{len(order.fills)}{known}", "", DERIVED)
+    for number, row in enumerate(order.fills, 1):
+        fill = row.record
+        fees = [f"fee {_read(fee.total_fee, zone)} {fee.fee_coin or ''}".strip() for fee in fill.fee_detail]
+        parts = (_read(fill.c_time, zone), f"profit {_read(fill.profit, zone)}", *fees, f"trade id {fill.trade_id}")
+        size_and_price = f"{_read(fill.base_volume, zone)} at {_read(fill.price, zone)}"
+        yield Field(f"fill {number}", size_and_price, ", ".join(parts), fill.trade_scope or "")
 
 
 def _received(record: Record, zone: tzinfo) -> Iterator[Field]:

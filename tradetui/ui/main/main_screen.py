@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from tradetui.desk.feeds.feed import Pace
 from tradetui.desk.settings import Access
+from tradetui.desk.tables.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.profiles import ProfileDialog
@@ -42,14 +43,13 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
-    from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.desk.tables.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
     from tradetui.ui.settings import ProfileChoice, UiSettings
 
 TICK_S = 1.0
 SUMMARY_S = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
-LIVE_FILE = "live-stops"
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
 _HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "view", "zoom", "product", "pause", "screens", "lock")
 """What does not fit is left out from the end, so what is used most stands first."""
@@ -77,7 +77,6 @@ class MainScreen(TableScreen):
         self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None
-        self.live_stops = False
         self._fresh: set[str] = set()
         self._painting = False
         self._painted_at = 0.0
@@ -151,8 +150,14 @@ class MainScreen(TableScreen):
 
     @property
     def export_name(self) -> str:
-        """Triggers that still wait are not in the history, so neither are they in its file."""
-        return LIVE_FILE if self.panel.live else super().export_name
+        """The other view has other rows, so its file has another name."""
+        view = self.panel.other_view
+        return super().export_name if view is None else view.file_stem
+
+    @property
+    def exported_rows(self) -> RowSource[object]:
+        """The rows of the panel; of orders their fills, each."""
+        return fill_by_fill(super().exported_rows)
 
     def show_zone(self) -> None:
         """Show the times of every panel in the zone."""
@@ -216,11 +221,9 @@ class MainScreen(TableScreen):
         self._show_header(desk)
 
     def rows_of(self, name: str) -> Snapshot[FeedRow]:
-        """What a panel shows: its feed's rows, or the triggers that still wait."""
+        """What a panel shows, in the view that it is in."""
         assert self.desk is not None
-        if name == TRIGGERS.name and self.live_stops and (live := self.desk.live_stops) is not None:
-            return live
-        return self.desk.feeds[name].snapshot
+        return self.desk.panel_rows(name, other_view=self.panels[name].in_other_view)
 
     def repaint(self, *names: str) -> None:
         """Show the rows of panels anew, though the others may stand still."""
@@ -380,17 +383,15 @@ class MainScreen(TableScreen):
             self.post_message(OpenHistory(self.focused_panel))
 
     def _other_view_known(self) -> bool:
-        """Whether the focused panel has another view: of triggers, those that wait where the exchange reports them."""
-        desk = self.desk
-        return self.focused_panel == TRIGGERS.name and desk is not None and desk.live_stops is not None
+        """Whether the focused panel has another view: of stops, those that wait where the exchange reports them."""
+        return self.desk is not None and self.desk.has_other_view(self.focused_panel)
 
     def action_view(self) -> None:
-        """Triggers that still wait, or those that ended."""
+        """The other view of the focused panel: every fill, or the stops that still wait; and back."""
         if not self.able("view"):
             return
-        self.live_stops = not self.live_stops
-        self.panels[TRIGGERS.name].live = self.live_stops
-        self.repaint(TRIGGERS.name)
+        self.panel.in_other_view = not self.panel.in_other_view
+        self.repaint(self.focused_panel)
         self.refresh_states()
 
     def action_product(self) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.tables.row_source import NO_ROWS, FeedRowT_co
-from tradetui.desk.tables.table import Table
+from tradetui.desk.tables.table import OtherView, Table
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
 
-LIVE_TITLE: Final = "Live stops"
-NO_LIVE: Final = "No trigger order waits.\nv shows those that ended."
 READING: Final = "reading …"
 NOT_READ: Final = "not read"
 """In each panel while the exchange refuses the account as a whole; why stands above all of them."""
@@ -36,7 +34,7 @@ class Panel(Container, Generic[FeedRowT_co]):
         self.caption = ""
         self.product: str | None = None
         self._default_columns = kind.columns
-        self.live = False
+        self.in_other_view = False
         self._shown_generation = (False, -1)
         self._words: Static | None = None
         self._shown_words = ""
@@ -48,7 +46,12 @@ class Panel(Container, Generic[FeedRowT_co]):
     @property
     def title(self) -> str:
         """What its rows are called."""
-        return LIVE_TITLE if self.live else self.kind.title
+        return self.kind.title if self.other_view is None else self.other_view.title
+
+    @property
+    def other_view(self) -> OtherView | None:
+        """The other view where it is the one shown."""
+        return self.kind.other_view if self.in_other_view else None
 
     def compose(self) -> ComposeResult:
         """The table; words where there is no row come when there is something to say."""
@@ -56,7 +59,7 @@ class Panel(Container, Generic[FeedRowT_co]):
 
     def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
-        shown = (self.live, rows.generation)
+        shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
             self._use_default_columns(rows)
@@ -125,7 +128,8 @@ class Panel(Container, Generic[FeedRowT_co]):
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
-        parts = [f"{self.kind.key} {self.title}", count, *narrowed, f"· {state}" if state else ""]
+        hint = f"· {self.kind.hint}" if count and self.kind.hint and not self.in_other_view else ""
+        parts = [f"{self.kind.key} {self.title}", count, *narrowed, hint, f"· {state}" if state else ""]
         caption = sanitized(" ".join(filter(None, parts))).plain
         # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:
@@ -147,10 +151,10 @@ class Panel(Container, Generic[FeedRowT_co]):
             self._say(NOT_READ)
         elif snapshot.error is not None:
             self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
-        elif snapshot.undecodable_rows and not self.live:
+        elif snapshot.undecodable_rows and self.other_view is None:
             self._say(_UNREADABLE)
         elif snapshot.read_at is not None:
-            self._say(NO_LIVE if self.live else self.kind.nothing)
+            self._say((self.other_view or self.kind).nothing)
         else:
             self._say("")
 

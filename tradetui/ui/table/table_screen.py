@@ -27,6 +27,7 @@ from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.row_source import RowSource
     from tradetui.ui.settings import UiSettings
 
 FILTER_HINTS = (
@@ -225,11 +226,16 @@ class TableScreen(Screen[None]):
         """How the proposed name of a file of the rows begins."""
         return self.screen_name
 
+    @property
+    def exported_rows(self) -> RowSource[object]:
+        """The rows that are written into a file."""
+        return self.table.rows
+
     def action_export(self) -> None:
         """Write the rows as shown into a file."""
         if self.able("export"):
-            table = self.table
-            self.post_message(OpenExport(table.rows, table.columns, self.export_name, self.subject.lower()))
+            message = OpenExport(self.exported_rows, self.table.columns, self.export_name, self.subject.lower())
+            self.post_message(message)
 
     def action_copy_cell(self) -> None:
         """Copy the cell under the cursor."""

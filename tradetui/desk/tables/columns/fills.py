@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
 from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, fee_coin_column, fee_column
 from tradetui.trading.trade_effect import effect_of_fill
 
 if TYPE_CHECKING:
+    from tradetui.desk.tables.filled_order import FilledOrder
     from tradetui.desk.tables.product_row import ProductRow
     from tradetui.wire.models.futures import FuturesFill
 
-FILL_COLUMNS: Final[tuple[Column[ProductRow[FuturesFill]], ...]] = (
+    FillRow: TypeAlias = ProductRow[FuturesFill] | FilledOrder
+    """A fill, or an order's fills together."""
+
+FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
     effect_column(

@@ -94,18 +94,25 @@ def effect_column(
 def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
     """The sum of a fill's fees; unknown where there is none, one after the other where they are in different coins."""
 
-    def fees(row: RowT) -> list[tuple[Decimal, str]]:
-        return [(part.total_fee, part.fee_coin or "") for part in fee_detail(row) if part.total_fee is not None]
+    def by_coin(row: RowT) -> dict[str, Decimal]:
+        amounts: dict[str, Decimal] = {}
+        for part in fee_detail(row):
+            if part.total_fee is not None:
+                coin = part.fee_coin or ""
+                amounts[coin] = amounts.get(coin, Decimal(0)) + part.total_fee
+        return amounts
 
     def total(row: RowT) -> Decimal | None:
-        amounts = fees(row)
-        return sum((amount for amount, _ in amounts), Decimal(0)) if len({coin for _, coin in amounts}) == 1 else None
+        amounts = by_coin(row)
+        return next(iter(amounts.values())) if len(amounts) == 1 else None
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
-        amounts = fees(row)
-        if len({coin for _, coin in amounts}) > 1:
-            return ", ".join(f"{fee(amount, coin or None, cell_format)} {coin}".strip() for amount, coin in amounts)
-        return fee(total(row), amounts[0][1] or None if amounts else None, cell_format)
+        amounts = by_coin(row)
+        if len(amounts) > 1:
+            return ", ".join(
+                f"{fee(amount, coin or None, cell_format)} {coin}".strip() for coin, amount in amounts.items()
+            )
+        return fee(total(row), next(iter(amounts), None) or None, cell_format)
 
     return Column("fee", "Fee", total, shown, 11, right=True, unit="fee coin")
 

@@ -1,0 +1,124 @@
+"""An order's fills as one row: sizes, profit and fees summed, the price averaged by size, the time of the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.tables.row_source import MemoryRows, RowSource
+
+if TYPE_CHECKING:
+    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.wire.models.fee_detail import FeeDetail
+    from tradetui.wire.models.futures import FuturesFill
+    from tradetui.wire.product_types import ProductType
+
+SEVERAL: Final = "several"
+"""Stands where an order's fills have different words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillSum:
+    """What an order's fills come to, under the names of a fill's own fields.
+
+    `price` is the average by size. An amount that one of the fills does not give is None: a sum without it would be
+    another amount.
+    """
+
+    symbol: str
+    order_id: str | None
+    side: str
+    trade_side: str | None
+    pos_mode: str | None
+    price: Decimal
+    base_volume: Decimal
+    quote_volume: Decimal | None
+    profit: Decimal | None
+    fee_detail: tuple[FeeDetail, ...]
+    trade_scope: str | None
+    enter_point_source: str | None
+    c_time: datetime
+
+
+class FilledOrder:
+    """The fills of one order that did the same, newest first, and what they come to.
+
+    `older_unknown` says that the order may have older fills than the session knows.
+    """
+
+    __slots__ = ("fills", "key", "older_unknown", "product_type", "record")
+
+    def __init__(self, fills: Sequence[ProductRow[FuturesFill]], *, older_unknown: bool = False) -> None:
+        self.fills = tuple(fills)
+        self.product_type: ProductType = fills[0].product_type
+        self.key = order_key(fills[0])
+        self.older_unknown = older_unknown
+        self.record = _sum_of([row.record for row in fills])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FilledOrder) and self.fills == other.fills and self.older_unknown == other.older_unknown
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def order_key(row: ProductRow[FuturesFill]) -> str:
+    """What identifies the order of a fill, and what it did: a reversal may close and open under one order id.
+
+    A fill without an order id is an order of its own.
+    """
+    fill = row.record
+    if not fill.order_id:
+        return row.key
+    return f"{row.product_type}|order {fill.order_id}|{fill.symbol}|{fill.side}|{fill.trade_side}".lower()
+
+
+def _sum_of(fills: Sequence[FuturesFill]) -> FillSum:
+    newest = fills[0]
+    size = sum((fill.base_volume for fill in fills), Decimal(0))
+    prices = {fill.price for fill in fills}
+    return FillSum(
+        symbol=newest.symbol,
+        order_id=newest.order_id,
+        side=newest.side,
+        trade_side=newest.trade_side,
+        pos_mode=newest.pos_mode,
+        price=newest.price
+        if len(prices) == 1 or not size
+        else sum((fill.price * fill.base_volume for fill in fills), Decimal(0)) / size,
+        base_volume=size,
+        quote_volume=_sum(fill.quote_volume for fill in fills),
+        profit=_sum(fill.profit for fill in fills),
+        fee_detail=tuple(fee for fill in fills for fee in fill.fee_detail),
+        trade_scope=_shared(fills, lambda fill: fill.trade_scope),
+        enter_point_source=_shared(fills, lambda fill: fill.enter_point_source),
+        c_time=newest.c_time,
+    )
+
+
+def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    total = Decimal(0)
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
+
+
+def _shared(fills: Sequence[FuturesFill], word_of: Callable[[FuturesFill], str | None]) -> str | None:
+    received = {word_of(fill) for fill in fills}
+    return received.pop() if len(received) == 1 else SEVERAL
+
+
+def fill_by_fill(rows: RowSource[object]) -> RowSource[object]:
+    """Rows in memory with each order in its place by its fills, newest first, as they are exported."""
+    held = [rows.row(index) for index in range(rows.count)]
+    if not any(isinstance(row, FilledOrder) for row in held):
+        return rows
+    fills = [fill for row in held if isinstance(row, FilledOrder) for fill in row.fills]
+    return MemoryRows(fills, [fill.key for fill in fills], rows.generation)
