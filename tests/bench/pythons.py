@@ -2,8 +2,8 @@
 
     python -m tests.bench.pythons [PYTEST ARGUMENT ...]
 
-With arguments pytest runs with them, otherwise the whole suite in two processes. One figure for each Python: tests that
-failed, of how many. A Python on which nothing ran counts as one failure.
+With arguments pytest runs with them, otherwise the whole suite in four processes. One figure for each Python: tests
+that failed, of how many. A Python on which nothing ran counts as one failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.bench.report import Report
 
 ROOT = Path(__file__).parents[2]
 FIRST_MINOR, LAST_MINOR = 11, 20
-WHOLE_SUITE = ("-n", "2")
+WHOLE_SUITE = ("-n", "4")
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 _VERSION = "import sys; print(*sys.version_info[:3], sep='.')"
 
