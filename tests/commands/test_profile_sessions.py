@@ -109,3 +109,46 @@ def test_without_a_file_there_is_the_profile_of_the_environment(tmp_path: Path) 
     assert [(choice.name, choice.summary().host) for choice in sessions.choices] == [("environment", "e.example")]
     with pytest.raises(ConfigurationError):
         ProfileSessions(load(environ, Flags(profile="none")), Flags())
+
+
+def test_a_configuration_read_again_gives_stricter_limits_and_names_the_rest(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    beta = sessions.choices[1]
+    assert beta.reload is not None and flags.config is not None
+    assert beta.reload().changed == frozenset()
+    text = flags.config.read_text()
+    flags.config.write_text(text.replace('theme = "light"', 'max_reversal_size = 2\nuid = "7"\ntimezone = "local"'))
+    result = beta.reload()
+    assert result.settings.max_reversal_size == 2 and result.settings.uid is None
+    assert not result.settings.read_only and not result.reopens
+    assert result.look.timezone == "local"
+    assert result.needs_restart == ("uid: 7, was not set",)
+    assert "max_reversal_size: 2, was not set" in result.taken
+    flags.config.write_text(text)
+    result = beta.reload()
+    assert result.settings.max_reversal_size == 2, "a limit is not lifted without a restart"
+    assert "max_reversal_size: not set, was 2" in result.needs_restart
+
+
+def test_a_session_that_may_only_read_now_is_opened_again_as_one(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    beta = sessions.choices[1]
+    assert beta.reload is not None and flags.config is not None
+    text = flags.config.read_text()
+    flags.config.write_text(text.replace('mode = "trade"', 'mode = "monitor"'))
+    result = beta.reload()
+    assert result.reopens and result.settings.read_only
+    assert beta.open_desk().execution is None, "no object exists that could send anything"
+    flags.config.write_text(text)
+    result = beta.reload()
+    assert not result.reopens and result.settings.read_only, "never looser without a restart"
+    assert result.needs_restart == ("mode: trade, was monitor",)
+
+
+def test_a_configuration_that_breaks_a_rule_changes_nothing(flags: Flags) -> None:
+    sessions = sessions_of(flags)
+    beta = sessions.choices[1]
+    assert beta.reload is not None and flags.config is not None
+    flags.config.write_text(flags.config.read_text().replace('mode = "trade"', 'mode = "Trade"'))
+    with pytest.raises(ConfigurationError, match="mode"):
+        beta.reload()

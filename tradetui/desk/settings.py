@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -68,3 +68,14 @@ class DeskSettings:
     typed_above: Decimal | None = None
     trade_side: str = "Open"
     one_way_side: Literal["omit", "held", "order"] = "omit"
+
+    def with_limits_of(self, other: DeskSettings) -> DeskSettings:
+        """The same with the limits of others; a session that only reads goes on doing so."""
+        return replace(
+            self,
+            read_only=self.read_only or other.read_only,
+            max_reversal_size=other.max_reversal_size,
+            max_reversal_value=other.max_reversal_value,
+            symbols=other.symbols,
+            typed_above=other.typed_above,
+        )

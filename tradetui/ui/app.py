@@ -200,6 +200,7 @@ class TradeApp(App[None], inherit_bindings=False):
             await self._close_desk()
         try:
             if again and profile.look is not None:
+                await self._preference_writer.written()
                 self.use_look(profile.look() if self.settings.inline_start else await asyncio.to_thread(profile.look))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             if self.settings.inline_start:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.row_source import RowSource
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings import ProfileLook, UiSettings
 
 
 class TradingApp(Protocol):
@@ -67,6 +67,10 @@ class TradingApp(Protocol):
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard and say what it was."""
+        ...
+
+    def use_look(self, look: ProfileLook) -> None:
+        """Show the screen as a profile wants it: theme, zone, keys, columns and order."""
         ...
 
     def use_mouse(self, *, on: bool) -> None:

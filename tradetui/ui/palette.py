@@ -9,6 +9,7 @@ from typing import cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from tradetui.ui.app_protocol import TradingApp
+from tradetui.ui.configuration import reload_configuration
 from tradetui.ui.creation.titles import choices
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
 from tradetui.ui.messages import OpenCreation
@@ -47,6 +48,8 @@ class Actions(Provider):
             yield "Mouse off", about, partial(app.use_mouse, on=False)
         else:
             yield "Mouse on", "click and scroll here again", partial(app.use_mouse, on=True)
+        about = "read the file again; stricter limits count at once, looser ones after a restart"
+        yield "Reload configuration", about, partial(reload_configuration, self.app)
         creation = app.desk.creation if app.desk is not None else None
         if creation is not None:
             for name in choices(creation):

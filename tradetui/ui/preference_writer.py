@@ -32,6 +32,11 @@ class PreferenceWriter:
         if self._worker is None or self._worker.is_finished:
             self._worker = self._app.run_worker(self._write_all(), group="preferences", exit_on_error=False)
 
+    async def written(self) -> None:
+        """Wait until everything chosen so far is written, or could not be."""
+        if self._worker is not None and not self._worker.is_finished:
+            await self._worker.wait()
+
     async def _write_all(self) -> None:
         while self._unwritten:
             keep, preferences = self._unwritten.pop(next(iter(self._unwritten)))

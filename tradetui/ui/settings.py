@@ -11,6 +11,7 @@ from tradetui.ui.tty.abilities import TerminalAbilities
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.settings import DeskSettings
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,22 @@ class ProfileLook:
     """Writes what was chosen on the screen; blocks, so it is called in a thread."""
     notice: str = ""
     """A sentence to be shown once, when the profile is opened."""
+
+
+@dataclass(frozen=True)
+class ConfigurationReload:
+    """What the configuration of the open profile says now.
+
+    `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
+    a whole and is opened again. `taken` and `needs_restart` name the changes in sentences, `changed` by setting.
+    """
+
+    look: ProfileLook
+    settings: DeskSettings
+    reopens: bool
+    changed: frozenset[str]
+    taken: tuple[str, ...]
+    needs_restart: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,8 @@ class ProfileChoice:
     open_desk: Callable[[], Desk]
     look: Callable[[], ProfileLook] | None = None
     summary: Callable[[], ProfileSummary] = ProfileSummary
+    reload: Callable[[], ConfigurationReload] | None = None
+    """Reads the configuration of the open profile again; None where there is no configuration."""
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tradetui.commands.session import screen_state
+from tradetui.profiles.changes import Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
 from tradetui.ui.preferences import preferences_from
-from tradetui.ui.settings import ProfileChoice, ProfileLook, ProfileSummary
+from tradetui.ui.settings import ConfigurationReload, ProfileChoice, ProfileLook, ProfileSummary
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+
+_NO_SYMBOL_LEFT: Final = "symbols: none of those allowed before is left, so this session only reads until a restart"
 
 
 class ProfileSessions:
@@ -28,6 +31,7 @@ class ProfileSessions:
         self._first = first
         self._flags = flags
         self._next = {first.name: first}
+        self._opened = {first.name: first}
         names = profile_names(first.environ, flags)
         self.choices: list[ProfileChoice] = []
         for name in names if first.name in names else (first.name, *names):
@@ -40,7 +44,11 @@ class ProfileSessions:
 
     def _add(self, name: str) -> None:
         choice = ProfileChoice(
-            name, partial(self._open_desk, name), partial(self._look, name), partial(self._summary, name)
+            name,
+            partial(self._open_desk, name),
+            partial(self._look, name),
+            partial(self._summary, name),
+            partial(self._reload, name),
         )
         self.choices.append(choice)
 
@@ -64,7 +72,30 @@ class ProfileSessions:
         loaded = self._next.pop(name, None) or self._load(name)
         if loaded is not self._first:
             close_data_dir(loaded)
+        self._opened[name] = loaded
         return open_desk(loaded, self._flags, self._add)
+
+    def _reload(self, name: str) -> ConfigurationReload:
+        """Read the configuration of the profile that is open; raises ConfigurationError."""
+        from tradetui.commands.session.bootstrap import desk_settings
+
+        opened, configured = self._opened[name], self._load(name)
+        after = reconfigured(opened.profile, configured.profile)
+        read_only = opened.read_only or configured.read_only or after.profile.mode == "monitor"
+        effective = replace(opened, profile=after.profile, read_only=read_only)
+        reopens = (read_only, after.profile.account_admin) != (opened.read_only, opened.profile.account_admin)
+        self._opened[name] = effective
+        if reopens:
+            self._next[name] = effective
+        return ConfigurationReload(
+            look_of(effective),
+            desk_settings(effective),
+            reopens,
+            frozenset(change.key for change in after.changes),
+            tuple(str(change) for change in after.changes if change.effect is not Effect.RESTART)
+            + ((_NO_SYMBOL_LEFT,) if after.no_symbol_left else ()),
+            tuple(str(change) for change in after.changes if change.effect is Effect.RESTART),
+        )
 
     def _summary(self, name: str) -> ProfileSummary:
         try:

@@ -195,6 +195,10 @@ class Execution:
         """The session's settings."""
         return self._settings
 
+    def use_limits_of(self, settings: DeskSettings) -> None:
+        """Hold every reversal that has not left to other limits, from now on."""
+        self._settings = self._settings.with_limits_of(settings)
+
     @property
     def locked(self) -> bool:
         """Whether trading is locked: in this session, or by hand in any process of the account."""

@@ -1,0 +1,123 @@
+"""What a profile says now beside what a running session was opened with, and when each difference takes effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final
+
+from pydantic import BaseModel
+
+from tradetui.profiles.model import Profile
+
+SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
+"""Settings that only say how the screen looks and which keys it takes."""
+_MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
+_SECRET: Final = frozenset({"proxy", "credentials"})
+"""Settings that may hold a secret, or the way to one: only that they changed is said."""
+_NOT_GIVEN: Final = "not set"
+
+
+class Effect(StrEnum):
+    """When a changed setting takes effect in a session that runs."""
+
+    NOW = "now"
+    STRICTER_NOW = "stricter"
+    RESTART = "restart"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting that reads otherwise; `before` and `after` as a configuration would have them, without secrets."""
+
+    key: str
+    before: str
+    after: str
+    effect: Effect
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.after}, was {self.before}" if self.before or self.after else f"{self.key} changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Reconfigured:
+    """What a session goes on with: `profile` is never looser than what the session was opened with."""
+
+    profile: Profile
+    changes: tuple[SettingChange, ...]
+    no_symbol_left: bool = False
+    """Whether no symbol is allowed both before and after, so that the session only reads until a restart."""
+
+
+def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
+    """What a session that was opened with one profile goes on with once its configuration was read again.
+
+    The screen's settings and every stricter limit are taken at once. A looser mode or limit, and whatever the
+    session is built on, is named as what needs a restart.
+    """
+    changes = tuple(_changes(opened, configured))
+    taken = {name: getattr(configured, name) for name in SCREEN_SETTINGS}
+    for change in changes:
+        if change.effect is Effect.STRICTER_NOW:
+            taken[change.key] = getattr(configured, change.key)
+    if opened.max_reversal_value is None and "max_reversal_value" in taken:
+        # Without a maximum every LIVE reversal is confirmed by typing, which a maximum would end.
+        taken["typed_above"] = Decimal(0)
+    kept = tuple(symbol for symbol in opened.symbols if symbol in configured.symbols)
+    none_left = bool(opened.symbols and configured.symbols) and not kept
+    if none_left:
+        # An empty list would allow every symbol.
+        taken |= {"symbols": opened.symbols, "mode": "monitor"}
+    elif opened.symbols and configured.symbols:
+        taken["symbols"] = kept
+    return Reconfigured(opened.model_copy(update=taken), changes, none_left)
+
+
+def _changes(opened: Profile, configured: Profile) -> Iterator[SettingChange]:
+    for name in Profile.model_fields:
+        before, after = getattr(opened, name), getattr(configured, name)
+        if before == after:
+            continue
+        if name == "symbols":
+            yield from _symbol_changes(opened.symbols, configured.symbols)
+        elif name in _SECRET:
+            yield SettingChange(name, "", "", Effect.RESTART)
+        else:
+            yield SettingChange(name, _text(before), _text(after), _effect(name, before, after))
+
+
+def _effect(name: str, before: object, after: object) -> Effect:
+    if name in SCREEN_SETTINGS:
+        return Effect.NOW
+    if name == "mode":
+        return Effect.STRICTER_NOW if after == "monitor" else Effect.RESTART
+    if name == "account_admin":
+        return Effect.RESTART if after else Effect.STRICTER_NOW
+    if name in _MAXIMA and isinstance(after, Decimal) and (not isinstance(before, Decimal) or after < before):
+        return Effect.STRICTER_NOW
+    return Effect.RESTART
+
+
+def _symbol_changes(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[SettingChange]:
+    """Symbols that are left out count at once, symbols that are added after a restart; an empty list allows each."""
+    removed = bool(after) and (not before or not set(before) <= set(after))
+    added = bool(before) and (not after or not set(after) <= set(before))
+    for applies, effect in ((removed, Effect.STRICTER_NOW), (added, Effect.RESTART)):
+        if applies:
+            yield SettingChange("symbols", _text(before), _text(after), effect)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return _NOT_GIVEN
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, BaseModel):
+        return ", ".join(f"{name} {_text(setting)}" for name, setting in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_GIVEN
+    if isinstance(value, tuple | list | frozenset):
+        return ", ".join(map(_text, value)) or "all"
+    return str(value)
