@@ -292,6 +292,21 @@ async def test_help_and_back() -> None:
             assert stage.app.screen_stack[-1] is stage.app.main
 
 
+async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("question_mark", *"exposure")
+        screen = screen_text(stage.app)
+        assert "multiple of equity" in screen and "F9" not in screen
+        await pilot.press("escape", *"LOCK once")
+        screen = screen_text(stage.app)
+        assert "F9" in screen and "multiple of equity" not in screen
+        await pilot.press(*"zzz")
+        assert "No key and no figure matches." in screen_text(stage.app)
+        await pilot.press("escape", "escape")
+        assert stage.app.screen is stage.app.main
+
+
 async def test_palette_runs_an_action() -> None:
     stage = Stage()
     async with stage.running() as pilot:

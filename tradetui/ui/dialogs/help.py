@@ -1,35 +1,63 @@
-"""Help: every key and what it does."""
+"""Help: every key and what it does, and every figure of the header; typing narrows it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from tradetui.ui.keys.registry import BINDINGS, KeyBinding, shown_keys
+from tradetui.ui.dialogs.header_legend import HEADER_FIGURES
+from tradetui.ui.keys.registry import BINDINGS, shown_keys
 
+HEADER_GROUP = "Header"
 NOTES = (
-    "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`.\n"
-    "Filters are regular expressions without case; a leading ! shows what does not match.\n"
-    "Every key can be changed in the profile's [keys] table by the id that `tradetui keys` prints."
+    ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
+    ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
+    ("own keys", "Every key can be changed in the profile's [keys] table by the id that `tradetui keys` prints."),
+    ("selection", "Mouse off in the palette, or mouse = false in the profile, lets the terminal select text."),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """One line: `off` says why a key does nothing now, empty where it does something."""
+
+    group: str
+    keys: str
+    name: str
+    about: str
+    off: str = ""
+
+    def matches(self, text: str) -> bool:
+        """Whether every word of a text is in the line, whatever its case."""
+        line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
+        return all(word in line for word in text.casefold().split())
+
+
 class HelpDialog(ModalScreen[None]):
-    """The key table, generated from the bindings."""
+    """The key table, generated from the bindings, and the figures of the header."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,q,question_mark,f1", "dismiss", "Close"),
-        ("j", "scroll(1)", "Down"),
-        ("k", "scroll(-1)", "Up"),
+        ("escape", "back", "Clear, then close"),
+        ("f1", "dismiss", "Close"),
+        ("down", "scroll(1)", "Down"),
+        ("up", "scroll(-1)", "Up"),
+        ("pagedown", "page(1)", "Page down"),
+        ("pageup", "page(-1)", "Page up"),
     ]
+    AUTO_FOCUS = "Input"
+    _box = getters.query_one(Input)
+    _text = getters.query_one("#help", Static)
+    _scroll = getters.query_one(VerticalScroll)
 
     def __init__(
         self,
@@ -37,34 +65,65 @@ class HelpDialog(ModalScreen[None]):
         blocking_reason: Callable[[str], str | None] = lambda _: None,
         hides: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        super().__init__(classes="dialog")
-        self._hides = hides
-        self._changed = changed
-        self._blocking_reason = blocking_reason
+        super().__init__(classes="dialog -tall")
+        self._lines = [
+            HelpLine(
+                binding.group,
+                shown_keys(changed.get(binding.id, binding.keys)),
+                binding.description,
+                binding.tooltip,
+                blocking_reason(binding.id) or "",
+            )
+            for binding in BINDINGS
+            if not hides(binding.id)
+        ]
+        self._lines += [HelpLine(HEADER_GROUP, "", label, about) for label, about in HEADER_FIGURES]
+        self._lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Help"
-            box.border_subtitle = "Esc closes"
-            with VerticalScroll():
-                yield Static(self._table(), markup=False)
+            box.border_subtitle = "Esc clears, then closes"
+            search = Input(placeholder="type to search: a key, a name, a figure of the header")
+            search.cursor_blink = False
+            yield search
+            with VerticalScroll(can_focus=False):
+                yield Static(self._table(""), id="help", markup=False)
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        self._text.update(self._table(event.value))
+        self._scroll.scroll_home(animate=False)
+
+    def action_back(self) -> None:
+        """Clear what was typed, or close."""
+        if self._box.value:
+            self._box.value = ""
+        else:
+            self.dismiss()
 
     def action_scroll(self, lines: int) -> None:
-        """Move by lines, as the rows of a table do."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        """Move by lines."""
+        self._scroll.scroll_relative(y=lines, animate=False)
 
-    def _table(self) -> Content:
-        lines: list[Content] = []
-        there = [binding for binding in BINDINGS if not self._hides(binding.id)]
-        for group, bindings in groupby(there, key=lambda binding: binding.group):
-            lines.append(Content.styled(group, "bold $primary"))
-            lines += map(self._line, bindings)
-            lines.append(Content(""))
-        lines.append(Content.styled(NOTES, "$quiet"))
-        return Content("\n").join(lines)
+    def action_page(self, pages: int) -> None:
+        """Move by pages."""
+        self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
 
-    def _line(self, binding: KeyBinding) -> Content:
-        keys = shown_keys(self._changed.get(binding.id, binding.keys))
-        reason = self._blocking_reason(binding.id)
-        about = (f"now off: {reason}", "$warn") if reason else (binding.tooltip, "$quiet")
-        return Content.assemble((f"  {keys:<11}", "bold $accent"), (f"{binding.description:<16}", ""), about)
+    def _table(self, text: str) -> Content:
+        shown = [line for line in self._lines if line.matches(text)]
+        if not shown:
+            return Content.styled("No key and no figure matches. Esc clears the search.", "$quiet")
+        contents: list[Content] = []
+        for group, lines in groupby(shown, key=lambda line: line.group):
+            contents.append(Content.styled(group, "bold $primary"))
+            contents += map(_content, lines)
+            contents.append(Content(""))
+        return Content("\n").join(contents[:-1])
+
+
+def _content(line: HelpLine) -> Content:
+    about = (f"now off: {line.off}", "$warn") if line.off else (line.about, "$quiet")
+    if not line.keys:
+        return Content.assemble((f"  {line.name:<22} ", ""), about)
+    return Content.assemble((f"  {line.keys:<11} ", "bold $accent"), (f"{line.name:<16}", ""), about)
