@@ -14,6 +14,7 @@ from tradetui.commands.process.console import say, show_progress, stderr_is_term
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.flags import CommandParser, global_flags_into
+from tradetui.commands.results.flags import PNL, TRIPS, add_result_commands
 from tradetui.commands.rows import endpoints_table
 from tradetui.commands.rows.merge_streams import merged
 from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
@@ -68,6 +69,10 @@ def run(args: argparse.Namespace) -> int:
 
         start_log(options.log)
     loaded = load_privately(os.environ, flags_of(args))
+    if options.what in (PNL, TRIPS):
+        from tradetui.commands.results.show_results import show_results
+
+        return show_results(options, loaded)
     return asyncio.run(_show(options, loaded))
 
 
@@ -350,6 +355,7 @@ def show_parser() -> argparse.ArgumentParser:
     for what, table in TABLES.items():
         endpoint = table.endpoint
         _add_flags(whats.add_parser(what, help=f"{endpoint.name}, {endpoint.path}"), what, endpoint)
+    add_result_commands(whats)
     endpoints = whats.add_parser("endpoints", help="the catalogue of endpoints")
     _add_format(endpoints)
     return parser

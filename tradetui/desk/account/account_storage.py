@@ -37,6 +37,13 @@ def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "
     return accounts / next((name for name in names if (accounts / name).is_dir()), identity.name)
 
 
+def archive_file(settings: DeskSettings, identity: AccountIdentity) -> Path | None:
+    """Where the archive of an account is, or will be; None where nothing is kept."""
+    if settings.data_dir is None:
+        return None
+    return account_dir(settings.data_dir, identity, settings.key_stand_in) / _FILE
+
+
 class AccountStorage:
     """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
 
@@ -88,9 +95,7 @@ class AccountStorage:
     async def _run(self) -> None:
         self.identity = await self._identify()
         self._known(self.identity)
-        file = None
-        if self._settings.data_dir is not None:
-            file = account_dir(self._settings.data_dir, self.identity, self._settings.key_stand_in) / _FILE
+        file = archive_file(self._settings, self.identity)
         try:
             self.archive = await self._disk.run(Archive, file)
         except (FileUnusable, OSError, sqlite3.Error) as problem:
@@ -99,6 +104,12 @@ class AccountStorage:
         for attach in self._attach:
             await self._keeps(attach(self.archive))
         await self._keeps(self._open_journal(self.identity))
+        await self._keeps(self._bring_ledger_forward(self.archive))
+
+    async def _bring_ledger_forward(self, archive: Archive) -> None:
+        """Book what an archive from before the ledger holds, in steps that let other work on the disk pass."""
+        while archive.fills_to_book:
+            await self._disk.run(archive.settle)
 
     async def _keeps(self, step: Awaitable[None]) -> None:
         """Take one step; why it fails is told, and those after it are taken all the same."""

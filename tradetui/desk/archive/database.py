@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
+from tradetui.desk.archive.ledger import Ledger, read_fill
+from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
@@ -19,6 +23,8 @@ KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "
 """What is kept, by its name in the file."""
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
+TRIMMED_KEYS: Final = 50_000
+"""Fills that such an archive has let go of and knows by their keys when they come again."""
 CACHE_KIB: Final = 512
 """What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
@@ -35,7 +41,11 @@ _MIGRATIONS: Final = (
         product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
     )
     """,
+    LEDGER_TABLES,
 )
+
+
+_INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +112,12 @@ class Archive:
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        self._ledger = Ledger(self._connection)
+        self.fills_to_book: int = self._connection.execute(
+            "SELECT coalesce(sum(last_rowid - next_rowid), 0) FROM ledger_unbooked"
+        ).fetchone()[0]
+        """Fills from before the ledger that are not in it yet; `settle` books some of them."""
+        self._trimmed_keys: dict[str, None] = {}
 
     @property
     def trimmed(self) -> bool:
@@ -116,9 +132,11 @@ class Archive:
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
-        with transaction(self._connection):
+        added: list[ProductRow[FuturesFill]] = []
+        with self._changing() as ledger:
             for row in rows:
                 record = row.record
+                body = dump_json(record.received)
                 values = (
                     KINDS[kind],
                     str(row.product_type),
@@ -126,24 +144,84 @@ class Archive:
                     round(time_of(record).timestamp() * 1000),
                     id_order(record.key),
                     str(getattr(record, "symbol", "")).upper(),
-                    dump_json(record.received),
+                    body,
                 )
-                inserted = self._connection.execute(
-                    "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO UPDATE"
-                    " SET time = excluded.time, body = excluded.body WHERE body <> excluded.body",
-                    values,
-                )
-                if inserted.rowcount > 0:
+                inserted = self._connection.execute(_INSERT, values).rowcount > 0
+                if inserted or self._update(kind, row, body):
                     changed.add(row.key)
+                if inserted and isinstance(record, FuturesFill) and row.key not in self._trimmed_keys:
+                    added.append(ProductRow(row.product_type, record))
+            if added:
+                ledger.add(added)
             for product_type, missing in (holes or {}).items():
                 self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
                     [(str(product_type), hole.cursor, hole.until) for hole in missing],
                 )
+            if kind is FuturesFill:
+                for product_type in {row.product_type for row in rows} | set(holes or {}):
+                    if not self.holes(product_type):
+                        # Below a hole older fills are still to come: each page of them would send the legs back.
+                        ledger.settle(product_type)
             if self._bounded and changed:
                 self._trim(kind)
         return changed
+
+    def settle(self) -> bool:
+        """Bring the ledger a step forward: book what an archive from before has, then legs that a late fill sent back.
+
+        Gives whether more is to be done.
+        """
+        with self._changing() as ledger:
+            self.fills_to_book = ledger.book_earlier_fills()
+            return self.fills_to_book > 0 or ledger.settle()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file, for what reads the ledger in it."""
+        return self._connection
+
+    @property
+    def ledger_settled(self) -> bool:
+        """Whether the ledger is up to date with the fills; changes nothing."""
+        behind = "SELECT 1 FROM ledger_unbooked UNION ALL SELECT 1 FROM ledger_leg WHERE behind LIMIT 1"
+        return self._connection.execute(behind).fetchone() is None
+
+    def note_read(self, product_type: ProductType, until_ms: int) -> None:
+        """Keep up to when the fills of a product type were read."""
+        with transaction(self._connection):
+            self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+
+    @contextmanager
+    def _changing(self) -> Iterator[Ledger]:
+        try:
+            with transaction(self._connection):
+                self._ledger.prepare()
+                yield self._ledger
+                self._ledger.write()
+        except BaseException:
+            self._ledger.forget()
+            raise
+
+    def _update(self, kind: type[RecordT], row: ProductRow[RecordT], body: str) -> bool:
+        """Keep the newer text of a row that is there already; whether it differs."""
+        identity = (KINDS[kind], str(row.product_type), row.record.key)
+        before: str
+        rowid, before = self._connection.execute(
+            "SELECT rowid, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
+        ).fetchone()
+        if before == body:
+            return False
+        self._connection.execute(
+            "UPDATE record SET time = ?, body = ? WHERE kind = ? AND product_type = ? AND id = ?",
+            (round(time_of(row.record).timestamp() * 1000), body, *identity),
+        )
+        if isinstance(row.record, FuturesFill):
+            fill_before = read_fill(str(row.product_type), before)
+            if fill_before is not None and self._ledger.has_booked(rowid):
+                self._ledger.replace(fill_before, ProductRow(row.product_type, row.record))
+        return True
 
     def holes(self, product_type: ProductType) -> list[Hole]:
         """What is known to be missing of a product type's fills."""
@@ -220,11 +298,16 @@ class Archive:
         self._connection.close()
 
     def _trim(self, kind: type[Record]) -> None:
-        self._connection.execute(
+        trimmed = self._connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
-            " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)",
+            " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
             (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
-        )
+        ).fetchall()
+        if kind is FuturesFill:
+            # The ledger has counted them: one that is read again, as where a history begins anew, is not new to it.
+            self._trimmed_keys.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))
+            for key in list(islice(self._trimmed_keys, max(0, len(self._trimmed_keys) - TRIMMED_KEYS))):
+                del self._trimmed_keys[key]
 
 
 def _rows(kind: type[RecordT], cursor: sqlite3.Cursor) -> Iterator[ProductRow[RecordT]]:

@@ -9,6 +9,7 @@ decoded is read again until all of it can be.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import deque
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -33,6 +34,8 @@ LONGEST_START: Final = timedelta(days=80)
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
+NOTED_EVERY_MS: Final = 60_000
+"""How often it is written down up to when fills were read."""
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -61,6 +64,7 @@ class FillHistory:
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
         self._dropped = False
+        self._noted_ms = 0
         self._turn = asyncio.Lock()
 
     @property
@@ -197,6 +201,18 @@ class FillHistory:
             cursor = reply.cursor
         await self._keep(came, Hole(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
+        await self._note_read()
+
+    async def _note_read(self) -> None:
+        """Keep up to when fills were read, now and then: results say so where they want what came later."""
+        archive, server_ms = self.archive, self.server_ms
+        if archive is None or server_ms is None or server_ms - self._noted_ms < NOTED_EVERY_MS:
+            return
+        try:
+            await self._disk.run(archive.note_read, self.product_type, server_ms)
+        except (sqlite3.Error, OSError):
+            return  # the disk may be full; the next read tries again
+        self._noted_ms = server_ms
 
     async def _read_undecodable(self, now: float) -> None:
         """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""

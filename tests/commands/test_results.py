@@ -1,0 +1,138 @@
+"""`show pnl` and `show trips` against a sandbox in another process: what they say is what its fills add up to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import socket
+from collections import defaultdict
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Point
+from tradetui.cli import main
+from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
+from tradetui.commands.results import archive_reading
+from tradetui.profiles.load import Flags, load
+
+Capture = pytest.CaptureFixture[str]
+UNTIL = ("--until", "1h")
+
+
+def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
+    assert main(["show", *words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("account", ["hedge", "one-way"])
+def test_every_day_is_what_the_fills_of_that_day_add_up_to(point: Point, capsys: Capture, account: str) -> None:
+    point(account)
+    since, until = "2026-01-01", shown(capsys, "fills", "--limit", "200")[-1]["cTime"]
+    days = shown(capsys, "pnl", "--by", "day", "--until", until)
+    assert all(row["complete"] and row["funding"] is None for row in days)
+    expected: dict[tuple[str, str], list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 3)
+    for row in shown(capsys, "fills", "--all", "--since", since, "--until", until):
+        fees = row["feeDetail"]
+        key = utc_day(int(row["cTime"])), fees[0]["feeCoin"]
+        gross, fee, volume = expected[key]
+        expected[key] = [
+            gross + Fraction(row["profit"]),
+            fee + sum(Fraction(entry["totalFee"]) for entry in fees),
+            volume + Fraction(row["quoteVolume"]),
+        ]
+    figures = {(row["day"], row["coin"]): [Fraction(row[name]) for name in ("gross", "fees", "volume")] for row in days}
+    assert figures == dict(expected)
+    assert all(Fraction(row["net"]) == Fraction(row["gross"]) + Fraction(row["fees"]) for row in days)
+    for by in ("total", "week", "month", "symbol", "coin"):
+        rows = shown(capsys, "pnl", "--by", by, "--until", until)
+        assert {next(iter(row)) for row in rows} == {"coin" if by == "total" else by}
+        for name in ("gross", "net", "trades", "wins", "losses"):
+            assert sum(Fraction(row[name]) for row in rows) == sum(Fraction(row[name]) for row in days)
+
+
+def utc_day(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+
+
+def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point: Point, capsys: Capture) -> None:
+    point()
+    rows = shown(capsys, "trips", *UNTIL)
+    assert len(rows) > 20
+    assert all(Fraction(row["net"]) == Fraction(row["gross"]) + Fraction(row["fees"]) for row in rows)
+    assert {row["profitDifference"] for row in rows} == {"0"}, (
+        "computed from the fills, the exchange's profit comes out"
+    )
+    times = [int(row["closeTime"]) for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert main(["show", "trips", *UNTIL, "--csv"]) == DONE
+    printed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["closeTime"].lstrip("'") for row in printed] == [row["closeTime"] for row in rows]
+
+
+def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point()
+    until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
+    before = shown(capsys, "pnl", "--by", "symbol", "--until", until)
+
+    def refused(*_: object) -> None:
+        raise LookupError("the exchange is asked")
+
+    monkeypatch.setattr(archive_reading, "open_reader", refused)
+    assert shown(capsys, "pnl", "--by", "symbol", "--until", until) == before
+    with pytest.raises(LookupError):
+        archive_reading.open_archive(load(os.environ, Flags()), 0, 1, fresh=True)
+
+
+def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:
+    with socket.socket() as closed_port:
+        closed_port.bind(("127.0.0.1", 0))
+        point(TRADETUI_BASE_URL=f"http://127.0.0.1:{closed_port.getsockname()[1]}")
+        assert main(["show", "pnl", "--json"]) == REFUSED
+    assert capsys.readouterr().out == ""
+
+
+def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tmp_path: Path) -> None:
+    point()
+    rows = shown(capsys, "pnl", "--by", "symbol", "--symbol", "btcusdt,ETHUSD")
+    assert [row["symbol"] for row in rows] == ["BTCUSDT", "ETHUSD"]
+    (row,) = shown(capsys, "pnl", "--product-type", "USDC-FUTURES")
+    assert row["coin"] == "USDC"
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter"),
+    [
+        (["pnl", "--since", "yesterday"], "--since"),
+        (["trips", "--until", "soon"], "--until"),
+        (["pnl", "--since", "1d", "--until", "2d"], "--since"),
+    ],
+)
+def test_a_wrong_time_names_option_rule_and_remedy(
+    point: Point, capsys: Capture, words: list[str], parameter: str
+) -> None:
+    point()
+    assert main(["show", *words]) == USAGE
+    assert parameter in capsys.readouterr().err
+
+
+def test_the_profile_says_when_a_day_begins(point: Point, capsys: Capture, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        'default_profile = "east"\n[profiles.east]\ntimezone = "Asia/Kathmandu"\nbase_url = "https://api.bitget.com"\n',
+        encoding="utf-8",
+    )
+    point()
+    until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
+    utc = shown(capsys, "pnl", "--by", "day", "--until", until)
+    point(TRADETUI_CONFIG=str(config))
+    east = shown(capsys, "pnl", "--by", "day", "--until", until)
+    assert utc != east
+    assert sum(Fraction(row["net"]) for row in utc) == sum(Fraction(row["net"]) for row in east)

@@ -1,0 +1,120 @@
+"""Opens the archive of a profile's account, and reads what a period needs into it where that is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from typing import Final
+
+from tradetui.commands.process.console import show_progress, stderr_is_terminal
+from tradetui.commands.session.bootstrap import credentials_of, desk_settings, open_reader, presumed_identity
+from tradetui.desk.account.account_storage import archive_file
+from tradetui.desk.account.identity import identify, stand_in
+from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.results import missing_spans
+from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.exchange.client import ExchangeReader
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import LoadedProfile
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.product_types import ProductType
+
+_READING: Final = "reading fills"
+_BOOKING: Final = "working out results"
+
+
+def open_archive(loaded: LoadedProfile, since: int, until: int, *, fresh: bool) -> Archive:
+    """The archive with the ledger brought up to date; filled for the period first where there was none.
+
+    Raises:
+        ConfigurationError: the file cannot be used.
+        ExchangeError: fills have to be read, and cannot be.
+    """
+    credentials = credentials_of(loaded)
+    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    file = archive_file(settings, presumed_identity(loaded, credentials))
+    try:
+        if fresh or file is None or not file.exists():
+            return asyncio.run(_read_into_archive(loaded, since, until))
+        archive = Archive(file)
+        _bring_forward(archive)
+    except FileUnusable as problem:
+        raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
+    except (sqlite3.Error, OSError) as problem:
+        raise ConfigurationError(
+            f"it cannot be used ({problem})", location=str(file), remedy="Check the disk and its free space."
+        ) from None
+    return archive
+
+
+def _bring_forward(archive: Archive) -> None:
+    steps = 0
+    while not archive.ledger_settled:
+        archive.settle()
+        steps += 1
+        if stderr_is_terminal():
+            show_progress(f"{_BOOKING}: {archive.fills_to_book} fills to go" if archive.fills_to_book else _BOOKING)
+    if steps and stderr_is_terminal():
+        show_progress(f"{_BOOKING}: done", last=True)
+
+
+async def _read_into_archive(loaded: LoadedProfile, since: int, until: int) -> Archive:
+    key_stand_in = stand_in(credentials_of(loaded).api_key)
+    settings = replace(desk_settings(loaded), key_stand_in=key_stand_in)
+    async with open_reader(loaded) as client:
+        accounts = KnownAccounts(settings.data_dir)
+        key = (settings.base_url, settings.exchange_environment, key_stand_in)
+        identity = await identify(
+            client,
+            base_url=key[0],
+            environment=key[1],
+            uid=settings.uid,
+            key_stand_in=key_stand_in,
+            remembered=accounts.uid_of(*key),
+        )
+        if identity.origin == "exchange":
+            accounts.remember(*key, identity.uid)
+        archive = Archive(archive_file(settings, identity))
+        progress = _Progress()
+        for product_type in settings.product_types:
+            await _read_fills(client, archive, product_type, since, until, progress)
+        progress.end()
+    _bring_forward(archive)
+    return archive
+
+
+async def _read_fills(
+    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: _Progress
+) -> None:
+    """Read the newest fills, then older ones page by page until nothing of the period is missing."""
+    history = FillHistory(client, product_type, InlineDisk())
+    await history.attach(archive)
+    await history.read_newest(client.clock.monotonic())
+    progress.page()
+    while any(
+        span.product_type is product_type and span.since <= until and since <= span.until
+        for span in missing_spans(archive.connection, client.clock.wall_ms())
+    ):
+        if not await history.read_hole():
+            return
+        progress.page()
+
+
+class _Progress:
+    """Counts pages; tells them on standard error where that is a terminal."""
+
+    def __init__(self) -> None:
+        self._pages = 0
+        self._shows = stderr_is_terminal()
+
+    def page(self) -> None:
+        self._pages += 1
+        if self._shows:
+            show_progress(f"{_READING}: {self._pages} pages")
+
+    def end(self) -> None:
+        if self._shows:
+            show_progress(f"{_READING}: {self._pages} pages", last=True)

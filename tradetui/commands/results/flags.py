@@ -1,0 +1,42 @@
+"""The options of `show pnl` and `show trips`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from tradetui.commands.process.flags import CommandParser, global_flags_into
+from tradetui.trading.results.periods import Grouping
+
+PNL: Final = "pnl"
+TRIPS: Final = "trips"
+_PNL_HELP: Final = (
+    "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
+    "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
+    "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
+    "where fills of the row's period are not read yet."
+)
+_TRIPS_HELP: Final = (
+    "Round trips from flat to flat, by symbol and leg, newest first, each in the period of its last close. startProven "
+    "is false where more may have been held before the first fill that is known."
+)
+
+
+def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> None:
+    """Add both to what can be shown."""
+    pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
+    by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's timezone"
+    pnl.add_argument("--by", choices=tuple(Grouping), default=Grouping.TOTAL, type=str.lower, help=by)
+    trips = whats.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
+    for parser in (pnl, trips):
+        global_flags_into(parser)
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
+        form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
+        times = "ISO 8601 in the profile's timezone, a span such as 7d, or milliseconds"
+        parser.add_argument("--since", metavar="TIME", help=f"{times}; all that is known if left out")
+        parser.add_argument("--until", metavar="TIME", help=f"{times}; now if left out")
+        parser.add_argument("--symbol", metavar="SYMBOL", help="only this symbol, or several with commas")
+        parser.add_argument(
+            "--fresh", action="store_true", help="first read what came since the archive was read, not only without one"
+        )

@@ -1,0 +1,472 @@
+"""The ledger of an archive's fills: kept in the transaction that keeps the fills, each of them counted once.
+
+Sums by quarter-hour change with every fill. What depends on the order of fills (which of them close in one-way mode,
+round trips) is kept by leg: the next fill in time is added to the leg's state, and one that comes late sends its leg
+back to the last flat point before it, from which it is taken forward again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.desk.tables.product_row import ProductRow, id_order
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.booking import LegKey, bookings, leg_of_fill, settlement_coin
+from tradetui.trading.results.periods import ResultSums, quarter_of
+from tradetui.trading.results.trips import (
+    Closing,
+    RunningLeg,
+    Trip,
+    leg_as_json,
+    leg_from_json,
+    trip_as_json,
+)
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import UndecodableRowError
+from tradetui.wire.text.json_text import dump_json, load_json
+
+ROWS_A_STEP: Final = 2_000
+"""Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
+CACHED: Final = 4_000
+"""Sums of quarter-hours that stay in memory between two writes."""
+
+
+class Instant(NamedTuple):
+    """Where a fill stands: Unix ms, then the order of its id."""
+
+    time: int
+    ordinal: str
+
+
+BEFORE_ALL: Final = Instant(-1, "")
+_QuarterKey = tuple[int, str, str, str, str]
+
+
+@dataclass(slots=True)
+class _KeptLeg:
+    """A leg's state, how far it goes, and whether fills beyond that wait to be taken in."""
+
+    leg: RunningLeg
+    applied: Instant
+    behind: bool
+
+
+@dataclass(slots=True)
+class _ClosingOrder:
+    coin: str
+    first: Instant
+    last: Instant
+    profit: Decimal
+    fees: Decimal
+
+    @property
+    def result(self) -> Decimal:
+        return self.profit + self.fees
+
+
+class Ledger:
+    """Keeps the ledger over the archive's connection; every call but `prepare` is made within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._quarters: dict[_QuarterKey, ResultSums] = {}
+        self._changed_quarters: set[_QuarterKey] = set()
+        self._legs: dict[LegKey, _KeptLeg] = {}
+        self._changed_legs: set[LegKey] = set()
+        self._modes: dict[ProductType, list[tuple[Instant, str]]] = {}
+        self._data_version: int | None = None
+        self._unbooked: bool | None = None
+
+    def forget(self) -> None:
+        """Let go of what is in memory, as after a transaction that was undone."""
+        self._quarters.clear()
+        self._changed_quarters.clear()
+        self._legs.clear()
+        self._changed_legs.clear()
+        self._modes.clear()
+        self._unbooked = None
+
+    def prepare(self) -> None:
+        """Forget what another process may have changed; called first in each transaction."""
+        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._data_version or len(self._quarters) > CACHED:
+            self.forget()
+            self._data_version = version
+
+    @property
+    def unbooked(self) -> bool:
+        """Whether fills of an archive from before the ledger still have to be booked."""
+        if self._unbooked is None:
+            self._unbooked = self._connection.execute("SELECT 1 FROM ledger_unbooked").fetchone() is not None
+        return self._unbooked
+
+    def has_booked(self, rowid: int) -> bool:
+        """Whether the fill in a row of the file is booked; one from before the ledger may not be yet."""
+        if not self.unbooked:
+            return True
+        next_rowid, last_rowid = self._connection.execute(
+            "SELECT next_rowid, last_rowid FROM ledger_unbooked"
+        ).fetchone()
+        return not next_rowid < rowid <= last_rowid
+
+    def add(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:
+        """Book fills that are new in the archive."""
+        by_leg: defaultdict[LegKey, list[tuple[Instant, FuturesFill]]] = defaultdict(list)
+        for row in rows:
+            key = self._book(row)
+            by_leg[key].append((instant_of(row), row.record))
+        if self.unbooked:
+            for key in by_leg:
+                self._mark_behind(key)
+            return
+        self._note_modes(rows)
+        for key, fills in by_leg.items():
+            fills.sort(key=lambda entry: entry[0])
+            self._take_in(key, fills)
+
+    def replace(self, before: ProductRow[FuturesFill], after: ProductRow[FuturesFill]) -> None:
+        """Book a fill that came again with other figures instead of the one known."""
+        self._book(before, times=-1)
+        self._book(after)
+        if before.record.pos_mode != after.record.pos_mode and not self.unbooked:
+            self._find_modes(after.product_type)
+        earliest = min(instant_of(before), instant_of(after))
+        for key in {leg_of_fill(row.product_type, row.record) for row in (before, after)}:
+            self._go_back(key, earliest)
+
+    def book_earlier_fills(self) -> int:
+        """Book a step of the fills that were there before the ledger; how many rows of the file still wait."""
+        pending = self._connection.execute("SELECT next_rowid, last_rowid FROM ledger_unbooked").fetchone()
+        if pending is None:
+            return 0
+        next_rowid, last_rowid = pending
+        cursor = self._connection.execute(
+            "SELECT rowid, product_type, body FROM record WHERE kind = 'fill' AND rowid > ? AND rowid <= ?"
+            " ORDER BY rowid LIMIT ?",
+            (next_rowid, last_rowid, ROWS_A_STEP),
+        )
+        rows = cursor.fetchall()
+        for _, product_type, body in rows:
+            row = read_fill(product_type, body)
+            if row is not None:
+                self._mark_behind(self._book(row))
+        if len(rows) == ROWS_A_STEP:
+            self._connection.execute("UPDATE ledger_unbooked SET next_rowid = ?", (rows[-1][0],))
+            return int(last_rowid) - int(rows[-1][0])
+        self._connection.execute("DELETE FROM ledger_unbooked")
+        self._unbooked = False
+        for (product_type,) in self._connection.execute("SELECT DISTINCT product_type FROM ledger_leg").fetchall():
+            self._find_modes(ProductType(product_type))
+        return 0
+
+    def settle(self, product_type: ProductType | None = None, rows_at_most: int = ROWS_A_STEP) -> bool:
+        """Take legs that are behind forward by so many fills in all; whether some still are."""
+        if self.unbooked:
+            return True
+        self._write_legs()
+        behind = self._connection.execute(
+            "SELECT product_type, symbol, leg FROM ledger_leg WHERE behind AND (product_type = ? OR ? IS NULL)",
+            (product_type, product_type),
+        ).fetchall()
+        for type_name, symbol, leg in behind:
+            if rows_at_most <= 0:
+                return True
+            key = LegKey(ProductType(type_name), symbol, PositionSide(leg))
+            rows_at_most -= self._take_forward(key, rows_at_most)
+            if self._kept(key).behind:
+                return True
+        return False
+
+    def write(self) -> None:
+        """Write what has changed in memory."""
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [(*key, *_figures(self._quarters[key])) for key in self._changed_quarters],
+        )
+        self._changed_quarters.clear()
+        self._write_legs()
+
+    def _write_legs(self) -> None:
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO ledger_leg VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (*key, dump_json(leg_as_json(kept.leg)), *kept.applied, kept.behind)
+                for key, kept in ((key, self._legs[key]) for key in self._changed_legs)
+            ],
+        )
+        self._changed_legs.clear()
+
+    def _book(self, row: ProductRow[FuturesFill], times: int = 1) -> LegKey:
+        fill = row.record
+        key = leg_of_fill(row.product_type, fill)
+        quarter = quarter_of(instant_of(row).time)
+        for booking in bookings(row.product_type, fill):
+            sums = self._sums((quarter, *key, booking.coin))
+            sums.gross += booking.gross * times
+            sums.fees += booking.fees * times
+            sums.volume += booking.volume * times
+            sums.gross_in_usd += booking.gross_in_usd * times
+            sums.fees_in_usd += booking.fees_in_usd * times
+        return key
+
+    def _sums(self, key: _QuarterKey) -> ResultSums:
+        self._changed_quarters.add(key)
+        sums = self._quarters.get(key)
+        if sums is None:
+            row = self._connection.execute(
+                "SELECT gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost"
+                " FROM ledger_quarter WHERE quarter = ? AND product_type = ? AND symbol = ? AND leg = ? AND coin = ?",
+                key,
+            ).fetchone()
+            sums = self._quarters[key] = ResultSums() if row is None else sums_of(row)
+        return sums
+
+    def _kept(self, key: LegKey) -> _KeptLeg:
+        kept = self._legs.get(key)
+        if kept is None:
+            row = self._connection.execute(
+                "SELECT state, applied_time, applied_ordinal, behind FROM ledger_leg"
+                " WHERE product_type = ? AND symbol = ? AND leg = ?",
+                key,
+            ).fetchone()
+            if row is None:
+                kept = _KeptLeg(RunningLeg.flat(key), BEFORE_ALL, False)
+            else:
+                kept = _KeptLeg(leg_from_json(key, load_json(row[0])), Instant(row[1], row[2]), bool(row[3]))
+            self._legs[key] = kept
+        return kept
+
+    def _mark_behind(self, key: LegKey) -> None:
+        self._kept(key).behind = True
+        self._changed_legs.add(key)
+
+    def _take_in(self, key: LegKey, fills: list[tuple[Instant, FuturesFill]]) -> None:
+        kept = self._kept(key)
+        if fills[0][0] <= kept.applied:
+            self._go_back(key, fills[0][0])
+        elif not kept.behind:
+            for instant, fill in fills:
+                self._apply(kept, instant, fill)
+            self._changed_legs.add(key)
+
+    def _apply(self, kept: _KeptLeg, instant: Instant, fill: FuturesFill) -> None:
+        leg = kept.leg
+        ended: tuple[Trip, ...] = ()
+        if self._mode_changed(leg.key.product_type, kept.applied, instant):
+            ended = leg.flatten()
+        outcome = leg.add(fill)
+        kept.applied = instant
+        if outcome.closing is not None:
+            self._count_closing(leg.key, instant, fill, outcome.closing)
+        ended += outcome.ended
+        if ended:
+            state = dump_json(leg_as_json(leg))
+            self._connection.executemany(
+                "INSERT INTO ledger_trip VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (*leg.key, *instant, number, trip.last_ms, dump_json(trip_as_json(trip)), state)
+                    for number, trip in enumerate(ended)
+                ],
+            )
+
+    def _count_closing(self, key: LegKey, instant: Instant, fill: FuturesFill, closing: Closing) -> None:
+        order_key = (*key, fill.order_id or f"fill {fill.trade_id}")
+        row = self._connection.execute(
+            "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees FROM ledger_order"
+            " WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
+            order_key,
+        ).fetchone()
+        if row is None:
+            order = _ClosingOrder(settlement_coin(key.product_type, fill), instant, instant, ZERO, ZERO)
+        else:
+            order = _order_of(row)
+            self._count_order(key, order, times=-1)
+        order.profit += closing.profit
+        order.fees += closing.fees
+        order.last = instant
+        self._count_order(key, order)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees)),
+        )
+
+    def _count_order(self, key: LegKey, order: _ClosingOrder, times: int = 1) -> None:
+        self._sums((quarter_of(order.last.time), *key, order.coin)).count_order(order.result, times)
+
+    def _go_back(self, key: LegKey, instant: Instant) -> None:
+        """Send a leg back to the last flat point before an instant; what it did since is undone."""
+        kept = self._kept(key)
+        self._changed_legs.add(key)
+        kept.behind = True
+        if instant > kept.applied:
+            return
+        while True:
+            trip = self._connection.execute(
+                "SELECT closed_time, closed_ordinal, state_after FROM ledger_trip WHERE product_type = ?"
+                " AND symbol = ? AND leg = ? AND (closed_time, closed_ordinal) < (?, ?)"
+                " ORDER BY closed_time DESC, closed_ordinal DESC, number DESC LIMIT 1",
+                (*key, *instant),
+            ).fetchone()
+            flat = BEFORE_ALL if trip is None else Instant(trip[0], trip[1])
+            since = (
+                "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
+            )
+            orders = self._connection.execute(
+                "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees FROM ledger_order"
+                f" WHERE {since}",
+                (*key, flat.time, *flat),
+            ).fetchall()
+            # An order that has closed before the flat point as well is undone as a whole, from a point before it.
+            earliest = min((Instant(row[1], row[2]) for row in orders), default=instant)
+            if trip is None or earliest > flat:
+                break
+            instant = earliest
+        for row in orders:
+            self._count_order(key, _order_of(row), times=-1)
+        self._connection.execute(f"DELETE FROM ledger_order WHERE {since}", (*key, flat.time, *flat))
+        self._connection.execute(
+            "DELETE FROM ledger_trip WHERE product_type = ? AND symbol = ? AND leg = ?"
+            " AND (closed_time, closed_ordinal) > (?, ?)",
+            (*key, *flat),
+        )
+        kept.leg = RunningLeg.flat(key) if trip is None else leg_from_json(key, load_json(trip[2]))
+        kept.applied = flat
+
+    def _take_forward(self, key: LegKey, rows_at_most: int) -> int:
+        """Take in the next fills of a leg that is behind; how many rows were looked at."""
+        kept = self._kept(key)
+        rows = self._connection.execute(
+            "SELECT product_type, time, ordinal, body FROM record WHERE kind = 'fill' AND symbol = ?"
+            " AND (time, ordinal) > (?, ?) ORDER BY time, ordinal, product_type LIMIT ?",
+            (key.symbol, *kept.applied, rows_at_most),
+        ).fetchall()
+        for product_type, time, ordinal, body in rows:
+            row = read_fill(product_type, body) if product_type == key.product_type else None
+            if row is not None and leg_of_fill(row.product_type, row.record) == key:
+                self._apply(kept, Instant(time, ordinal), row.record)
+            elif (time, ordinal) > kept.applied:
+                kept.applied = Instant(time, ordinal)
+        kept.behind = len(rows) == rows_at_most
+        self._changed_legs.add(key)
+        return len(rows)
+
+    def _mode_changed(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
+        """Whether the position mode changed after one instant and not after another."""
+        runs = self._mode_runs(product_type)
+        latest = bisect_right(runs, (until, "\uffff")) - 1
+        return latest > 0 and runs[latest][0] > after
+
+    def _mode_runs(self, product_type: ProductType) -> list[tuple[Instant, str]]:
+        runs = self._modes.get(product_type)
+        if runs is None:
+            rows = self._connection.execute(
+                "SELECT time, ordinal, mode FROM ledger_mode WHERE product_type = ? ORDER BY time, ordinal",
+                (str(product_type),),
+            )
+            runs = self._modes[product_type] = [(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
+        return runs
+
+    def _note_modes(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
+        """See whether fills tell of a change of mode that is not known yet."""
+        unexpected = set()
+        for row in rows:
+            mode = row.record.position_mode
+            if mode is None:
+                continue
+            runs, instant = self._mode_runs(row.product_type), instant_of(row)
+            index = bisect_right(runs, (instant, "\uffff")) - 1
+            if index < 0 and runs and runs[0][1] == mode:
+                runs[0] = (instant, mode)  # how far back the oldest mode reaches changes nothing
+            elif index < 0 or runs[index][1] != mode:
+                unexpected.add(row.product_type)
+        for product_type in unexpected:
+            self._find_modes(product_type)
+
+    def _find_modes(self, product_type: ProductType) -> None:
+        """Find where the position mode changed between two fills; legs go back to where that is newly known."""
+        rows = self._connection.execute(
+            "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
+            " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
+            " WHERE kind = 'fill' AND product_type = ?"
+            " AND lower(json_extract(body, '$.posMode')) IN ('hedge_mode', 'one_way_mode'))"
+            " WHERE mode IS NOT before ORDER BY time, ordinal",
+            (str(product_type),),
+        ).fetchall()
+        runs = [(Instant(time, ordinal), str(mode)) for time, ordinal, mode in rows]
+        known = self._mode_runs(product_type)
+        changes, known_changes = set(runs[1:]), set(known[1:])
+        self._modes[product_type] = runs
+        self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (str(product_type),))
+        self._connection.executemany(
+            "INSERT INTO ledger_mode VALUES (?, ?, ?, ?)",
+            [(str(product_type), *instant, mode) for instant, mode in runs],
+        )
+        new = [instant for instant, _ in changes ^ known_changes]
+        if not new:
+            return
+        self._write_legs()
+        legs = self._connection.execute(
+            "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND (applied_time, applied_ordinal) >= (?, ?)",
+            (str(product_type), *min(new)),
+        ).fetchall()
+        for symbol, leg in legs:
+            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), min(new))
+
+
+def instant_of(row: ProductRow[FuturesFill]) -> Instant:
+    """Where a fill stands among all."""
+    return Instant(round(row.record.c_time.timestamp() * 1000), id_order(row.record.trade_id))
+
+
+def read_fill(product_type: str, body: str) -> ProductRow[FuturesFill] | None:
+    """A fill as the archive keeps it; None for one that this version cannot read."""
+    try:
+        return ProductRow(ProductType(product_type), FuturesFill.from_row(load_json(body)))
+    except (UndecodableRowError, ValueError):
+        return None
+
+
+def sums_of(row: Sequence[str | int]) -> ResultSums:
+    """The figures of a quarter-hour as the file has them."""
+    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost = row
+    return ResultSums(
+        Decimal(gross),
+        Decimal(fees),
+        Decimal(volume),
+        Decimal(gross_in_usd),
+        Decimal(fees_in_usd),
+        int(trades),
+        int(wins),
+        int(losses),
+        Decimal(won),
+        Decimal(lost),
+    )
+
+
+def _figures(sums: ResultSums) -> tuple[str | int, ...]:
+    return (
+        str(sums.gross),
+        str(sums.fees),
+        str(sums.volume),
+        str(sums.gross_in_usd),
+        str(sums.fees_in_usd),
+        sums.trades,
+        sums.wins,
+        sums.losses,
+        str(sums.won),
+        str(sums.lost),
+    )
+
+
+def _order_of(row: tuple[str, int, str, int, str, str, str]) -> _ClosingOrder:
+    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees = row
+    first, last = Instant(first_time, first_ordinal), Instant(last_time, last_ordinal)
+    return _ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees))

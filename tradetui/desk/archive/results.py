@@ -1,0 +1,218 @@
+"""Reads the ledger: results of a period by day, symbol or coin, round trips, and what is missing of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, tzinfo
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.desk.archive.ledger import read_fill, sums_of
+from tradetui.trading.results.booking import QUARTER_MS, bookings
+from tradetui.trading.results.periods import (
+    Grouping,
+    ResultSums,
+    day_of_quarter,
+    first_day,
+    period_name,
+    period_span,
+    quarter_of,
+)
+from tradetui.trading.results.trips import Trip, trip_from_json
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import load_json
+
+READ_LATELY_MS: Final = 120_000
+"""How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
+_FIGURES: Final = "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultQuery:
+    """Which results: from `since` to `until` (Unix ms, both included; None: no bound), of these symbols or of all.
+
+    Days, weeks and months begin in `zone`. `now_ms` is where a period without an end ends.
+    """
+
+    grouping: Grouping
+    now_ms: int
+    since: int | None = None
+    until: int | None = None
+    symbols: tuple[str, ...] | None = None
+    product_types: tuple[ProductType, ...] | None = None
+    zone: tzinfo = UTC
+
+    @property
+    def condition(self) -> tuple[str, list[str]]:
+        """What SQL chooses symbols and product types by, to be put behind another condition, and its values."""
+        parts, values = "", []
+        for column, chosen in (("symbol", self.symbols), ("product_type", self.product_types)):
+            if chosen is not None:
+                parts += f" AND {column} IN ({', '.join('?' * len(chosen))})"
+                values += [str(name) for name in chosen]
+        return parts, values
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and last moment of the period."""
+        return self.since or 0, self.now_ms if self.until is None else self.until
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """Results of one group in one coin; `funding` is None where it cannot be read.
+
+    `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
+    the period are known to be missing.
+    """
+
+    group: str
+    coin: str
+    sums: ResultSums
+    complete: bool
+    funding: Decimal | None = None
+
+    @property
+    def net(self) -> Decimal:
+        """Gross, fees and funding; without funding where that is not known."""
+        return self.sums.net + (self.funding or Decimal(0))
+
+
+class MissingSpan(NamedTuple):
+    """A stretch of time (Unix ms) of which fills of a product type are known to be missing."""
+
+    product_type: ProductType
+    since: int
+    until: int
+
+    def touches(self, since: int, until: int, coin: str) -> bool:
+        """Whether it meets a period, and could hold fills that are settled in a coin."""
+        return self.since <= until and since <= self.until and _may_settle_in(self.product_type, coin)
+
+
+class TripRow(NamedTuple):
+    """A round trip of a symbol."""
+
+    product_type: ProductType
+    symbol: str
+    leg: PositionSide
+    trip: Trip
+
+
+def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
+    """The results of a period, by group and coin; groups without a fill are left out."""
+    name_of = _namer(query)
+    groups: dict[tuple[date | str, str], ResultSums] = {}
+    for quarter, symbol, coin, sums in _quarters(connection, query):
+        key = (name_of(quarter, symbol, coin), coin)
+        if key in groups:
+            groups[key].add(sums)
+        else:
+            groups[key] = sums
+    missing = missing_spans(connection, query.now_ms)
+    rows = []
+    for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
+        since, until = query.span
+        if isinstance(group, date):
+            first, last = period_span(group, query.grouping, query.zone)
+            since, until = max(since, first), min(until, last)
+        complete = not any(span.touches(since, until, coin) for span in missing)
+        name = period_name(group, query.grouping) if isinstance(group, date) else group
+        rows.append(ResultRow(name, coin, sums, complete))
+    return rows
+
+
+def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
+    """Where fills are known to be missing: holes not read yet, and the time since they were read last."""
+    spans = []
+    for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
+        newest = connection.execute(
+            "SELECT time FROM record WHERE kind = 'fill' AND product_type = ? AND id = ?", (product_type, cursor)
+        ).fetchone()
+        end = now_ms if newest is None else newest[0]
+        spans.append(MissingSpan(ProductType(product_type), 0 if until is None else until, end))
+    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
+        if now_ms - read_until > READ_LATELY_MS:
+            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
+    return spans
+
+
+def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
+    """Round trips by their last close, newest first."""
+    condition, values = query.condition
+    rows = connection.execute(
+        "SELECT product_type, symbol, leg, body FROM ledger_trip WHERE last_time BETWEEN ? AND ?"
+        f"{condition} ORDER BY last_time DESC, closed_ordinal DESC, number DESC",
+        (query.since or 0, 2**62 if query.until is None else query.until, *values),
+    )
+    for product_type, symbol, leg, body in rows:
+        yield TripRow(ProductType(product_type), symbol, PositionSide(leg), trip_from_json(load_json(body)))
+
+
+def _quarters(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[tuple[int, str, str, ResultSums]]:
+    """Figures by quarter-hour, symbol and coin; where the period begins or ends within one, of the part that counts."""
+    first = 0 if query.since is None else -(-query.since // QUARTER_MS)
+    beyond = 2**40 if query.until is None else (query.until + 1) // QUARTER_MS
+    condition, values = query.condition
+    rows = connection.execute(
+        f"SELECT quarter, symbol, coin, {_FIGURES} FROM ledger_quarter WHERE quarter >= ? AND quarter < ?{condition}",
+        (first, beyond, *values),
+    )
+    for quarter, symbol, coin, *figures in rows:
+        yield quarter, symbol, coin, sums_of(figures)
+    if beyond < first:  # the whole period lies within one quarter-hour
+        yield from _part(connection, query, query.since or 0, query.until or 0)
+        return
+    if query.since is not None and query.since < first * QUARTER_MS:
+        yield from _part(connection, query, query.since, first * QUARTER_MS - 1)
+    if query.until is not None and query.until >= beyond * QUARTER_MS:
+        yield from _part(connection, query, beyond * QUARTER_MS, query.until)
+
+
+def _part(
+    connection: sqlite3.Connection, query: ResultQuery, since: int, until: int
+) -> Iterator[tuple[int, str, str, ResultSums]]:
+    """Figures of a part of one quarter-hour, from its fills and closing orders themselves."""
+    quarter = quarter_of(since)
+    condition, values = query.condition
+    fills = connection.execute(
+        f"SELECT product_type, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?{condition}",
+        (since, until, *values),
+    )
+    for product_type, body in fills:
+        row = read_fill(product_type, body)
+        for booking in bookings(row.product_type, row.record) if row is not None else ():
+            sums = ResultSums(booking.gross, booking.fees, booking.volume, booking.gross_in_usd, booking.fees_in_usd)
+            yield quarter, row.record.symbol.upper() if row is not None else "", booking.coin, sums
+    legs = connection.execute(f"SELECT product_type, symbol, leg FROM ledger_leg WHERE 1{condition}", values).fetchall()
+    for leg in legs:
+        orders = connection.execute(
+            "SELECT coin, profit, fees FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ?"
+            " AND last_time BETWEEN ? AND ?",
+            (*leg, since, until),
+        )
+        for coin, profit, fees in orders:
+            sums = ResultSums()
+            sums.count_order(Decimal(profit) + Decimal(fees))
+            yield quarter, leg[1], coin, sums
+
+
+def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:
+    grouping, zone = query.grouping, query.zone
+    if grouping is Grouping.TOTAL:
+        return lambda quarter, symbol, coin: ""
+    if grouping is Grouping.SYMBOL:
+        return lambda quarter, symbol, coin: symbol
+    if grouping is Grouping.COIN:
+        return lambda quarter, symbol, coin: coin
+    return lambda quarter, symbol, coin: first_day(day_of_quarter(quarter, zone), grouping)
+
+
+def _may_settle_in(product_type: ProductType, coin: str) -> bool:
+    settlement = product_type.settlement_coin
+    if settlement is None:
+        return coin not in ("USDT", "USDC")
+    return coin in (settlement, f"S{settlement}") or coin not in ("USDT", "USDC")

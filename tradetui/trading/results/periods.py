@@ -1,0 +1,116 @@
+"""Periods of a calendar, and figures summed over them from quarter-hours of UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
+from enum import StrEnum
+from functools import lru_cache
+
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.booking import QUARTER_MS
+
+
+class Grouping(StrEnum):
+    """What results are summed by."""
+
+    TOTAL = "total"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    SYMBOL = "symbol"
+    COIN = "coin"
+
+
+@dataclass(slots=True)
+class ResultSums:
+    """Results in one coin; `volume` is in the quote coin, `won` and `lost` are the orders' results after own fees."""
+
+    gross: Decimal = ZERO
+    fees: Decimal = ZERO
+    volume: Decimal = ZERO
+    gross_in_usd: Decimal = ZERO
+    fees_in_usd: Decimal = ZERO
+    trades: int = 0
+    wins: int = 0
+    losses: int = 0
+    won: Decimal = ZERO
+    lost: Decimal = ZERO
+
+    def add(self, other: ResultSums) -> None:
+        """Add the figures of another stretch of time."""
+        self.gross += other.gross
+        self.fees += other.fees
+        self.volume += other.volume
+        self.gross_in_usd += other.gross_in_usd
+        self.fees_in_usd += other.fees_in_usd
+        self.trades += other.trades
+        self.wins += other.wins
+        self.losses += other.losses
+        self.won += other.won
+        self.lost += other.lost
+
+    def count_order(self, result: Decimal, times: int = 1) -> None:
+        """Count a closing order by its profit and own fees, or take one off again with -1; zero is neither."""
+        self.trades += times
+        if result > ZERO:
+            self.wins += times
+            self.won += result * times
+        elif result < ZERO:
+            self.losses += times
+            self.lost += result * times
+
+    @property
+    def net(self) -> Decimal:
+        """Profit after fees, before funding."""
+        return self.gross + self.fees
+
+
+def quarter_of(moment_ms: int) -> int:
+    """The number of the quarter-hour, counted from 1970, that a moment (Unix ms) lies in."""
+    return moment_ms // QUARTER_MS
+
+
+@lru_cache(maxsize=4096)
+def _day_of_hour(hour: int, zone: tzinfo) -> tuple[date, bool]:
+    """The local day of an hour of UTC, and whether all its quarters lie in that day."""
+    first = datetime.fromtimestamp(hour * 3600, UTC).astimezone(zone).date()
+    return first, datetime.fromtimestamp(hour * 3600 + 2700, UTC).astimezone(zone).date() == first
+
+
+def day_of_quarter(quarter: int, zone: tzinfo) -> date:
+    """The day that a quarter-hour of UTC belongs to in a zone."""
+    day, whole = _day_of_hour(quarter // 4, zone)
+    return day if whole else datetime.fromtimestamp(quarter * 900, UTC).astimezone(zone).date()
+
+
+def first_day(day: date, grouping: Grouping) -> date:
+    """The first day of the day's, week's (a Monday) or month's period."""
+    if grouping is Grouping.WEEK:
+        return day - timedelta(days=day.weekday())
+    return day.replace(day=1) if grouping is Grouping.MONTH else day
+
+
+def period_name(day: date, grouping: Grouping) -> str:
+    """A period by its first day: 2026-11-21, a week by its Monday, a month as 2026-11."""
+    return f"{day:%Y-%m}" if grouping is Grouping.MONTH else day.isoformat()
+
+
+def period_span(day: date, grouping: Grouping, zone: tzinfo) -> tuple[int, int]:
+    """The first and last millisecond of the period that begins with a day; a day has 23 to 25 hours."""
+    days = {Grouping.WEEK: 7, Grouping.MONTH: 32}.get(grouping, 1)
+    end = first_day(day + timedelta(days=days), grouping) if grouping is Grouping.MONTH else day + timedelta(days=days)
+    return day_start_ms(day, zone), day_start_ms(end, zone) - 1
+
+
+def day_start_ms(day: date, zone: tzinfo) -> int:
+    """The moment (Unix ms) at which a day begins in a zone: the first that bears its date."""
+    midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+    quarter = quarter_of(round(midnight.timestamp() * 1000))
+    # Where clocks are put on at midnight, that hour is not there; where they are put back over it, it is there twice.
+    while day_of_quarter(quarter, zone) < day:
+        quarter += 1
+    while day_of_quarter(quarter - 1, zone) >= day:
+        quarter -= 1
+    return quarter * QUARTER_MS

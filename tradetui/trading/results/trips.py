@@ -1,0 +1,289 @@
+"""Round trips of one leg, from flat to flat, kept by adding its fills oldest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from tradetui.trading.money import ZERO
+from tradetui.trading.money import profit as price_profit
+from tradetui.trading.results.booking import LegKey, fees_by_coin, fill_meaning, settlement_coin
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.futures import FuturesFill
+
+
+@dataclass(slots=True, kw_only=True)
+class Trip:
+    """One round trip, running or ended. Sizes are in the base coin, profit and fees in `coin`, times Unix ms.
+
+    `opened_ms` is None where no opening fill is known. `start_proven` is False where more may have been held before.
+    `profit_difference` is what the exchange's profit has beyond the one computed from the fills' prices, its rounding
+    aside. `other_fees` are fees in other coins. `ended` says whether it led back to flat; a change of position mode
+    ends it too, since nothing can be held then, and the fills that closed it are not known.
+    """
+
+    long: bool
+    coin: str
+    opened_ms: int | None
+    last_ms: int
+    start_proven: bool
+    opened_by: str = ""
+    closed_by: str = ""
+    forced_by: str = ""
+    opened_size: Decimal = ZERO
+    opened_value: Decimal = ZERO
+    closed_size: Decimal = ZERO
+    closed_value: Decimal = ZERO
+    gross: Decimal = ZERO
+    fees: Decimal = ZERO
+    profit_difference: Decimal = ZERO
+    fill_count: int = 0
+    ended: bool = False
+    other_fees: dict[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def entry(self) -> Decimal | None:
+        """The average price of what opened it; None where that is not known."""
+        return self.opened_value / self.opened_size if self.opened_size else None
+
+    @property
+    def exit(self) -> Decimal | None:
+        """The average price of what closed it."""
+        return self.closed_value / self.closed_size if self.closed_size else None
+
+    @property
+    def net(self) -> Decimal:
+        """Profit after fees, before funding."""
+        return self.gross + self.fees
+
+
+_TRIP_FIELDS: Final = tuple(entry.name for entry in fields(Trip))
+_TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type == "Decimal")
+
+
+class Closing(NamedTuple):
+    """What a fill closed: all of its profit, and its own fees in the profit's coin by the part of its size."""
+
+    size: Decimal
+    profit: Decimal
+    fees: Decimal
+
+
+class FillOutcome(NamedTuple):
+    """What a fill did to its leg: what it closed, if anything, and the trips it ended."""
+
+    closing: Closing | None
+    ended: tuple[Trip, ...]
+
+
+@dataclass(slots=True)
+class RunningLeg:
+    """What is held of one leg as its fills tell, and the trip that is under way.
+
+    `proven` says whether the size is known: the first fill may not have been the first ever. Until it is, a close in
+    one-way mode counts only where the fill itself proves it.
+    """
+
+    key: LegKey
+    long: bool
+    size: Decimal = ZERO
+    value: Decimal = ZERO
+    proven: bool = False
+    trip: Trip | None = None
+
+    @classmethod
+    def flat(cls, key: LegKey, *, proven: bool = False) -> RunningLeg:
+        """A leg of which nothing is held, as far as is known or for certain."""
+        return cls(key, key.leg is not PositionSide.SHORT, proven=proven)
+
+    def flatten(self) -> tuple[Trip, ...]:
+        """Take it for proven that nothing is held now; gives the trip that ends thereby, its closing fills unknown."""
+        cut = () if self.trip is None else (self.trip,)
+        self.size, self.value, self.proven, self.trip = ZERO, ZERO, True, None
+        return cut
+
+    def add(self, fill: FuturesFill) -> FillOutcome:
+        """Take in the next fill of the leg."""
+        meaning = fill_meaning(fill.side, fill.trade_side, fill.pos_mode)
+        coin = settlement_coin(self.key.product_type, fill)
+        fees = fees_by_coin(fill, coin)
+        own_fees = fees.pop(coin, ZERO)
+        if not meaning.known:
+            return self._add_unknown(fill, own_fees)
+        size = fill.base_volume
+        if size <= ZERO:
+            return FillOutcome(None, ())
+        along = meaning.buys if self.key.leg is PositionSide.NET else self.long
+        closed, counts = self._closed_size(fill, size, along, meaning.opens)
+        ended: list[Trip] = []
+        closing = None
+        share = ZERO
+        if closed:
+            share = own_fees if closed == size else own_fees * closed / size
+            if counts:
+                closing = Closing(closed, fill.profit or ZERO, share)
+            close_long = not along if self.key.leg is PositionSide.NET else self.long
+            finished = self._close(fill, closed, share, close_long, coin, fees, meaning.forced_by)
+            ended += [finished] if finished is not None else []
+        if closed < size:
+            ended += self._open(fill, size - closed, own_fees - share, along, coin, {} if closed else fees)
+        return FillOutcome(closing, tuple(ended))
+
+    def _closed_size(self, fill: FuturesFill, size: Decimal, along: bool, opens: bool | None) -> tuple[Decimal, bool]:
+        """How much of a fill closes, and whether that is proven."""
+        if self.key.leg is not PositionSide.NET:
+            return (ZERO if opens else size), True
+        against = self.size > ZERO and self.long is not along
+        if self.proven:
+            if against:
+                return min(size, self.size), True
+            if opens is False or fill.profit:
+                self.proven = False  # it closes what the fills do not tell of: some of them are missing
+                return size, True
+            return ZERO, True
+        if opens is False or fill.profit:
+            return (min(size, self.size) if against and opens is None else size), True
+        if against and fill.price * self.size == self.value:
+            return min(size, self.size), False  # at its own entry: profit does not tell a close from an opening
+        return ZERO, True
+
+    def _open(
+        self, fill: FuturesFill, size: Decimal, fees: Decimal, along: bool, coin: str, other_fees: dict[str, Decimal]
+    ) -> list[Trip]:
+        ended = []
+        if self.trip is not None and (self.long is not along or self.trip.opened_ms is None):
+            # What came before was not all: a side cannot be opened against the other, nor a trip begin with its end.
+            ended.append(self.trip)
+            self.trip = None
+        if self.trip is None:
+            self.size = self.value = ZERO
+            self.trip = Trip(
+                long=along,
+                coin=coin,
+                opened_ms=_ms(fill),
+                last_ms=_ms(fill),
+                start_proven=self.proven,
+                opened_by=fill.order_id or "",
+            )
+        self.long = along
+        trip, value = self.trip, size * fill.price
+        trip.opened_size += size
+        trip.opened_value += value
+        self.size += size
+        self.value += value
+        self._count(trip, fill, fees, other_fees)
+        return ended
+
+    def _close(
+        self,
+        fill: FuturesFill,
+        size: Decimal,
+        fees: Decimal,
+        long: bool,
+        coin: str,
+        other_fees: dict[str, Decimal],
+        forced_by: str,
+    ) -> Trip | None:
+        trip = self.trip
+        if trip is not None and trip.long is not long:
+            trip = None  # the fills tell of the other side, so what is closed here was opened before them
+        if trip is None:
+            trip = Trip(long=long, coin=coin, opened_ms=None, last_ms=_ms(fill), start_proven=False)
+            broken, self.trip = self.trip, trip
+            self.size = self.value = ZERO
+            self.long = long
+        else:
+            broken = None
+        if size > self.size:
+            self.proven = trip.start_proven = False
+        elif self.size and fill.profit is not None:
+            trip.profit_difference += self._difference(fill, size, fill.profit)
+        trip.gross += fill.profit or ZERO
+        trip.closed_size += size
+        trip.closed_value += size * fill.price
+        trip.closed_by, trip.forced_by = fill.order_id or "", forced_by
+        self._count(trip, fill, fees, other_fees)
+        if size < self.size:
+            self.value -= self.value * size / self.size
+            self.size -= size
+            return broken
+        self.size = self.value = ZERO
+        if trip.opened_ms is None:
+            return broken  # further closes of what was opened before belong to it
+        trip.ended = True
+        self.trip = None
+        return trip
+
+    def _difference(self, fill: FuturesFill, size: Decimal, profit: Decimal) -> Decimal:
+        entry = self.value / self.size
+        computed = price_profit(self.key.product_type, long=self.long, size=size, entry=entry, price=fill.price)
+        exponent = profit.as_tuple().exponent
+        last_digit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else ZERO
+        difference = profit - computed
+        return difference if abs(difference) > last_digit else ZERO
+
+    def _add_unknown(self, fill: FuturesFill, own_fees: Decimal) -> FillOutcome:
+        self.proven = False
+        if self.trip is not None:
+            self.trip.start_proven = False
+        if not fill.profit:
+            return FillOutcome(None, ())
+        return FillOutcome(Closing(fill.base_volume, fill.profit, own_fees), ())
+
+    @staticmethod
+    def _count(trip: Trip, fill: FuturesFill, fees: Decimal, other_fees: dict[str, Decimal]) -> None:
+        trip.fees += fees
+        trip.last_ms = _ms(fill)
+        trip.fill_count += 1
+        for coin, amount in other_fees.items():
+            trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
+
+
+def _ms(fill: FuturesFill) -> int:
+    return round(fill.c_time.timestamp() * 1000)
+
+
+def trip_as_json(trip: Trip) -> list[object]:
+    """A trip as JSON holds it, decimals as text, its fields in the order of the class."""
+    return [
+        trip.long,
+        trip.coin,
+        trip.opened_ms,
+        trip.last_ms,
+        trip.start_proven,
+        trip.opened_by,
+        trip.closed_by,
+        trip.forced_by,
+        str(trip.opened_size),
+        str(trip.opened_value),
+        str(trip.closed_size),
+        str(trip.closed_value),
+        str(trip.gross),
+        str(trip.fees),
+        str(trip.profit_difference),
+        trip.fill_count,
+        trip.ended,
+        {coin: str(amount) for coin, amount in trip.other_fees.items()},
+    ]
+
+
+def trip_from_json(values: list[Any]) -> Trip:
+    """A trip as `trip_as_json` wrote it."""
+    fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=True))
+    for name in _TRIP_DECIMALS:
+        fields[name] = Decimal(fields[name])
+    fields["other_fees"] = {coin: Decimal(amount) for coin, amount in fields["other_fees"].items()}
+    return Trip(**fields)
+
+
+def leg_as_json(leg: RunningLeg) -> list[object]:
+    """A leg's state as JSON holds it; its key is not in it."""
+    trip = None if leg.trip is None else trip_as_json(leg.trip)
+    return [leg.long, str(leg.size), str(leg.value), leg.proven, trip]
+
+
+def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
+    """A leg as `leg_as_json` wrote it."""
+    long, size, value, proven, trip = values
+    return RunningLeg(key, long, Decimal(size), Decimal(value), proven, None if trip is None else trip_from_json(trip))
