@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -27,6 +27,8 @@ from tradetui.desk.tables.columns import (
     ranked,
 )
 from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.columns.fills import fill_columns
+from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
@@ -177,7 +179,8 @@ def test_every_digit_is_shown_and_copied() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, fill(1, price="12345.678900", profit="0.00000001"))
     assert column("fills", "price").cell(row, DEFAULT_FORMAT)[0] == "12,345.678900"
     assert column("fills", "price").exact(row, DEFAULT_FORMAT) == "12345.678900"
-    assert column("fills", "profit").cell(row, DEFAULT_FORMAT) == ("+0.00000001", Tone.GAIN)
+    assert column("fills", "profit").cell(row, CellFormat(exact=True)) == ("+0.00000001", Tone.GAIN)
+    assert column("fills", "profit").cell(row, DEFAULT_FORMAT) == ("+<0.01", Tone.GAIN)
 
 
 def test_fees_of_two_coins_are_not_added_up() -> None:
@@ -337,3 +340,35 @@ def test_a_price_has_the_places_of_its_contract_and_a_size_is_never_rounded() ->
     assert shown == {"size": "0.12", "entry": "86,752.44", "mark": "84,197"}
     longer = row_of("positions", {"total": "0.12345"})
     assert column("positions", "size").cell(longer, rounded)[0] == "0.12345"
+
+
+def test_what_opens_a_position_has_no_profit_and_what_closes_one_at_its_entry_has_none_of_nothing() -> None:
+    rows = [
+        row_of("fills", {"profit": profit, "side": "buy", "tradeSide": trade_side})
+        for profit, trade_side in (("0", "open"), ("0", "close"), ("1.5", "open"))
+    ]
+    shown = [column("fills", "profit").cell(row, DEFAULT_FORMAT)[0] for row in rows]
+    assert shown == [UNKNOWN, "0.00", "+1.50"]
+
+
+def test_an_order_that_filled_today_has_its_time_and_another_its_day() -> None:
+    moment_ms = int(datetime(2026, 11, 20, 23, 30, tzinfo=UTC).timestamp() * 1000)
+    order_row = FilledOrder([ProductRow(ProductType.USDT_FUTURES, fill(1, moment_ms))])
+    time = next(iter(fill_columns([order_row])))
+    formats = [
+        CellFormat(today=date(2026, 11, 20)),
+        CellFormat(today=date(2026, 11, 21)),
+        CellFormat(timezone(timedelta(hours=1)), today=date(2026, 11, 21)),
+        CellFormat(today=date(2027, 1, 2)),
+        DEFAULT_FORMAT,
+    ]
+    shown = [time.cell(order_row, cell_format)[0] for cell_format in formats]
+    assert shown == ["23:30", "20 Nov", "00:30", "Nov 26", "20 Nov"]
+    assert time.exact(order_row, DEFAULT_FORMAT) == "2026-11-20T23:30:00.000Z"
+
+
+def test_an_order_says_of_how_many_fills_it_is() -> None:
+    rows = [ProductRow(ProductType.USDT_FUTURES, fill(number, None, orderId="7")) for number in (2, 1)]
+    count = column("fills", "fills")
+    shown = [FilledOrder(rows), FilledOrder(rows, older_unknown=True), rows[0]]
+    assert [count.cell(row, DEFAULT_FORMAT)[0] for row in shown] == ["2", "2+", "1"]

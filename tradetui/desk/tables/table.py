@@ -17,12 +17,13 @@ from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
-from tradetui.desk.tables.columns.fills import FILL_COLUMNS
+from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
 from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
 from tradetui.desk.tables.columns.positions import POSITION_COLUMNS, SUMMED_SINCE
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
 from tradetui.desk.tables.row_source import FeedRow, RowT_co
+from tradetui.desk.tables.row_sums import fills_note, orders_note, stops_headline
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -71,6 +72,7 @@ class Table(Generic[RowT_co]):
     be read, `other_view` how else they can be shown.
 
     `totals` gives the texts of the row under the rows, by column id; `note` the line under that, "" for none.
+    `headline` is the one figure that a panel which is not on the screen would be opened for.
     """
 
     name: TableName
@@ -90,6 +92,7 @@ class Table(Generic[RowT_co]):
     other_view: OtherView | None = None
     totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
     note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -140,6 +143,8 @@ ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
     columns=ORDER_COLUMNS,
     nothing="No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
     interval_s=2.0,
+    note=orders_note,
+    headline=orders_note,
 )
 FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     name=TableName.FILLS,
@@ -149,10 +154,14 @@ FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     subject="the fills",
     endpoint_name="futures.fills",
     columns=FILL_COLUMNS,
+    columns_for=fill_columns,
+    more_columns=(FILL_COUNT,),
     nothing="No fill in the three months the exchange tells of.",
     interval_s=1.0,
     history_title="Every fill seen",
     hint="one row an order",
+    note=fills_note,
+    headline=fills_note,
     other_view=OtherView(
         title="Every fill", nothing="No fill in the three months the exchange tells of.", file_stem="fills"
     ),
@@ -168,6 +177,7 @@ TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
     nothing="No stop and no trigger order in the three months the exchange reports.",
     interval_s=10.0,
     history_title="Every stop seen",
+    headline=stops_headline,
     other_view=OtherView(
         title="Waiting stops",
         nothing="No stop and no trigger order waits.\nv shows those that ended, too.",

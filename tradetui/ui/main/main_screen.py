@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -80,6 +81,7 @@ class MainScreen(TableScreen):
         self._fresh: set[str] = set()
         self._painting = False
         self._painted_at = 0.0
+        self._day: date | None = None
         self._not_kept: str | None = None
         self._vanished = VanishedPosition(self.positions_panel.table)
 
@@ -160,7 +162,8 @@ class MainScreen(TableScreen):
         return fill_by_fill(super().exported_rows)
 
     def show_zone(self) -> None:
-        """Show the times of every panel in the zone."""
+        """Show the times of every panel in the zone, and know its day."""
+        self._day = self.today
         for panel in self.panels.values():
             panel.table.set_format(self.cell_format)
 
@@ -177,6 +180,7 @@ class MainScreen(TableScreen):
 
     def opened(self, desk: Desk) -> None:
         """The desk is open and about to read."""
+        self.show_zone()
         self.set_paces()
         self._show_header(desk)
         self.refresh_states()
@@ -203,6 +207,8 @@ class MainScreen(TableScreen):
     def _tick(self) -> None:
         """Let ages go on where nothing has been published for a while: every call may be hanging."""
         desk = self.desk
+        if self.today != self._day:
+            self.show_zone()
         if desk is not None and desk.clock.monotonic() - self._painted_at >= TICK_S:
             self.published(None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -68,7 +68,14 @@ class TableScreen(Screen[None]):
     @property
     def cell_format(self) -> CellFormat:
         """How the cells of its tables are written now."""
-        return CellFormat(self.zone, exact=self._settings.exact_figures)
+        return CellFormat(self.zone, exact=self._settings.exact_figures, today=self.today)
+
+    @property
+    def today(self) -> date | None:
+        """The day in the zone by the desk's clock; None while no desk is open."""
+        if self.desk is None:
+            return None
+        return datetime.fromtimestamp(self.desk.clock.wall_ms() / 1000, UTC).astimezone(self.zone).date()
 
     @property
     def feed_name(self) -> str:

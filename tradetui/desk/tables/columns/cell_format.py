@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from datetime import UTC, date, tzinfo
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -24,14 +24,15 @@ class CellFormat:
     """What the text of a cell depends on beside its row.
 
     `precisions` are by symbol, `coin_places` the decimals of money by coin, both in capitals. `exact` shows every
-    digit. What is
-    exported, copied, sorted by and sent never depends on this.
+    digit. `today` is the day in the zone: its moments show their time, others their day, and sums are of it; None sums
+    all there is. What is exported, copied, sorted by and sent never depends on this.
     """
 
     zone: tzinfo = UTC
     precisions: Mapping[str, Precision] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     exact: bool = False
     coin_places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    today: date | None = None
 
     def precision_of(self, symbol: str | None) -> Precision:
         """The decimals of a symbol's prices and sizes."""

@@ -1,24 +1,58 @@
-"""Columns of the futures fills."""
+"""Columns of the futures fills, each for itself or those of an order as one row."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import Column, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.columns.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, fee_coin_column, fee_column
-from tradetui.trading.trade_effect import effect_of_fill
+from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.number_format import UNKNOWN, time_or_day
+from tradetui.trading.trade_effect import TradeAction, effect_of_fill
+from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.filled_order import FilledOrder
     from tradetui.desk.tables.product_row import ProductRow
     from tradetui.wire.models.futures import FuturesFill
 
     FillRow: TypeAlias = ProductRow[FuturesFill] | FilledOrder
     """A fill, or an order's fills together."""
 
-FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
+
+def _symbol(row: FillRow) -> str:
+    return row.record.symbol
+
+
+def _margin_coin(row: FillRow) -> str | None:
+    return margin_coin(row.product_type, row.record.symbol)
+
+
+_PROFIT: Final[Column[FillRow]] = money_column(
+    "profit", "Profit", 10, lambda row: row.record.profit, _margin_coin, profit=True
+)
+
+
+def _profit(row: FillRow, cell_format: CellFormat) -> str:
+    """What opens a position has no profit; the exchange reports 0 there."""
+    effect = effect_of_fill(row.record)
+    if row.record.profit == 0 and effect is not None and effect.action is TradeAction.OPEN:
+        return UNKNOWN
+    return _PROFIT.text(row, cell_format)
+
+
+def _value_coin(row: FillRow) -> str | None:
+    """The quote coin is a dollar coin whatever the margin is in; None where the symbol names none."""
+    return row.product_type.settlement_coin or "USD"
+
+
+_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     time_column("cTime", "Time", lambda row: row.record.c_time),
-    text_column("symbol", "Symbol", 10, lambda row: row.record.symbol),
+    text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
         "did",
         "Did",
@@ -27,14 +61,51 @@ FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
         lambda row: row.record.side,
         lambda row: row.record.trade_side,
     ),
-    number_column("price", "Price", 11, lambda row: row.record.price, unit="quote coin"),
-    number_column("baseVolume", "Size", 10, lambda row: row.record.base_volume, unit="base coin"),
-    number_column("profit", "Profit", 12, lambda row: row.record.profit, profit=True, unit="margin coin"),
+    size_column("baseVolume", "Size", 7, lambda row: row.record.base_volume, _symbol),
+    price_column("price", "Price", 9, lambda row: row.record.price, _symbol, derived=True),
+    replace(_PROFIT, text=_profit),
     fee_column(lambda row: row.record.fee_detail),
     fee_coin_column(lambda row: row.record.fee_detail),
-    number_column("quoteVolume", "Value", 13, lambda row: row.record.quote_volume, unit="quote coin"),
-    text_column("tradeScope", "Scope", 6, lambda row: row.record.trade_scope),
+    money_column("quoteVolume", "Value", 10, lambda row: row.record.quote_volume, _value_coin, unit="quote coin"),
+    text_column("tradeScope", "Role", 7, lambda row: row.record.trade_scope),
     text_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
 )
+FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
+    _COLUMNS, "cTime", "symbol", "did", "profit", "price", "baseVolume", "fee", "quoteVolume", "tradeScope"
+)
+
+
+def _fill_count(row: FillRow) -> str:
+    if not isinstance(row, FilledOrder):
+        return "1"
+    return f"{len(row.fills)}{'+' if row.older_unknown else ''}"
+
+
+FILL_COUNT: Final[Column[FillRow]] = Column(
+    "fills",
+    "Fills",
+    lambda row: Decimal(len(row.fills)) if isinstance(row, FilledOrder) else Decimal(1),
+    lambda row, _: _fill_count(row),
+    5,
+    right=True,
+)
+"""How many fills an order has; with a plus where older ones may not be known."""
+
+
+def _time_or_day(row: FillRow, cell_format: CellFormat) -> str:
+    return time_or_day(row.record.c_time, cell_format.zone, cell_format.today)
+
+
+FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
+    replace(FILL_COLUMNS[0], text=_time_or_day, width=6),
+    *FILL_COLUMNS[1:10],
+    FILL_COUNT,
+    *FILL_COLUMNS[10:],
+)
+
+
+def fill_columns(rows: Iterable[FillRow]) -> tuple[Column[FillRow], ...]:
+    """The columns of these rows: of orders the day or time that tells them apart, and the number of their fills."""
+    return FILLED_ORDER_COLUMNS if isinstance(next(iter(rows), None), FilledOrder) else FILL_COLUMNS

@@ -1,0 +1,102 @@
+"""What rows come to: notes under orders and fills, and the headline of stops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+
+from tests.desk.rows import fill, order, trigger
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.row_sums import fills_note, orders_note, stops_headline
+from tradetui.desk.tables.table import TABLES
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.product_types import ProductType
+
+USDT, COIN = ProductType.USDT_FUTURES, ProductType.COIN_FUTURES
+TODAY = CellFormat(today=date(2026, 11, 21))
+
+
+def filled(day: int, hour: int, product_type: ProductType = USDT, **fields: object) -> ProductRow[FuturesFill]:
+    at = int(datetime(2026, 11, day, hour, tzinfo=UTC).timestamp() * 1000)
+    return ProductRow(product_type, fill(day * 100 + hour, at, **fields))  # type: ignore[arg-type]
+
+
+def resting(number: int, product_type: ProductType = USDT, **fields: str) -> ProductRow[PendingOrder]:
+    return ProductRow(product_type, order(number, **fields))
+
+
+def stop(number: int, status: str, day: int) -> ProductRow[TriggerOrder]:
+    ended = int(datetime(2026, 11, day, 12, tzinfo=UTC).timestamp() * 1000)
+    return ProductRow(USDT, trigger(number, status, ended))
+
+
+def test_profit_and_fees_are_those_of_today_in_the_zone() -> None:
+    rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
+    assert fills_note(rows, TODAY) == "today profit +8.50 USDT · fees -0.12 USDT"
+    west = replace(TODAY, zone=timezone(timedelta(hours=-3)))
+    assert fills_note(rows, west) == "today profit +10.50 USDT · fees -0.06 USDT"
+
+
+def test_without_a_day_all_rows_are_summed() -> None:
+    rows = [filled(21, 9, profit="10.5"), filled(20, 23, profit="1000")]
+    assert fills_note(rows, CellFormat()) == "profit +1,010.50 USDT · fees -0.12 USDT"
+
+
+def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
+    assert fills_note([filled(21, 9), filled(21, 8)], TODAY).startswith("since 08:00 profit")
+    assert fills_note([filled(20, 9)], TODAY) == "no fill today"
+
+
+def test_an_orders_row_sums_as_its_fills_do() -> None:
+    rows = [filled(21, 9, orderId="7", profit="3"), filled(21, 8, orderId="7", profit="4"), filled(20, 8)]
+    assert fills_note([FilledOrder(rows[:2]), FilledOrder(rows[2:])], TODAY) == fills_note(rows, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("fields", "note"),
+    [
+        (
+            {
+                "symbol": "BTCUSD",
+                "price": "80000",
+                "profit": "0.001",
+                "feeDetail": [{"feeCoin": "BTC", "totalFee": "-0.0001"}],
+            },
+            "profit ~+80.00 USDT · fees ~-8.00 USDT",
+        ),
+        ({"profit": ""}, "profit 0.00 USDT ? · fees -0.06 USDT"),
+        (
+            {"profit": "1", "feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]},
+            "profit +1.00 USDT · fees 0.00 USDT and -2.0000 BGB",
+        ),
+    ],
+)
+def test_other_coins_are_turned_over_at_the_fills_price_or_stand_beside(fields: dict[str, object], note: str) -> None:
+    product_type = COIN if fields.get("symbol") == "BTCUSD" else USDT
+    assert fills_note([filled(21, 9, product_type, **fields)], CellFormat()) == note
+
+
+def test_orders_say_what_they_would_still_buy_and_sell() -> None:
+    rows = [
+        resting(1, size="3", baseVolume="1", price="100"),  # opens LONG: buys 2
+        resting(2, side="sell", posSide="short", tradeSide="close", size="1", price="50.4"),  # closes SHORT: buys
+        resting(3, side="sell", posSide="short", size="10", price="200"),  # opens SHORT: sells
+    ]
+    assert orders_note(rows, CellFormat()) == "buys 250 · sells 2,000 USDT"
+    assert orders_note(rows, CellFormat(exact=True)) == "buys 250.4 · sells 2,000 USDT"
+    assert orders_note([*rows, resting(4, price="")], CellFormat()) == "buys 250? · sells 2,000? USDT"
+
+
+def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
+    rows = [stop(1, "live", 1), stop(2, "fail_execute", 21), stop(3, "fail_trigger", 15), stop(4, "fail_execute", 14)]
+    assert stops_headline([*rows, stop(5, "executed", 21)], TODAY) == "1 waiting · 2 failed this week"
+
+
+@pytest.mark.parametrize(("table", "has_note"), [("orders", True), ("fills", True), ("triggers", False)])
+def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
+    assert TABLES[table].headline is not None
+    assert (TABLES[table].note is not None) == has_note

@@ -1,0 +1,112 @@
+"""What rows come to: the note under orders and fills, and the one figure a panel that is not shown is opened for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.desk.tables.number_format import is_dollar, number
+from tradetui.trading.trade_effect import effect_of_order
+from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.wire.product_types import margin_coin
+
+if TYPE_CHECKING:
+    from tradetui.desk.tables.columns.fills import FillRow
+    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+
+_WEEK: Final = timedelta(days=6)
+
+
+@dataclass(slots=True)
+class DollarSum:
+    """Amounts of several coins added up in dollars.
+
+    What a coin-margined fill gave in its own coin is turned over at the fill's price, and the sum marked with `~`. A
+    coin whose worth is not known stands beside the sum; where an amount is missing the sum is marked with `?`.
+    """
+
+    dollars: Decimal = Decimal(0)
+    is_converted: bool = False
+    is_incomplete: bool = False
+    others: dict[str, Decimal] = field(default_factory=dict)
+
+    def add(self, amount: Decimal | None, coin: str | None, row: FillRow) -> None:
+        """Add an amount of a fill's or order's row."""
+        if amount is None:
+            self.is_incomplete = True
+        elif coin is None or is_dollar(coin):
+            self.dollars += amount
+        elif row.product_type.is_coin_margined and coin == margin_coin(row.product_type, row.record.symbol):
+            self.dollars += amount * row.record.price
+            self.is_converted = True
+        else:
+            self.others[coin] = self.others.get(coin, Decimal(0)) + amount
+
+    def text(self, cell_format: CellFormat) -> str:
+        """Such as `~+884.60 USDT` or `-82.29 USDT and -2.0000 BGB`."""
+        texts = [f"{'~' if self.is_converted else ''}{money(self.dollars, 'USDT', cell_format, signed=True)} USDT"]
+        texts += [f"{money(amount, coin, cell_format, signed=True)} {coin}" for coin, amount in self.others.items()]
+        return f"{' and '.join(texts)}{' ?' if self.is_incomplete else ''}"
+
+
+def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
+    """Profit and fees of today; of all these rows where the format names no day.
+
+    Where no row is older than today, what there was before the oldest is not known: the note names its time.
+    """
+    profit, fees, since = DollarSum(), DollarSum(), None
+    zone, today = cell_format.zone, cell_format.today
+    has_older = False
+    for row in rows:
+        moment = row.record.c_time.astimezone(zone)
+        if today is not None and moment.date() != today:
+            has_older = has_older or moment.date() < today
+            continue
+        since = moment if since is None else min(since, moment)
+        profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
+        for part in row.record.fee_detail:
+            fees.add(part.total_fee, part.fee_coin, row)
+    if since is None:
+        return "no fill today"
+    period = "" if today is None else "today " if has_older else f"since {since:%H:%M} "
+    return f"{period}profit {profit.text(cell_format)} · fees {fees.text(cell_format)}"
+
+
+def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
+    """What the rest of all orders would buy and sell, in dollars at their own prices; `?` where one has none."""
+    worth = {True: Decimal(0), False: Decimal(0)}
+    unknown = ""
+    for row in rows:
+        order = row.record
+        effect = effect_of_order(order)
+        if effect is None or order.price is None:
+            unknown = "?"
+        else:
+            worth[effect.buys] += (order.size - (order.base_volume or 0)) * order.price
+    places = None if cell_format.exact else 0
+    buys, sells = number(worth[True], places=places), number(worth[False], places=places)
+    return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"
+
+
+def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
+    """How many wait, and how many failed in the last seven days."""
+    states = [(trigger_state(row.record), row.record.u_time) for row in rows]
+    waiting = sum(state is TriggerState.WAITING for state, _ in states)
+    failed = [
+        moment
+        for state, moment in states
+        if state is TriggerState.FAILED
+        and moment is not None
+        and _is_of_week(moment.astimezone(cell_format.zone).date(), cell_format.today)
+    ]
+    return f"{waiting} waiting · {len(failed)} failed this week"
+
+
+def _is_of_week(day: date, today: date | None) -> bool:
+    return today is None or today - _WEEK <= day <= today
