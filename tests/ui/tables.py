@@ -13,6 +13,8 @@ from textual.geometry import Region
 
 from tradetui.desk.tables.columns import Column, number_column, text_column
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.lines import MARGIN
 from tradetui.ui.table.record_table import RecordTable
 
 
@@ -49,10 +51,15 @@ class TableApp(App[None]):
     AUTO_FOCUS = None
 
     def __init__(
-        self, rows: RowSource[object], *, focus: bool = True, columns: Sequence[Column[Any]] = COLUMNS
+        self,
+        rows: RowSource[object],
+        *,
+        focus: bool = True,
+        columns: Sequence[Column[Any]] = COLUMNS,
+        footer: Footer[Any] | None = None,
     ) -> None:
         super().__init__()
-        self.table: RecordTable[Any] = RecordTable(columns)
+        self.table: RecordTable[Any] = RecordTable(columns, footer=footer)
         self._rows = rows
         self._focus = focus
         self.said: list[Any] = []
@@ -76,8 +83,8 @@ class TableApp(App[None]):
 
 
 def lines(app: TableApp) -> list[str]:
-    """What stands on the table's lines."""
-    return [app.table.render_line(y).text.rstrip() for y in range(app.table.size.height)]
+    """What stands on the table's lines, without the margin that the cursor's mark stands in."""
+    return [app.table.render_line(y).text[MARGIN:].rstrip() for y in range(app.table.size.height)]
 
 
 def shown(app: TableApp) -> list[str]:

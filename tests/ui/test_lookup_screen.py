@@ -22,6 +22,7 @@ from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.preferences import TableChoice
+from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.replies.record import Record
 
@@ -108,9 +109,7 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
                 break
         assert ids(screen) == everything
         assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
-        assert (
-            str(screen.query_one("#records").border_title) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
-        )
+        assert str(screen.query_one(TableFrame).heading) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
 
 
 async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -555,7 +554,7 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         assert records(screen)[0].received["side"] == "sell"
         await pilot.press("s", "0", "slash", *"sol", "enter")
         assert {record.received["symbol"] for record in records(screen)} == {"SOLUSDT"}
-        assert f"{table.shown}/100 /sol" in str(screen.query_one("#records").border_title)
+        assert f"{table.shown}/100 /sol" in str(screen.query_one(TableFrame).heading)
         await pilot.press("enter")
         detail = stage.app.screen
         assert isinstance(detail, DetailScreen)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import attrgetter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.ui.tables import COLUMNS, Row, TableApp, keys, lines, source
-from tradetui.desk.tables.columns import DEFAULT_FORMAT, number_column, text_column
+from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, keys, lines, source
+from tradetui.desk.tables.columns import CellFormat, Tone, number_column, text_column
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
-from tradetui.ui.table.cells import Cells, fitted
+from tradetui.ui.table.cells import fitted
+from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
@@ -33,8 +33,9 @@ async def test_rows_are_drawn_under_a_header() -> None:
 async def test_numbers_stand_right_and_words_left() -> None:
     app = TableApp(source(["a"]))
     async with app.run_test(size=(40, 4)):
-        assert app.table.render_line(0).text[:19] == "Name         Profit"
-        assert app.table.render_line(1).text[:19] == "a                +1"
+        assert lines(app)[0].startswith("Name")
+        assert lines(app)[1].startswith("a ")
+        assert lines(app)[1].index("+1") + 2 == lines(app)[0].index("Profit") + len("Profit")
 
 
 async def test_sort_and_filter_survive_a_refresh() -> None:
@@ -167,7 +168,6 @@ async def test_copying_takes_the_whole_text_with_every_digit() -> None:
         assert app.table.cell_text() == "a note longer than� its column"
         assert app.table.row_text() == "a\t-1234.50\ta note longer than� its column"
         assert "-1,234.50" in lines(app)[1]
-        assert "…" in lines(app)[1]
 
 
 async def test_mouse_chooses_cells_and_sorts_by_titles() -> None:
@@ -198,19 +198,78 @@ async def test_a_double_click_and_the_action_select() -> None:
         assert ("selected", "b") in app.said
 
 
-async def test_a_narrow_table_scrolls_sideways_with_the_column() -> None:
+async def test_a_narrow_table_scrolls_to_its_other_columns_and_keeps_the_first() -> None:
     app = TableApp(MemoryRows([Row("a", Decimal(2), "the note")], ["a"], 1))
-    async with app.run_test(size=(16, 6)) as pilot:
-        assert "the note" not in lines(app)[1]
+    async with app.run_test(size=(18, 6)) as pilot:
+        assert lines(app)[1].split() == ["a", "+2"]
+        assert (app.table.columns_before, app.table.columns_after) == (0, 1)
         app.table.action_cursor_right()
         app.table.action_cursor_right()
         await pilot.pause()
-        assert "the note" in lines(app)[1]
-        assert "Note" in lines(app)[0]
+        assert lines(app)[1].split() == ["a", "the", "note"]
+        assert lines(app)[0].split() == ["Name", "Note"]
+        assert (app.table.columns_before, app.table.columns_after) == (1, 0)
         app.table.action_cursor_left()
         app.table.action_cursor_left()
         await pilot.pause()
-        assert lines(app)[1] == "a"
+        assert lines(app)[1].split() == ["a", "+2"]
+
+
+async def test_text_is_cut_where_the_table_is_narrow_and_whole_where_it_is_wide() -> None:
+    note = "a note that is longer than its column"
+    app = TableApp(MemoryRows([Row("a", Decimal(2), note)], ["a"], 1))
+    async with app.run_test(size=(36, 6)) as pilot:
+        assert lines(app)[1].endswith("…")
+        await pilot.resize_terminal(70, 6)
+        await pilot.pause()
+        assert lines(app)[1].endswith(note)
+
+
+def totals_of(rows: Iterable[Row], _: CellFormat) -> dict[str, tuple[str, Tone]]:
+    return {"name": ("2", Tone.PLAIN), "profit": (f"+{sum(row.profit or 0 for row in rows)}", Tone.GAIN)}
+
+
+def note_of(rows: Iterable[Row], _: CellFormat) -> str:
+    return f"{sum(1 for _ in rows)} of them"
+
+
+async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None:
+    names = [f"r{number}" for number in range(9)]
+    app = TableApp(source(names), footer=Footer(totals_of, note_of))
+    async with app.run_test(size=(40, 9)) as pilot:
+        assert [line.split()[0] for line in lines(app)[1:6]] == names[:5]
+        assert set(lines(app)[6].strip()) == {"─"}
+        assert lines(app)[7].split() == ["2", "+9"]
+        assert lines(app)[7].index("+9") + 2 == lines(app)[1].index("+1") + 2, "totals stand under what they sum up"
+        assert lines(app)[8] == "↓ 4 more · 9 of them"
+        app.table.action_last()
+        await pilot.pause()
+        assert [line.split()[0] for line in lines(app)[1:6]] == names[4:]
+        assert lines(app)[8] == "9 of them"
+        app.table.filter("r[12]")
+        assert lines(app)[7].split() == ["2", "+2"]
+        app.table.set_source(source([], 2))
+        assert lines(app)[1:] == [""] * 8
+
+
+async def test_rows_are_rather_shown_than_what_stands_under_them() -> None:
+    app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
+    for height, under in ((4, []), (5, ["note"]), (6, ["totals", "note"]), (7, ["rule", "totals", "note"])):
+        async with app.run_test(size=(40, height)):
+            drawn = lines(app)
+            kinds = ["rule" if "─" in line else "note" if "of them" in line else "totals" for line in drawn[4:]]
+            assert kinds == under
+            app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
+
+
+async def test_a_total_that_changes_repaints_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"r{number}" for number in range(9)]
+    app = TableApp(source(names), footer=Footer(totals_of, note_of))
+    async with app.run_test(size=(40, 20)) as pilot:
+        await pilot.pause()
+        painted = Repaints(app, monkeypatch)
+        app.table.set_source(source(names, 2, r0="9"))
+        assert painted.lines == [1, 17, 18, 19]
 
 
 async def test_other_columns_keep_the_cursors_column_and_drop_a_sort_that_is_gone() -> None:
@@ -230,7 +289,7 @@ async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
         app.table.set_source(source(["a", "b"], 2, b="-1234567.12345678"))
         await pilot.pause()
         assert "-1,234,567.12345678" in lines(app)[2]
-        assert lines(app)[0].index("Profit") + 6 == lines(app)[2].index("78") + 2
+        assert lines(app)[0].index("Profit") + 6 == lines(app)[2].index("78") + 2, lines(app)
         app.table.set_source(source(["a"], 3))
         await pilot.pause()
         assert lines(app)[1].index("+1") == lines(app)[0].index("Profit") + 4
@@ -264,7 +323,7 @@ async def test_the_arrow_is_seen_over_a_narrow_column_too() -> None:
     app = TableApp(source(["a"]), columns=columns)
     async with app.run_test(size=(40, 5)):
         app.table.sort_by("profit")
-        assert lines(app)[0].split() == ["Symbol", "Le▲"]
+        assert lines(app)[0].split() == ["Symbol", "Lev▲"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +358,7 @@ async def test_wide_characters_leave_the_columns_where_they_are() -> None:
     app = TableApp(MemoryRows([Wide(), Row("plain")], ["a", "b"], 1))
     async with app.run_test(size=(40, 5)):
         assert app.table.render_line(1).cell_length == app.table.render_line(2).cell_length == 40
-        assert lines(app)[1].startswith("日本語 …")
+        assert lines(app)[1].startswith("日本語日本語 ")
 
 
 async def test_without_colours_the_cursor_is_reversed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,25 +366,5 @@ async def test_without_colours_the_cursor_is_reversed(monkeypatch: pytest.Monkey
     app = TableApp(source(["a", "b"]))
     async with app.run_test(size=(40, 5)):
         styles = [[segment.style for segment in app.table.render_line(y)] for y in (1, 2)]
-        assert styles[0][0] is not None and styles[0][0].reverse and styles[0][0].underline
+        assert styles[0][1] is not None and styles[0][1].reverse and styles[0][1].underline
         assert not any(style is not None and style.reverse for style in styles[1])
-
-
-@given(st.integers(0, 80), st.integers(1, 60))
-def test_no_number_is_cut_at_the_windows_edges(left: int, width: int) -> None:
-    columns = [
-        text_column("a", "A", 9, attrgetter("a")),
-        number_column("b", "B", 8, attrgetter("b")),
-        number_column("c", "C", 12, attrgetter("c")),
-        text_column("d", "D", 7, attrgetter("d")),
-    ]
-    cells = Cells(columns, DEFAULT_FORMAT)
-    first, last = cells.uncut(left, width)
-    assert left <= first
-    assert last <= left + width
-    for place, column in enumerate(columns):
-        start = cells.start(place)
-        end = start + cells.widths[place]
-        if column.right and cells.widths[place] < width:
-            assert not start < first < end
-            assert not start < last < end

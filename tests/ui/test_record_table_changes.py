@@ -210,7 +210,7 @@ async def test_cells_are_made_once_for_a_row_that_stays_the_same() -> None:
     async with app.run_test(size=(40, 11)) as pilot:
         await pilot.pause()
         first = len(made)
-        assert first <= 10, "only what is drawn is made"
+        assert first <= 20, "only what is measured and drawn is made"
         app.table.set_source(source(FIFTY, 2))
         app.table.action_cursor_down()
         await pilot.pause()

@@ -15,6 +15,7 @@ from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
@@ -44,7 +45,7 @@ class HistoryScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         """The rows, and the keys."""
-        with Container(id="records", classes="panel -empty"):
+        with TableFrame(table=self._table, id="records", classes="panel -empty"):
             yield self._table
             with Container(classes="nothing"):
                 yield self._words
@@ -99,9 +100,9 @@ class HistoryScreen(TableScreen):
 
     def refresh_states(self) -> None:
         """Bring the title, the words where there is no row, and the hints up to date."""
-        box, shown = self.query_one("#records"), self._table.shown
+        box, shown = self.query_one("#records", TableFrame), self._table.shown
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
-        box.border_title = sanitized(f"{self.subject} {shown:,}{pattern}")
+        box.entitle(sanitized(f"{self.subject} {shown:,}{pattern}"))
         box.border_subtitle = sanitized(ORDER)
         box.set_class(not shown, "-empty")
         self._words.update(

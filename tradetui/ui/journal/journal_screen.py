@@ -19,6 +19,7 @@ from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
@@ -49,8 +50,8 @@ class JournalScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         """The intents, and the keys."""
-        with Container(id="records", classes="panel -empty") as box:
-            box.border_title = sanitized("Journal")
+        with TableFrame(table=self._table, id="records", classes="panel -empty") as box:
+            box.entitle(sanitized("Journal"))
             yield self._table
             with Container(classes="nothing"):
                 yield self._words
@@ -95,10 +96,10 @@ class JournalScreen(TableScreen):
 
     def refresh_states(self) -> None:
         """Bring the title, the words of an empty journal and the hints up to date."""
-        box = self.query_one("#records")
+        box = self.query_one("#records", TableFrame)
         shown, count = self._table.shown, len(self._intents)
         narrowed = f" {shown}/{count}" if shown != count else f" {count}"
-        box.border_title = sanitized(f"Journal{narrowed if count else ''}")
+        box.entitle(sanitized(f"Journal{narrowed if count else ''}"))
         box.set_class(not shown, "-empty")
         box.border_subtitle = sanitized(self._trouble)
         self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else _EMPTY)))

@@ -26,6 +26,7 @@ from tradetui.ui.lookup.filter_form import FilterForm
 from tradetui.ui.lookup.sentences import asked_words, bar_of, progress_words
 from tradetui.ui.messages import OpenLookup
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
@@ -49,7 +50,7 @@ class LookupScreen(TableScreen):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
     _totals_box = getters.query_one("#totals", Container)
-    _records_box = getters.query_one("#records", Container)
+    _records_box = getters.query_one("#records", TableFrame)
 
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
@@ -70,7 +71,7 @@ class LookupScreen(TableScreen):
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Static("", id="asked", markup=False)
-        with Container(id="records", classes="panel -empty"):
+        with TableFrame(table=self.rows_table, id="records", classes="panel -empty"):
             yield self.rows_table
             with Container(classes="nothing"):
                 yield self._words
@@ -311,7 +312,7 @@ class LookupScreen(TableScreen):
         caption = " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
         if caption != self._caption:
             self._caption = caption
-            self._records_box.border_title = sanitized(caption)
+            self._records_box.entitle(sanitized(caption))
 
     def _show_words(self) -> None:
         lookup = self.lookup

@@ -13,6 +13,8 @@ from textual.widgets import Static
 from tradetui.desk.tables.row_source import NO_ROWS, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 
 if TYPE_CHECKING:
@@ -25,11 +27,14 @@ NOT_READ: Final = "not read"
 _UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
 
 
-class Panel(Container, Generic[FeedRowT_co]):
+class Panel(TableFrame, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
     def __init__(self, kind: Table[FeedRowT_co]) -> None:
-        super().__init__(id=f"panel-{kind.name}", classes="panel -empty")
+        self.table: RecordTable[FeedRowT_co] = RecordTable(
+            kind.columns, id=f"table-{kind.name}", footer=Footer(kind.totals, kind.note)
+        )
+        super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
         self.kind = kind
         self.caption = ""
         self.product: str | None = None
@@ -40,7 +45,6 @@ class Panel(Container, Generic[FeedRowT_co]):
         self._shown_words = ""
         self._shown_trouble = READING
         self.border_subtitle = READING
-        self.table: RecordTable[FeedRowT_co] = RecordTable(kind.columns, id=f"table-{kind.name}")
         self._entitle("", "")
 
     @property
@@ -131,12 +135,11 @@ class Panel(Container, Generic[FeedRowT_co]):
         hint = f"· {self.kind.hint}" if count and self.kind.hint and not self.in_other_view else ""
         parts = [f"{self.kind.key} {self.title}", count, *narrowed, hint, f"· {state}" if state else ""]
         caption = sanitized(" ".join(filter(None, parts))).plain
-        # A title costs a repaint of the whole panel, so it is set only when it reads otherwise.
         if caption == self.caption:
             return
         self.caption = caption
         head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
-        self.border_title = Content.assemble(head, (tail, "bold $warn"))
+        self.entitle(Content.assemble(head, (tail, "bold $warn")))
 
     def _show_words(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         empty = self.table.shown == 0

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Generic, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
 from tradetui.desk.tables.columns import UNREADABLE_MARK, CellFormat, Column, Tone
 from tradetui.desk.tables.row_source import RowSource, RowT
+from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_out, lay_out_around
 from tradetui.wire.text.sanitize import scrub
 
-GAP: Final = 1
 ELLIPSIS: Final = "…"
 WIDEST_NUMBER: Final = 28
+WIDEST_TEXT: Final = 120
 ROWS_KEPT: Final = 512
 """Rows whose cells are remembered, more than any screen shows: each keeps its record alive."""
 
@@ -27,45 +28,81 @@ class Drawn(NamedTuple):
 
 
 class Cells(Generic[RowT]):
-    """The cells of a table's rows, and the widths of its columns.
+    """The cells of a table's rows, and the layout of its columns.
 
-    A column is as wide as it says until a number does not fit in it; then it gets wider and stays so.
+    A number is never cut for want of room: its column is as wide as it says, or as the widest that was seen. A column
+    of text is as wide as what was seen, and is cut to what it says where room is short. Widths only grow until the
+    rows are measured again, so that columns stand still while figures change.
     """
 
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.columns = tuple(columns)
         self.cell_format = cell_format
-        self.widths = [column.width for column in self.columns]
-        self._wanted = list(self.widths)
+        self.sorted_by: str | None = None
+        self.layout = ColumnLayout()
+        self._longest = [0] * len(self.columns)
         self._rows: dict[str, Drawn] = {}
+        self.lay_out(sum(column.width + GAP for column in self.columns))
+
+    # Layout
+
+    def lay_out(self, room: int) -> bool:
+        """Lay the columns out in so many cells; whether they lie otherwise than before."""
+        self._room = room
+        self._grew = False
+        return self._use(lay_out(self._needs(), room, self.layout.scrolled))
+
+    def scroll_to(self, column_index: int) -> bool:
+        """Bring a column onto the screen; whether anything moved."""
+        return self._use(lay_out_around(self._needs(), self._room, self.layout, column_index))
+
+    def _use(self, layout: ColumnLayout) -> bool:
+        if layout == self.layout:
+            return False
+        self.layout = layout
+        self._rows.clear()
+        return True
+
+    def measure(self, rows: Iterable[RowT], totals: Mapping[str, tuple[str, Tone]]) -> None:
+        """Measure these rows and the texts under them, in every column, and forget those measured before."""
+        self._longest = [cells_of(totals[column.id][0]) if column.id in totals else 0 for column in self.columns]
+        for row in rows:
+            for column_index, column in enumerate(self.columns):
+                self._measured(column_index, column, row)
+
+    def measure_totals(self, totals: Mapping[str, tuple[str, Tone]]) -> None:
+        """Take the texts under the rows into account, too."""
+        for column_index, column in enumerate(self.columns):
+            if column.id in totals:
+                self._note_length(column_index, cells_of(totals[column.id][0]))
 
     @property
-    def width(self) -> int:
-        """Cells that a whole row takes."""
-        return sum(self.widths) + GAP * len(self.widths)
+    def outgrown(self) -> bool:
+        """Whether a text came that is longer than its column, so that columns are to be laid out again."""
+        return self._grew
 
-    def start(self, column_index: int) -> int:
-        """Where a column begins."""
-        return sum(self.widths[:column_index]) + GAP * column_index
+    def _needs(self) -> list[ColumnNeed]:
+        return [
+            _need_of(column, longest, is_sorted=column.id == self.sorted_by)
+            for column, longest in zip(self.columns, self._longest, strict=True)
+        ]
 
-    def at(self, x: int) -> int | None:
-        """The column at so many cells from the left; None right of the last."""
-        for column_index, width in enumerate(self.widths):
-            if x < width + GAP:
-                return column_index
-            x -= width + GAP
-        return None
+    def _measured(self, column_index: int, column: Column[RowT], record: RowT) -> tuple[str, Tone, bool]:
+        text, tone = column.cell(record, self.cell_format)
+        text = scrub(text)
+        # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
+        is_number = column.right and not text.endswith(UNREADABLE_MARK)
+        if is_number or not column.right:
+            self._note_length(column_index, cells_of(text))
+        return text, tone, is_number
 
-    def uncut(self, left: int, width: int) -> tuple[int, int]:
-        """From where to where a window may be drawn without cutting a number, which would be another number then."""
-        first, last, start = left, left + width, 0
-        for column, wide in zip(self.columns, self.widths, strict=True):
-            end = start + wide
-            if column.right and wide < width:
-                first = end if start < left < end else first
-                last = start if start < left + width < end else last
-            start = end + GAP
-        return first, last
+    def _note_length(self, column_index: int, length: int) -> None:
+        if length > self._longest[column_index]:
+            before = _need_of(self.columns[column_index], self._longest[column_index])
+            self._longest[column_index] = length
+            self._grew = self._grew or _need_of(self.columns[column_index], length) != before
+
+    # Rows
 
     def of(self, key: str, record: RowT) -> Drawn:
         """The cells of a row, made anew only where the row is another than under this key before."""
@@ -81,6 +118,17 @@ class Cells(Generic[RowT]):
             del self._rows[next(iter(self._rows))]
         return drawn
 
+    def totals(self, totals: Mapping[str, tuple[str, Tone]]) -> Drawn:
+        """The cells of the row under the rows; empty in a column that has no total."""
+        texts: list[str] = []
+        tones: list[Tone] = []
+        for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
+            column = self.columns[column_index]
+            text, tone = totals.get(column.id, ("", Tone.PLAIN))
+            texts.append(fitted(scrub(text), width, right=column.right))
+            tones.append(tone)
+        return Drawn(None, tuple(texts), tuple(tones))
+
     def forget_gone(self, rows: RowSource[RowT]) -> None:
         """Let go of the cells, and with them the records, of rows that are not there any more."""
         gone = [key for key in self._rows if rows.index_of(key) is None]
@@ -92,34 +140,24 @@ class Cells(Generic[RowT]):
         self.cell_format = cell_format
         self._rows.clear()
 
-    @property
-    def too_narrow(self) -> bool:
-        """Whether a number did not fit."""
-        return self._wanted != self.widths
-
-    def widen(self) -> bool:
-        """Make room for the numbers that did not fit; whether there were any."""
-        if not self.too_narrow:
-            return False
-        self.widths = list(self._wanted)
-        self._rows.clear()
-        return True
-
     def _made(self, record: RowT) -> Drawn:
         texts: list[str] = []
         tones: list[Tone] = []
-        for column_index, column in enumerate(self.columns):
-            text, tone = column.cell(record, self.cell_format)
-            text = scrub(text)
-            width = self.widths[column_index]
-            length = cells_of(text)
-            # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
-            is_number = column.right and not text.endswith(UNREADABLE_MARK)
-            if is_number and length > self._wanted[column_index]:
-                self._wanted[column_index] = max(width, min(length, WIDEST_NUMBER))
+        for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
+            text, tone, is_number = self._measured(column_index, self.columns[column_index], record)
             texts.append(fitted(text, width, right=is_number))
             tones.append(tone)
         return Drawn(record, tuple(texts), tuple(tones))
+
+
+def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> ColumnNeed:
+    """What a column asks for whose longest text takes so many cells; 0 where none was seen."""
+    title = cells_of(column.title) + is_sorted
+    if column.right:
+        width = max(title, column.width, min(longest, WIDEST_NUMBER))
+        return ColumnNeed(column.rank, width, width)
+    wanted = max(title, min(longest or column.width, WIDEST_TEXT))
+    return ColumnNeed(column.rank, max(title, min(wanted, column.width)), wanted)
 
 
 def cells_of(text: str) -> int:
@@ -137,6 +175,8 @@ def fitted(text: str, width: int, *, right: bool) -> str:
     if length == width:
         return text
     if length > width:
+        if width == 0:
+            return ""
         cut = set_cell_size(text, width - 1) + ELLIPSIS
         if right and len(cut) - 1 < len(text.partition(".")[0]):
             return ELLIPSIS.rjust(width)

@@ -1,7 +1,8 @@
-"""Lines of a table as strips of styled text: the header, a row, a placeholder."""
+"""Lines of a table as strips of styled text: the header, a row, a placeholder, and what stands under the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from rich.segment import Segment
@@ -11,14 +12,21 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.columns import Tone
 from tradetui.desk.tables.row_source import RowT, Sort
-from tradetui.ui.table.cells import GAP, Cells, cells_of, fitted
+from tradetui.ui.table.cells import Cells, Drawn, fitted
+from tradetui.ui.table.column_layout import GAP, ColumnLayout
 
+MARGIN: Final = 1
+"""Cells left of the first column, where the cursor's mark stands, and right of the last, where the scroll bar does."""
+_MARK: Final = "▸"
+_RULE: Final = "─"
 _PLACEHOLDER: Final = "·" * 8
 HEADER: Final = "table--header"
 CURSOR: Final = "table--cursor"
 CURSOR_CELL: Final = "table--cursor-cell"
+RULE: Final = "table--rule"
+NOTE: Final = "table--note"
 CLASSES: Final = frozenset(
-    {HEADER, CURSOR, CURSOR_CELL, *(f"table--{tone}" for tone in Tone if tone is not Tone.PLAIN)}
+    {HEADER, CURSOR, CURSOR_CELL, RULE, NOTE, *(f"table--{tone}" for tone in Tone if tone is not Tone.PLAIN)}
 )
 
 
@@ -32,25 +40,6 @@ class Line(NamedTuple):
     has_cursor: bool = False
     texts: tuple[str, ...] | None = None
     tones: tuple[Tone, ...] = ()
-
-
-def cut(strip: Strip, first: int, last: int) -> Strip:
-    """A line's cells from one column up to another, as `Strip.crop` cuts them.
-
-    Where `crop` splits a segment, Rich remembers the segment and both parts: 16,384 texts that are never seen again.
-    """
-    if first <= 0 and last >= strip.cell_length:
-        return strip
-    segments: list[Segment] = []
-    start = 0
-    for segment in strip:
-        if cells_of(segment.text) != len(segment.text):
-            return strip.crop(first, last)  # wide characters, which are rare
-        text = segment.text[max(0, first - start) : max(0, last - start)]
-        if text:
-            segments.append(Segment(text, segment.style))
-        start += len(segment.text)
-    return Strip(segments, max(0, min(last, start) - first))
 
 
 class TableLines:
@@ -71,31 +60,65 @@ class TableLines:
     def header(self, cells: Cells[RowT], sort: Sort | None, chosen: int) -> Strip:
         """The titles, the chosen column's underlined, the sorted one's with an arrow."""
         style = self.style(HEADER)
-        segments: list[Segment] = []
-        for column_index, (column, width) in enumerate(zip(cells.columns, cells.widths, strict=True)):
+        segments = [Segment(" " * MARGIN, style)]
+        layout = cells.layout
+        for slot, (column_index, width) in enumerate(zip(layout.shown, layout.widths, strict=True)):
+            column = cells.columns[column_index]
             arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column.id else ""
-            title = fitted(column.title[: width - len(arrow)] + arrow, width, right=column.right)
+            title = fitted(column.title, width - len(arrow), right=False).rstrip() + arrow
+            title = fitted(title, width, right=column.right)
             segments.append(Segment(title, style + Style(underline=True) if column_index == chosen else style))
-            segments.append(Segment(" " * GAP, style))
+            segments.append(Segment(" " * _gap_after(layout, slot), style))
         return Strip(segments)
 
-    def row(self, line: Line, marked: int | None, width: int) -> Strip:
-        """A row's cells, `width` in all; `marked` is the column under the cursor where the cursor is on this row."""
-        if line.texts is None:
-            return Strip([Segment(_PLACEHOLDER, self.style("" if marked is None else CURSOR))])
+    def row(self, line: Line, marked: int | None, layout: ColumnLayout) -> Strip:
+        """A row's cells; `marked` is the column under the cursor where the cursor is on this row."""
         background = "" if marked is None else CURSOR
+        plain = self.toned(background, Tone.PLAIN)
+        margin = Segment(_MARK if marked is not None else " " * MARGIN, plain)
+        if line.texts is None:
+            return Strip([margin, Segment(_PLACEHOLDER, plain)])
+        return Strip([margin, *self._cells_of(line.texts, line.tones, background, marked, layout)])
+
+    def totals(self, drawn: Drawn, layout: ColumnLayout) -> Strip:
+        """The row of totals under the rows."""
+        margin = Segment(" " * MARGIN, self.style(""))
+        return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)])
+
+    def rule(self, width: int) -> Strip:
+        """The line between the rows and their totals."""
+        return Strip([Segment(" " * MARGIN + _RULE * (width - 2 * MARGIN), self.style(RULE))])
+
+    def note(self, text: str, width: int) -> Strip:
+        """The last line, cut with an ellipsis where it is too long."""
+        return Strip([Segment(" " * MARGIN + fitted(text, max(0, width - 2 * MARGIN), right=False), self.style(NOTE))])
+
+    def _cells_of(
+        self,
+        texts: Sequence[str],
+        tones: Sequence[Tone],
+        background: str,
+        marked: int | None,
+        layout: ColumnLayout,
+    ) -> list[Segment]:
+        plain = self.toned(background, Tone.PLAIN)
         segments: list[Segment] = []
         # Neighbours that look alike are one segment, and so fewer bytes.
-        pending, pending_style = "", self.toned(background, Tone.PLAIN)
-        for column_index, (text, tone) in enumerate(zip(line.texts, line.tones, strict=True)):
-            style = self.toned(CURSOR_CELL if column_index == marked else background, tone)
+        pending, pending_style = "", plain
+        for slot, (column_index, text, tone) in enumerate(zip(layout.shown, texts, tones, strict=True)):
+            is_marked = column_index == marked
+            style = self.toned(CURSOR_CELL if is_marked else background, tone)
             if style is not pending_style:
                 if pending:
                     segments.append(Segment(pending, pending_style))
                 pending, pending_style = "", style
-            pending += text + " " * GAP
+            pending += text
+            if is_marked:
+                segments.append(Segment(pending, style))
+                pending, pending_style = "", plain
+            pending += " " * _gap_after(layout, slot)
         segments.append(Segment(pending, pending_style))
-        return Strip(segments, width)
+        return segments
 
     def style(self, name: str) -> Style:
         """The style of a component class; of the widget itself for none."""
@@ -128,3 +151,10 @@ class TableLines:
                 style += Style(color=full.color, bold=full.bold or style.bold, dim=full.dim)
             self._toned[background, tone] = style
         return style
+
+
+def _gap_after(layout: ColumnLayout, slot: int) -> int:
+    """Cells between a column and the next one."""
+    if slot + 1 == len(layout.starts):
+        return GAP
+    return layout.starts[slot + 1] - layout.starts[slot] - layout.widths[slot]

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, Never
 
-from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -27,7 +26,8 @@ from textual.strip import Strip
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, Line, TableLines, cut
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.standing import TableStanding, nearest_top, standing_of
 from tradetui.wire.text.sanitize import scrub
@@ -41,8 +41,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     """
 
     DEFAULT_CSS = """
-    RecordTable { background: $surface; color: $foreground; overflow-x: auto; overflow-y: auto;
-        scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
+    RecordTable { background: $surface; color: $foreground; overflow-x: hidden; overflow-y: auto;
+        scrollbar-size-vertical: 1; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = set(CLASSES)
 
@@ -78,8 +78,18 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self.column = column
             self.before = before
 
-    def __init__(self, columns: Sequence[Column[RowT_co]], *, id: str | None = None) -> None:
+    class Rearranged(_TableMessage):
+        """The order of the rows, or which columns are on the screen, is another than before."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[RowT_co]],
+        *,
+        id: str | None = None,
+        footer: Footer[RowT_co] | None = None,
+    ) -> None:
         super().__init__(id=id)
+        self._footer: Footer[RowT_co] = Footer() if footer is None else footer
         self._cells = Cells(columns, DEFAULT_FORMAT)
         self._narrowing: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS
@@ -94,7 +104,9 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
         self._header: Strip | None = None
-        self._widening = False
+        self._drawn_note = ""
+        self._laid_out_width = 0
+        self._laying_out = False
 
     # What is shown
 
@@ -140,7 +152,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._narrowing.use_columns(columns)
         ids = [column.id for column in columns]
         self._column = ids.index(at) if at in ids else min(self._column, len(ids) - 1)
-        self._show_anew(repaint=True)
+        self._show_anew(repaint=True, measure=True)
 
     def set_live(self, is_live: bool) -> None:
         """Draw the rows in their colours, or without any where they are not live."""
@@ -154,12 +166,14 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             return
         self._cells.use_format(cell_format)
         self._narrowing.use_format(cell_format)
-        self._show_anew()
+        self._show_anew(measure=True)
 
     def sort_by(self, column: str | None, reverse: bool = False) -> None:
         """Order by a column, or as the source does."""
         self._narrowing.sort = Sort(column, reverse) if column is not None else None
         self._show_anew(repaint=True, into_sight=True)
+        self._lay_out_columns()
+        self.post_message(self.Rearranged(self))
 
     def filter(self, pattern: str) -> None:
         """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
@@ -222,16 +236,20 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     def move_column(self, by: int) -> None:
         """Put the cursor on another column and bring it into sight."""
-        self._column = max(0, min(self._column + by, len(self.columns) - 1))
-        start, width = self._cells.start(self._column), self._cells.widths[self._column]
-        left, room = self.scroll_offset.x, self.scrollable_content_region.width
-        if start < left:
-            self.scroll_to(x=start, animate=False)
-        elif start + width > left + room:
-            self.scroll_to(x=start + width - room, animate=False)
+        order = self._cells.layout.order
+        slot = order.index(self._column) if self._column in order else 0
+        self.move_to_column(order[max(0, min(slot + by, len(order) - 1))])
+
+    def move_to_column(self, column_index: int) -> None:
+        """Put the cursor on a column and bring it into sight."""
+        self._column = column_index
         self._header = None
-        self._repaint_line(0)
-        self._repaint(self._cursor)
+        if self._cells.scroll_to(column_index):
+            self.refresh()
+            self.post_message(self.Rearranged(self))
+        else:
+            self._repaint_line(0)
+            self._repaint(self._cursor)
 
     def _note_key(self) -> None:
         key = self._view.key(self._cursor) if self._view.count else None
@@ -240,9 +258,24 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self.post_message(self.RowHighlighted(self, key))
 
     @property
+    def columns_before(self) -> int:
+        """Columns that were scrolled past."""
+        return self._cells.layout.scrolled
+
+    @property
+    def columns_after(self) -> int:
+        """Columns that are a key to the right."""
+        return self._cells.layout.hidden_after
+
+    @property
+    def _footer_height(self) -> int:
+        """Lines under the rows."""
+        return sum(self._footer.parts(self.size.height - 1))
+
+    @property
     def _room(self) -> int:
-        """Rows that fit under the header."""
-        return max(1, self.scrollable_content_region.height - 1)
+        """Rows that fit between the header and what stands under them."""
+        return max(1, self.size.height - 1 - self._footer_height)
 
     def _into_sight(self) -> None:
         top = int(self.scroll_offset.y)
@@ -296,24 +329,26 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._into_sight()
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight of whoever put it there."""
+        """Lay the columns out anew, and keep the cursor in sight of whoever put it there."""
+        self._fit_width()
+        self._resize_virtual()
         if self._visited:
             self._into_sight()
 
     def on_click(self, event: events.Click) -> None:
         """Rows and cells are chosen, a title sorts; a double click selects."""
-        column = self._cells.at(event.x + int(self.scroll_offset.x))
+        column_index = self._cells.layout.at(event.x - MARGIN)
         if event.y == 0:
-            if column is not None:
-                self._click_header(self.columns[column])
+            if column_index is not None:
+                self._click_header(self.columns[column_index])
             return
         row_index = event.y - 1 + int(self.scroll_offset.y)
-        if row_index >= self._view.count:
+        if row_index >= self._view.count or event.y > self._room:
             return
         again = row_index == self._cursor
         self.move_to(row_index)
-        if column is not None:
-            self.move_column(column - self._column)
+        if column_index is not None:
+            self.move_to_column(column_index)
         if again and event.chain > 1:
             self.action_select()
 
@@ -331,30 +366,39 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen: the header, a row, or nothing."""
-        left, width = int(self.scroll_offset.x), self.size.width
+        """One line of the screen: the header, a row, nothing, or what stands under the rows."""
+        width = self.size.width
+        self._fit_width()
         if y == 0:
             if self._header is None:
                 self._header = self._lines.header(self._cells, self.sort, self._column)
-            return self._in_window(self._header, left, width, self._lines.style(HEADER))
+            return self._header.adjust_cell_length(width, self._lines.style(HEADER))
+        if y > self._room and self._footer_height:
+            return self._footer_line(y - self._room - 1).adjust_cell_length(width, self._lines.style(""))
         row_index = y - 1 + int(self.scroll_offset.y)
         self._drawn[y] = line = self._line_of(row_index)
-        if self._cells.too_narrow and not self._widening:
-            self._widening = True
-            self.call_later(self._widen)
+        if self._cells.outgrown and not self._laying_out:
+            self._laying_out = True
+            self.call_later(self._lay_out_columns)
         if not line.is_row:
             return Strip.blank(width, self._lines.style(""))
         marked = self._column if row_index == self._cursor and self.has_focus else None
-        strip = self._lines.row(line, marked, self._cells.width)
-        return self._in_window(strip, left, width, self._lines.style("" if marked is None else CURSOR))
+        strip = self._lines.row(line, marked, self._cells.layout)
+        return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
 
-    def _in_window(self, strip: Strip, left: int, width: int, style: Style) -> Strip:
-        # The scroll bar covers the last cell where there is one.
-        first, last = self._cells.uncut(left, min(width, self.scrollable_content_region.width))
-        part = cut(strip, first, max(first, last))
-        if first > left:
-            part = Strip.join([Strip.blank(first - left, style), part])
-        return part.extend_cell_length(width, style)
+    def _footer_line(self, slot: int) -> Strip:
+        has_rule, has_totals, _ = self._footer.parts(self.size.height - 1)
+        if slot == 0 and has_rule:
+            return self._lines.rule(self.size.width)
+        if slot == has_rule and has_totals:
+            return self._lines.totals(self._cells.totals(self._footer.totals), self._cells.layout)
+        self._drawn_note = self._note
+        return self._lines.note(self._drawn_note, self.size.width)
+
+    @property
+    def _note(self) -> str:
+        below = self._view.count - int(self.scroll_offset.y) - self._room
+        return f"↓ {below} more · {self._footer.note}" if below > 0 else self._footer.note
 
     def _line_of(self, row_index: int) -> Line:
         record = self._view.row(row_index) if row_index < self._view.count else None
@@ -365,12 +409,18 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     # Change
 
-    def _show_anew(self, *, repaint: bool = False, into_sight: bool = False) -> None:
+    def _show_anew(self, *, repaint: bool = False, into_sight: bool = False, measure: bool = False) -> None:
         """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different."""
         stood = standing_of(self._view, int(self.scroll_offset.y), self._cursor, self._cursor_key, self._room)
         record = self.cursor_record
+        had_rows, footer_height = self._view.count > 0, self._footer_height
         self._view = self._narrowing.view_of(self._source)
         self._cells.forget_gone(self._view)
+        totals_changed = self._footer.bring_up(self._view, self._cells.cell_format)
+        self._cells.measure_totals(self._footer.totals)
+        if measure or (self._view.count > 0 and not had_rows):
+            self._laid_out_width = 0
+            self._fit_width()
         count = self._view.count
         row_index = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
         if row_index is None:
@@ -383,9 +433,11 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._note_key()
         self._resize_virtual()
         self._scroll_after(stood, into_sight=into_sight)
-        if repaint or self._repaint_changed():
+        if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
+        elif totals_changed or self._note != self._drawn_note:
+            self._repaint_footer()
 
     def _scroll_after(self, stood: TableStanding, *, into_sight: bool) -> None:
         if not self.size:
@@ -403,17 +455,14 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     def _resize_virtual(self) -> None:
         """Tell the scroll bars; a layout of the whole screen only where one of them appears or goes."""
-        size = Size(self._cells.width, self._view.count + 1)
+        size = Size(self.size.width, self._view.count + 1 + self._footer_height)
         if size == self.virtual_size:
             return
-        room = self.scrollable_content_region
-        tall, wide = size.height > room.height, size.width > room.width
-        if self.size and tall == self.show_vertical_scrollbar and wide == self.show_horizontal_scrollbar:
+        tall = size.height > self.size.height
+        if self.size and tall == self.show_vertical_scrollbar:
             self.set_reactive(RecordTable.virtual_size, size)
             if tall:
                 self.vertical_scrollbar.window_virtual_size = size.height
-            if wide:
-                self.horizontal_scrollbar.window_virtual_size = size.width
         else:
             self.virtual_size = size
 
@@ -422,10 +471,10 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         if not self.is_attached or not self.size:
             return False
         top = int(self.scroll_offset.y)
-        lines = range(1, self.size.height)
+        lines = range(1, 1 + self._room)
         changed = [line for line in lines if self._drawn.get(line) != self._line_of(top + line - 1)]
-        if self._cells.widen():
-            self._resize_virtual()
+        if self._cells.outgrown:
+            self._lay_out_columns()
             return True
         if len(changed) * 2 > self.size.height:
             return True
@@ -433,12 +482,31 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self._repaint_line(line)
         return False
 
-    def _widen(self) -> None:
-        self._widening = False
-        if self._cells.widen():
+    def _fit_width(self) -> None:
+        """Measure and lay out the columns where the table got another width; it is drawn before it is told so."""
+        if self.size.width != self._laid_out_width:
+            self._laid_out_width = self.size.width
+            self._lay_out_columns(measure=True)
+
+    def _lay_out_columns(self, *, measure: bool = False) -> None:
+        """Lay the columns out in the table's width, `measure` by the rows that are in sight now."""
+        self._laying_out = False
+        before = (self.columns_before, self.columns_after)
+        if measure:
+            top = int(self.scroll_offset.y)
+            in_sight = range(top, min(top + self._room, self._view.count))
+            records = (record for index in in_sight if (record := self._view.row(index)) is not None)
+            self._cells.measure(records, self._footer.totals)
+        self._cells.sorted_by = None if self.sort is None else self.sort.column
+        if self._cells.lay_out(max(0, self.size.width - 2 * MARGIN)):
             self._header = None
-            self._resize_virtual()
             self.refresh()
+        if before != (self.columns_before, self.columns_after):
+            self.post_message(self.Rearranged(self))
+
+    def _repaint_footer(self) -> None:
+        for line in range(1 + self._room, self.size.height):
+            self._repaint_line(line)
 
     def _repaint(self, row_index: int) -> None:
         line = row_index - int(self.scroll_offset.y) + 1

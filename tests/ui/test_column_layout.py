@@ -1,0 +1,89 @@
+"""Which columns fit, by rank, and where they stand: whatever the columns and whatever the room."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tradetui.ui.table.column_layout import GAP, WIDEST_EXTRA_GAP, ColumnNeed, lay_out, lay_out_around
+
+needs_of = st.lists(
+    st.builds(
+        lambda rank, narrowest, more: ColumnNeed(rank, narrowest, narrowest + more),
+        st.integers(1, 12),
+        st.integers(1, 30),
+        st.integers(0, 30),
+    ),
+    min_size=1,
+    max_size=20,
+)
+rooms = st.integers(0, 300)
+
+
+def needs(*ranks_and_widths: tuple[int, int]) -> list[ColumnNeed]:
+    return [ColumnNeed(rank, width, width) for rank, width in ranks_and_widths]
+
+
+def test_columns_go_by_rank_and_stay_in_their_order() -> None:
+    columns = needs((1, 8), (4, 9), (2, 9), (3, 9))
+    assert lay_out(columns, 38).shown == (0, 1, 2, 3)
+    assert lay_out(columns, 37).shown == (0, 2, 3)
+    assert lay_out(columns, 27).shown == (0, 2)
+    assert lay_out(columns, 37).order == (0, 2, 3, 1)
+
+
+def test_of_equal_ranks_the_last_goes_first() -> None:
+    assert lay_out(needs((9, 5), (9, 5), (9, 5)), 11).shown == (0, 1)
+
+
+def test_no_column_is_shown_after_one_of_a_smaller_rank_that_does_not_fit() -> None:
+    assert lay_out(needs((1, 5), (2, 5), (3, 50), (4, 5)), 20).shown == (0, 1)
+
+
+def test_spare_room_goes_to_text_that_is_cut_and_then_between_the_columns() -> None:
+    columns = [ColumnNeed(2, 5, 9), ColumnNeed(1, 5, 5), ColumnNeed(3, 5, 20)]
+    assert lay_out(columns, 17).widths == (5, 5, 5)
+    assert lay_out(columns, 24).widths == (9, 5, 8)
+    layout = lay_out(columns, 38)
+    assert layout.widths == (9, 5, 20)
+    assert layout.starts == (0, 11, 18)
+
+
+@given(needs_of, rooms, st.integers(0, 25))
+def test_columns_lie_beside_each_other_within_the_room(columns: list[ColumnNeed], room: int, scrolled: int) -> None:
+    layout = lay_out(columns, room, scrolled)
+    assert sorted(layout.order) == list(range(len(columns)))
+    assert layout.scrolled + len(layout.shown) + layout.hidden_after == len(columns)
+    assert layout.hidden_after >= 0
+    ends = [start + width for start, width in zip(layout.starts, layout.widths, strict=True)]
+    assert all(
+        GAP <= start - end <= GAP + WIDEST_EXTRA_GAP for start, end in zip(layout.starts[1:], ends, strict=False)
+    )
+    assert layout.width <= max(room, GAP)
+
+
+@given(needs_of, rooms)
+def test_what_is_shown_has_a_smaller_rank_than_what_is_not(columns: list[ColumnNeed], room: int) -> None:
+    layout = lay_out(columns, room)
+    hidden = [columns[index].rank for index in range(len(columns)) if index not in layout.shown]
+    assert max(columns[index].rank for index in layout.shown) <= min(hidden, default=12)
+    assert list(layout.shown) == sorted(layout.shown)
+
+
+@given(needs_of, rooms, st.data())
+def test_every_column_is_reached_and_the_first_stays(columns: list[ColumnNeed], room: int, data: st.DataObject) -> None:
+    layout = lay_out(columns, room)
+    for _ in range(3):
+        column_index = data.draw(st.sampled_from(layout.order))
+        layout = lay_out_around(columns, room, layout, column_index)
+        assert column_index in layout.shown
+        assert layout.shown[0] == layout.order[0]
+
+
+@given(needs_of, rooms)
+def test_a_cell_of_a_column_is_found_by_its_place(columns: list[ColumnNeed], room: int) -> None:
+    layout = lay_out(columns, room)
+    for column_index, start, width in zip(layout.shown, layout.starts, layout.widths, strict=True):
+        if width:
+            assert layout.at(start) == layout.at(start + width - 1) == column_index
+    assert layout.at(layout.width + GAP) is None

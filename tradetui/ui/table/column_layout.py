@@ -1,0 +1,122 @@
+"""Which columns of a table are on the screen, where each begins and how wide it is: pure arithmetic in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+GAP: Final = 1
+WIDEST_EXTRA_GAP: Final = 3
+"""Cells by which spare room may widen a gap: further apart the eye loses its row."""
+
+
+class ColumnNeed(NamedTuple):
+    """What a column asks for: it is shown with `narrowest` cells or not at all, and uses up to `wanted`.
+
+    Where not all columns fit, those of the greatest `rank` go first.
+    """
+
+    rank: int
+    narrowest: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLayout:
+    """Columns by their index in the table.
+
+    `order` is every column as scrolling meets them: those that fit, then the others. `shown` are the ones on the
+    screen, from the left, each with its first cell in `starts` and its cells in `widths`. The first column stays while
+    `scrolled` columns after it have gone past.
+    """
+
+    order: tuple[int, ...] = ()
+    shown: tuple[int, ...] = ()
+    starts: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
+    scrolled: int = 0
+
+    @property
+    def hidden_after(self) -> int:
+        """Columns to the right of those that are shown."""
+        return len(self.order) - len(self.shown) - self.scrolled
+
+    @property
+    def width(self) -> int:
+        """Cells from the first column's first to the last one's last."""
+        return self.starts[-1] + self.widths[-1] if self.shown else 0
+
+    def at(self, x: int) -> int | None:
+        """The column at so many cells from the left, its gap on the right included; None right of the last."""
+        if x >= self.width + GAP:
+            return None
+        from_the_right = zip(reversed(self.shown), reversed(self.starts), strict=True)
+        return next((column_index for column_index, start in from_the_right if x >= start), None)
+
+
+def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> ColumnLayout:
+    """Lay out columns in so many cells, with so many columns after the first scrolled past."""
+    fitting = _fitting(needs, room)
+    order = (*fitting, *(index for index in range(len(needs)) if index not in fitting))
+    scrolled = max(0, min(scrolled, len(order) - 2))
+    shown = _from(needs, order, room, scrolled) if scrolled else fitting
+    widths = _widths(needs, shown, room)
+    spare = room - sum(widths) - GAP * (len(widths) - 1)
+    gap = GAP + min(max(0, spare) // max(1, len(widths) - 1), WIDEST_EXTRA_GAP)
+    starts = tuple(sum(widths[:slot]) + gap * slot for slot in range(len(widths)))
+    return ColumnLayout(order, tuple(shown), starts, tuple(widths), scrolled)
+
+
+def lay_out_around(needs: Sequence[ColumnNeed], room: int, before: ColumnLayout, column_index: int) -> ColumnLayout:
+    """The layout that shows a column, scrolled as little as can be from the one before."""
+    slot = before.order.index(column_index)
+    scrolled = 0 if slot == 0 else min(before.scrolled, slot - 1)
+    layout = lay_out(needs, room, scrolled)
+    while column_index not in layout.shown and layout.hidden_after > 0:
+        scrolled += 1
+        layout = lay_out(needs, room, scrolled)
+    return layout
+
+
+def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
+    """The columns that fit, in their order: those of the least rank, and none after the first that does not fit.
+
+    There are two at least, the first to stay and one to scroll, though the second may be cut.
+    """
+    fitting: list[int] = []
+    used = -GAP
+    for index in sorted(range(len(needs)), key=lambda index: needs[index].rank):
+        used += GAP + needs[index].narrowest
+        if used > room and len(fitting) > 1:
+            break
+        fitting.append(index)
+    return tuple(sorted(fitting))
+
+
+def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled: int) -> tuple[int, ...]:
+    """The first column, and as many as fit beside it after those that are scrolled past; one of them at least."""
+    shown = [order[0]]
+    used = needs[order[0]].narrowest
+    for index in order[1 + scrolled :]:
+        used += GAP + needs[index].narrowest
+        if used > room and len(shown) > 1:
+            break
+        shown.append(index)
+    return tuple(shown)
+
+
+def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> list[int]:
+    """The narrowest widths, then what is wanted, the least rank first; cut from the right where they do not fit."""
+    widths = [needs[index].narrowest for index in shown]
+    spare = room - sum(widths) - GAP * (len(widths) - 1)
+    for slot in reversed(range(len(widths))):
+        if spare < 0:
+            cut = min(-spare, widths[slot])
+            widths[slot] -= cut
+            spare += cut
+    for slot in sorted(range(len(shown)), key=lambda slot: needs[shown[slot]].rank):
+        more = max(0, min(spare, needs[shown[slot]].wanted - widths[slot]))
+        widths[slot] += more
+        spare -= more
+    return widths

@@ -1,0 +1,51 @@
+"""What stands under a table's rows and does not scroll: a rule and the totals, and a note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, Generic, TypeAlias
+
+from tradetui.desk.tables.columns import CellFormat, Tone
+from tradetui.desk.tables.row_source import RowSource, RowT
+from tradetui.wire.text.sanitize import scrub
+
+TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
+FEWEST_ROWS: Final = 3
+"""Rows that are rather shown than anything under them."""
+
+
+class Footer(Generic[RowT]):
+    """The totals and the note of the rows a table shows; `totals` are texts and tones by the column's id."""
+
+    def __init__(
+        self,
+        totals: Callable[[Iterable[RowT], CellFormat], TotalTexts] | None = None,
+        note: Callable[[Iterable[RowT], CellFormat], str] | None = None,
+    ) -> None:
+        self._totals_of = totals
+        self._note_of = note
+        self.totals: TotalTexts = {}
+        self.note = ""
+
+    def bring_up(self, rows: RowSource[RowT], cell_format: CellFormat) -> bool:
+        """Work out totals and note of these rows; whether either reads otherwise than before."""
+        before = (self.totals, self.note)
+        has_rows = rows.count > 0
+        self.totals = self._totals_of(_each_row(rows), cell_format) if has_rows and self._totals_of else {}
+        self.note = scrub(self._note_of(_each_row(rows), cell_format)) if has_rows and self._note_of else ""
+        return before != (self.totals, self.note)
+
+    def parts(self, room: int) -> tuple[bool, bool, bool]:
+        """Whether rule, totals and note are shown in so many lines under the header; the note goes last."""
+        spare = room - FEWEST_ROWS
+        has_note = bool(self.note) and spare >= 1
+        has_totals = bool(self.totals) and spare >= 1 + has_note
+        has_rule = has_totals and spare >= 2 + has_note
+        return has_rule, has_totals, has_note
+
+
+def _each_row(rows: RowSource[RowT]) -> Iterator[RowT]:
+    for index in range(rows.count):
+        row = rows.row(index)
+        if row is not None:
+            yield row
