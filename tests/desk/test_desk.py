@@ -10,7 +10,8 @@ import pytest
 
 from tests.desk.simulation import PRODUCT_TYPES, Simulation
 from tradetui.desk.account.account_storage import account_dir
-from tradetui.desk.alerts import Alert, AlertKind
+from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.database import Selection
 from tradetui.desk.feeds.fill_history import KEPT
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
@@ -110,21 +111,20 @@ async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
     simulation.exchange_state.still = True
     desk = simulation.desk
     heard: list[Alert] = []
-    desk.subscribe_alerts(heard.append)
+    desk.alerts.subscribe(heard.append)
     desk.start()
     await asyncio.sleep(30)
     assert heard == [], "neither history nor what comes of it from page to page is news"
     simulation.exchange_state.advance(simulation.clock.wall_ms())
     simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
-    await asyncio.sleep(3)
-    assert [alert.kind for alert in heard] == [AlertKind.FILL]
-    assert "BTCUSDT" in heard[0].sentence
-    assert "0.01" in heard[0].sentence
+    await asyncio.sleep(6)
+    assert [alert.event.kinds for alert in heard] == [{RuleKind.FILL}]
+    assert heard[0].sentence.startswith("BTCUSDT LONG opened: bought 0.01")
     simulation.sandbox.faults.rates["dropped-before"] = 1.0
     await asyncio.sleep(20)
     simulation.sandbox.faults.heal()
     await asyncio.sleep(20)
-    assert [alert.kind for alert in heard[1:]] == [AlertKind.LINK_LOST, AlertKind.LINK_BACK]
+    assert [alert.event.key for alert in heard[1:]] == ["link|lost", "link|back"]
     await desk.stop()
 
 

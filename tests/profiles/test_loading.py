@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from tradetui.desk.alerts.rules import Condition, RuleKind
+from tradetui.profiles.alert_rules import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, load, profile_names
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
@@ -124,6 +127,23 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
         ('credentials = { source = "file" }', "credentials", "needs path"),
         ('credentials = { sources = "file" }', "credentials.sources", "did you mean source"),
+        ('alerts = [{ when = "fills" }]', "alerts.0.when", "'fill', 'order_gone'"),
+        ('alerts = [{ to = ["line"] }]', "alerts.0.when", "is required"),
+        ('alerts = [{ when = "fill", two = ["bell"] }]', "alerts.0.two", "did you mean to"),
+        ('alerts = [{ when = "fill", to = [] }]', "alerts.0.to", "at least 1 item"),
+        ('alerts = [{ when = "fill", to = ["mail"] }]', "alerts.0.to.0", "'line', 'bell', 'desktop' or 'command'"),
+        ('alerts = [{ when = "fill", to = ["command"] }]', "alerts", "alert_command is not set"),
+        ('alerts = [{ when = "price_crosses", price = 5 }]', "alerts.0.symbol", "must be given"),
+        ('alerts = [{ when = "price_crosses", symbol = "BTCUSDT" }]', "alerts.0.price", "must be given"),
+        ('alerts = [{ when = "margin_ratio_above", amount = 5 }]', "alerts.0.percent", "must be given"),
+        ('alerts = [{ when = "liquidation_nearer", percent = 0 }]', "alerts.0.percent", "greater than 0"),
+        ('alerts = [{ when = "fill", percent = 5 }]', "alerts.0.percent", "must be left out"),
+        ('alerts = [{ when = "link_lost", symbol = "BTCUSDT" }]', "alerts.0.symbol", "about the whole account"),
+        ('alerts = [{ when = "fill", direction = "up" }]', "alerts.0.direction", "must be left out"),
+        ('alerts = [{ when = "fill" }, { when = "fill" }]', "alerts", "two alerts are called 'fill'"),
+        ('alert_command = [""]', "alert_command", "must begin with the name of a program"),
+        ("alert_commands_a_minute = 0", "alert_commands_a_minute", "greater than or equal to 1"),
+        ('desktop_notification = "osc99"', "desktop_notification", "osc777"),
     ],
 )
 def test_a_wrong_value_names_file_line_key_and_rule(config: Path, line: str, key: str, rule: str) -> None:
@@ -158,6 +178,27 @@ def test_the_example_is_the_model_and_loads_unedited(config: Path) -> None:
     assert set(settings) == set(Profile.model_fields)
     assert set(settings["credentials"]) == set(CredentialSource.model_fields)
     assert set(settings["intervals"]) == set(Intervals.model_fields)
+    assert {name for alert in settings["alerts"] for name in alert} == set(AlertRule.model_fields)
+    assert [rule.when for rule in loaded.profile.alerts or ()] == list(RuleKind)
+
+
+def test_a_wrong_alert_is_found_by_its_place_in_the_list(config: Path) -> None:
+    alerts = '[[profiles.main.alerts]]\nwhen = "fill"\n\n[[profiles.main.alerts]]\nwhen = "price_crosses"\nprice = -1\n'
+    flags = written(config, f'[profiles.main]\nbase_url = "https://x.example"\n{alerts}symbol = "BTCUSDT"\n')
+    with pytest.raises(ConfigurationError) as caught:
+        load({}, flags)
+    assert (caught.value.location, caught.value.key) == (f"{config}:8", "alerts.1.price")
+    assert "greater than 0" in caught.value.rule and "the price that is crossed" in str(caught.value)
+
+
+def test_alerts_become_rules_named_by_their_words(config: Path) -> None:
+    alerts = (
+        'alerts = [{ when = "price_crosses", symbol = "btcusdt", price = 90000 }, { when = "fill", name = "mine" }]'
+    )
+    flags = written(config, f'[profiles.main]\nbase_url = "https://x.example"\n{alerts}\n')
+    rules = [alert.rule for alert in load({}, flags).profile.alerts or ()]
+    assert [rule.name for rule in rules] == ["BTCUSDT price crosses 90,000", "mine"]
+    assert rules[0].condition == Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(90_000))
 
 
 def test_the_committed_example_is_the_generated_one() -> None:

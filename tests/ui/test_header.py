@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.desk.alerts import Alert, AlertKind
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal_opening import open_journal
@@ -21,7 +20,6 @@ from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.header.bar import HeaderBar
 from tradetui.ui.header.session import alarm_of, worth_of
-from tradetui.ui.main.alerts import Bell
 from tradetui.ui.tty.screenshot import screen_text
 
 
@@ -128,28 +126,6 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
         await pilot.pause()
         first = screen_text(stage.app).splitlines()[0]
         assert "link down" in first and "budget" not in first
-
-
-def test_the_bell_rings_once_for_what_comes_together() -> None:
-    bell = Bell()
-    rung = [moment for moment in range(12) if bell.rings(float(moment), at_once=False)]
-    assert rung == [0, 5, 10]
-    assert bell.rings(10.5, at_once=True)
-
-
-@pytest.mark.looptime
-async def test_fills_and_a_lost_link_ring_when_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for wanted in (True, False):
-        stage = Stage(bell=wanted)
-        async with stage.running((120, 36)) as pilot:
-            rung: list[int] = []
-            monkeypatch.setattr(stage.app, "bell", lambda rung=rung: rung.append(1))
-            stage.app.alerted(Alert(AlertKind.LINK_LOST, "Gone [/] \x1b[31m"))
-            stage.app.alerted(Alert(AlertKind.LINK_BACK, "Back"))
-            assert len(rung) == wanted
-            await pilot.pause()
-            told = [each.message for each in stage.app._notifications]
-            assert told[-2:] == ["Gone [/] \ufffd[31m", "Back"]
 
 
 @pytest.mark.looptime

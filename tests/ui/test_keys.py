@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.app import TradeApp
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.sort import column_letters
@@ -21,6 +22,7 @@ SCREENS = {
     "journal": JournalScreen,
     "history": HistoryScreen,
     "detail": DetailScreen,
+    "alerts": AlertsScreen,
     "app": TradeApp,
 }
 
@@ -43,7 +45,8 @@ def test_no_id_and_no_key_twice() -> None:
 
 DESIGNED = (
     "?", "/", "Esc", "q", "Tab", "1", "2", "3", "4", "5", "o", "↑", "↓", "←", "→", "j", "k", "g", "G", "PgUp", "PgDn",
-    "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "Ctrl+P",
+    "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "A",
+    "Ctrl+P",
 )  # fmt: skip
 
 

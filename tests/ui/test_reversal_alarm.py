@@ -11,7 +11,8 @@ from textual.widgets import Button, Static
 
 from tests.ui.reversal_stage import opened, posts, said, words
 from tests.ui.virtual import Stage as UiStage
-from tradetui.desk.alerts import Alert
+from tradetui.desk.alerts.event import Alert, AlertEvent
+from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.ui.reversal.dialog import ReversalDialog
@@ -60,7 +61,8 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
         await pilot.press("J")
         sentence = f"Reverse BTCUSDT LONG 2 into SHORT 2: {CORRECTED}"
-        stage.app.alerted(Alert("reversal", sentence))  # type: ignore[arg-type]
+        event = AlertEvent(kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}), key="reversal", sentence=sentence)
+        stage.app.alerted(Alert(event, 0, frozenset({Channel.LINE, Channel.BELL})))
         await pilot.pause()
         assert rings
         assert said(stage) == sentence

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.alerts import Alert, AlertKind, AlertWatch
+from tradetui.desk.alerts.event import AlertEvent
+from tradetui.desk.alerts.watch import AlertWatch
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
@@ -283,9 +284,8 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
         came, alerts = heard(on), AlertWatch()
-        rung: list[Alert] = []
-        alerts.subscribe(rung.append)
-        on.execution.subscribe(alerts.reversal_went_on)
+        rung: list[AlertEvent] = []
+        on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress)))
         await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(70)
@@ -295,7 +295,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         by_legs.open("20")
         await asyncio.sleep(25)
         assert any(progress.stage is Stage.CORRECTED for progress in came)
-        assert [alert.kind for alert in rung] == [AlertKind.REVERSAL, AlertKind.REVERSAL]
+        assert [event.key.rpartition("|")[2] for event in rung] == [Stage.CORRECTED, Stage.ENDED]
         outcomes = [progress.outcome for progress in came]
         assert outcomes[-1] is Outcome.REVERSED
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
@@ -494,30 +494,6 @@ async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monk
         await asyncio.sleep(5)
         assert on.posts == 1
         assert states(on)[-1] is State.SETTLED
-
-
-async def test_a_wait_for_what_has_left_that_fails_each_time_says_what_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    right = asyncio.shield
-
-    def broken(awaitable: Any) -> asyncio.Future[Any]:
-        if not isinstance(awaitable, asyncio.Task) or "_confirm" not in repr(awaitable.get_coro()):
-            return right(awaitable)
-        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        asyncio.get_running_loop().call_later(1.0, waiting.cancel)
-        return waiting
-
-    async with scene() as on:
-        on.hold(long="2")
-        preview = await on.execution.preview(LONG)
-        monkeypatch.setattr(on.client, "write", later(on.client.write, 2.0))
-        monkeypatch.setattr(asyncio, "shield", broken)
-        sent = await on.execution.confirm(preview, preview.subject)
-        assert sent.progress.state is State.UNKNOWN
-        *_, end = [progress async for progress in on.execution.follow(sent)]
-        assert end.outcome is Outcome.REVERSED
-        assert on.posts == 1
 
 
 def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[..., Awaitable[Any]]:

@@ -218,7 +218,7 @@ def test_only_storage_writes_files_whole_and_opens_databases() -> None:
 
 
 ROWS_WAY = (
-    "desk/alerts.py",
+    "desk/alerts",
     "desk/archive",
     "desk/desk.py",
     "desk/feeds",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
 from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.alerts import Alert, AlertWatch
+from tradetui.desk.alerts.alerts import Alerts, AlertSettings
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
@@ -67,6 +69,7 @@ class Desk:
         *,
         disk: Disk | None = None,
         creation: Creation | None = None,
+        alerts: AlertSettings | None = None,
     ) -> None:
         self.client = client
         self.settings = settings
@@ -94,8 +97,10 @@ class Desk:
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews()
         self.scheduler = Scheduler(self.feeds.values(), random, first=POSITIONS.name)
-        self.alerts = AlertWatch()
-        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach]
+        # Two sessions may share a seed, and must not take each other for themselves.
+        owner = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self.alerts = Alerts(alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name))
+        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self.alerts.attach]
         self.storage = AccountStorage(
             polling,
             settings,
@@ -168,6 +173,7 @@ class Desk:
         """End polling, close archive and client."""
         await self.scheduler.stop()
         await self.lookups.stop()
+        await self.alerts.stop()
         await self.storage.stop()
         if self.creation is not None:
             await self.creation.stop()
@@ -175,10 +181,6 @@ class Desk:
             await self.execution.stop()
         self._disk.close()
         await self.client.aclose()
-
-    def subscribe_alerts(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
-        """Call the listener for a new fill, a trigger that ended, a link lost or back; returns what ends it."""
-        return self.alerts.subscribe(listener)
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""
@@ -199,12 +201,20 @@ class Desk:
         self.scheduler.set_pace(name, pace)
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
+        now_ms = self.client.server_clock.now_ms
         if feed is self.triggers:
-            self._stop_views.update(self.triggers.snapshot, self.triggers_reader.live or ())
-            self.alerts.triggers_changed(self.triggers.snapshot)
+            waiting = self.triggers_reader.live or ()
+            self._stop_views.update(self.triggers.snapshot, waiting)
+            self.alerts.triggers_changed(self.triggers.snapshot, waiting, now_ms)
         elif feed is self.fills:
             self.filled_orders.update(self.fills.snapshot)
-            self.alerts.fills_changed(self.fills.snapshot)
+            self.alerts.fills_changed(self.fills.snapshot, now_ms)
+        elif feed is self.orders:
+            self.alerts.orders_changed(self.orders.snapshot)
+        elif feed is self.positions:
+            self.alerts.positions_changed(self.positions.snapshot)
+        elif feed is self.accounts:
+            self.alerts.accounts_changed(self.accounts.snapshot, self.positions.snapshot.rows)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
             self.alerts.link_is(health.state, health.sentence)
@@ -218,6 +228,7 @@ class Desk:
             self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
+        self.alerts.account = account.name
         self.client.budget.account = account.name  # two profiles of one account share its limits
         # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
         if account.info is not None and self.client.budget.account_kind is None:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from tradetui.profiles import paths as places
+from tradetui.profiles.alert_rules import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 from tradetui.profiles.toml_lines import line_of
@@ -19,7 +20,11 @@ from tradetui.profiles.toml_lines import line_of
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 PROXY_FLAG = "--proxy"
-_NESTED: Mapping[str, type[BaseModel]] = {"credentials": CredentialSource, "intervals": Intervals}
+_NESTED: Mapping[str, type[BaseModel]] = {
+    "credentials": CredentialSource,
+    "intervals": Intervals,
+    "alerts": AlertRule,
+}
 _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
 
 
@@ -311,14 +316,19 @@ def _explained(
 
 def _remedy(top: str, path: Sequence[str]) -> str:
     field_ = Profile.model_fields.get(top)
-    nested = _NESTED.get(top)
-    if nested and len(path) > 1 and path[1] in nested.model_fields:
-        field_ = nested.model_fields[path[1]]
+    nested, fields = _NESTED.get(top), _fields_within(path)
+    if nested and fields and fields[0] in nested.model_fields:
+        field_ = nested.model_fields[fields[0]]
     return f"It means: {field_.description}." if field_ and field_.description else ""
 
 
+def _fields_within(path: Sequence[str]) -> list[str]:
+    """What a path names within its first key, without the numbers of a list's entries."""
+    return [part for part in path[1:] if not part.isdecimal()]
+
+
 def _known_keys(path: Sequence[str]) -> list[str]:
-    model = _NESTED.get(path[0], Profile) if len(path) > 1 else Profile
+    model = _NESTED.get(path[0], Profile) if _fields_within(path) else Profile
     return list(model.model_fields)
 
 

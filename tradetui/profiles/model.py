@@ -10,10 +10,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 
+from tradetui.desk.alerts.rules import Channel
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
+from tradetui.profiles.alert_rules import AlertRule, repeated_name
+from tradetui.profiles.strict_settings import StrictSettings
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 
@@ -21,13 +24,7 @@ PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
 
 
-class _Settings(BaseModel):
-    """Strict: an unknown key is an error, because a typing error must not pass as a default."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class CredentialSource(_Settings):
+class CredentialSource(StrictSettings):
     """Where the API key, its secret and its passphrase come from; exactly one place."""
 
     source: Literal["environment", "command", "keyring", "file"] = Field(
@@ -64,7 +61,7 @@ class CredentialSource(_Settings):
         return self
 
 
-class Intervals(_Settings):
+class Intervals(StrictSettings):
     """Seconds between the end of a poll and the start of the next, while its panel is shown."""
 
     fills: Annotated[float, Field(ge=0.5, le=3600, description="futures fills")] = 1.0
@@ -74,7 +71,7 @@ class Intervals(_Settings):
     triggers: Annotated[float, Field(ge=0.5, le=3600, description="stops and trigger orders")] = 10.0
 
 
-class Profile(_Settings):
+class Profile(StrictSettings):
     """One account as a person set it up: where it is, how it is signed for, and what may be done with it."""
 
     base_url: str = Field(
@@ -162,6 +159,23 @@ class Profile(_Settings):
     mouse: bool = Field(
         default=True, description="false leaves the mouse to the terminal, whose own selection works then"
     )
+    alert_command: tuple[str, ...] = Field(
+        default=(),
+        description="a program and its arguments, run without a shell for alerts to command, with the event as JSON on "
+        "its standard input; it may take 10 s and does not see the API key",
+    )
+    alert_commands_a_minute: int = Field(
+        default=10, ge=1, le=600, description="how often in a minute alert_command is run at most"
+    )
+    desktop_notification: Literal["auto", "osc9", "osc777"] = Field(
+        default="auto",
+        description="how the terminal is asked for a notification: osc9, osc777, or auto, which goes by the terminal",
+    )
+    alerts: tuple[AlertRule, ...] | None = Field(
+        default=None,
+        description="what to be alerted of; when not given fills, triggers, cancelled stops, a lost link and unknown "
+        "outcomes, each to line and bell",
+    )
     keys: dict[str, str] = Field(
         default_factory=dict,
         description="key bindings by id, as printed by `tradetui keys`; several keys with commas",
@@ -199,6 +213,24 @@ class Profile(_Settings):
     @classmethod
     def _symbols(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value.upper() for value in values)
+
+    @field_validator("alert_command")
+    @classmethod
+    def _alert_command(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        if values and not values[0].strip():
+            raise ValueError("must begin with the name of a program")
+        if any("\0" in value for value in values):
+            raise ValueError("must hold no NUL character, which no program can be given")
+        return values
+
+    @field_validator("alerts")
+    @classmethod
+    def _alerts(cls, rules: tuple[AlertRule, ...] | None, info: ValidationInfo) -> tuple[AlertRule, ...] | None:
+        if fault := repeated_name(rules or ()):
+            raise ValueError(fault)
+        if not info.data.get("alert_command", ("",)) and any(Channel.COMMAND in rule.to for rule in rules or ()):
+            raise ValueError("must not name command in to while alert_command is not set; set it to a program")
+        return rules
 
     @field_validator("timezone")
     @classmethod

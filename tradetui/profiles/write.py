@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, SecretStr
 
+from tradetui.profiles.alert_rules import EXAMPLES, AlertRule
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 from tradetui.storage.atomic_file import write_text
@@ -22,6 +23,7 @@ _DEFAULT_LINE = re.compile(r"""^default_profile[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*'
 _EXAMPLES: Mapping[str, Any] = {
     "base_url": "https://api.bitget.com",
     "uid": "1234567890",
+    "alert_command": ["notify-send", "tradetui"],
     "max_reversal_size": 5,
     "max_reversal_value": 25000,
     "typed_above": 10000,
@@ -47,7 +49,7 @@ def example_text() -> str:
         "[profiles.main]",
     ]
     for name, field in Profile.model_fields.items():
-        if name in ("credentials", "intervals", "keys"):
+        if name in ("credentials", "intervals", "keys", "alerts"):
             continue
         default = None if field.is_required() else field.get_default(call_default_factory=True)
         value = _EXAMPLES.get(name, default)
@@ -56,6 +58,7 @@ def example_text() -> str:
     lines += ["", "# " + (Profile.model_fields["keys"].description or ""), "[profiles.main.keys]"]
     lines += [tomli_w.dumps({key: value}).rstrip() for key, value in _EXAMPLES["keys"].items()]
     lines += _table("profiles.main.credentials", CredentialSource, _CREDENTIAL_EXAMPLES)
+    lines += _alert_lines()
     return "\n".join(lines) + "\n"
 
 
@@ -64,6 +67,16 @@ def _table(title: str, model: type[BaseModel], examples: Mapping[str, Any]) -> l
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True)
         lines += _entry(name, field.description, examples.get(name, default), default)
+    return lines
+
+
+def _alert_lines() -> list[str]:
+    """The list of alerts: every field explained, then one alert of each kind."""
+    lines = ["", f"# {Profile.model_fields['alerts'].description}"]
+    lines += [f"#   {name}: {field.description}" for name, field in AlertRule.model_fields.items()]
+    for example in EXAMPLES:
+        lines += ["", "[[profiles.main.alerts]]"]
+        lines += [_assignment(name, value) for name, value in example.items()]
     return lines
 
 

@@ -22,6 +22,7 @@ from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
 from tradetui.ui.main.start import StartScreen
 from tradetui.ui.messages import (
+    OpenAlerts,
     OpenCreation,
     OpenDetail,
     OpenExport,
@@ -45,13 +46,13 @@ from tradetui.ui.tty.textual_log import silence_textual_log
 if TYPE_CHECKING:
     from textual.filter import LineFilter
 
-    from tradetui.desk.alerts import Alert
+    from tradetui.desk.alerts.event import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.ui.alerts.notices import AlertNotices
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
-    from tradetui.ui.main.alerts import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
 
 CRASHED = 1
@@ -162,7 +163,10 @@ class TradeApp(App[None], inherit_bindings=False):
         """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif not (
+            return
+        if self.desk is not None:
+            self.desk.alerts.typed()
+        if not (
             self.key_order.busy
             and isinstance(event, events.Key)
             and await self._check_bindings(event.key, priority=True)
@@ -217,8 +221,13 @@ class TradeApp(App[None], inherit_bindings=False):
             return
         self.failure = None
         self.desk = opened
-        self._alerts = deferred.alert_notices(self, rings=self.settings.bell)
-        self._subscriptions = (opened.subscribe(self._published), opened.subscribe_alerts(self.alerted))
+        self._alerts = notices = deferred.alert_notices(self, opened, rings=self.settings.bell)
+        opened.alerts.desktop = notices.show_on_desktop
+        self._subscriptions = (
+            opened.subscribe(self._published),
+            opened.alerts.subscribe(self.alerted),
+            opened.alerts.subscribe_failures(notices.say_failure),
+        )
         if not self.settings.inline_start:
             await opened.client.prepare()
         await self._main_stands.wait()
@@ -234,9 +243,10 @@ class TradeApp(App[None], inherit_bindings=False):
                 self.lookup.refresh_header()
 
     def alerted(self, alert: Alert) -> None:
-        """Ring, and say what concerns every panel."""
+        """Ring, and show the alert wherever the person is."""
         if self.is_running and self.desk is not None and self._alerts is not None:
-            self._alerts.tell(alert, self.desk.clock.monotonic())
+            self.main.show_alert()
+            self._alerts.tell(alert, self.desk.clock.monotonic(), line_is_seen=self.screen is self.main)
 
     async def _close_desk(self) -> None:
         for end in self._subscriptions:
@@ -284,6 +294,10 @@ class TradeApp(App[None], inherit_bindings=False):
     @on(OpenJournal)
     def _open_journal(self) -> None:
         self.push_screen(deferred.journal_screen(self.settings))
+
+    @on(OpenAlerts)
+    def _open_alerts(self) -> None:
+        self.push_screen(deferred.alerts_screen(self.settings))
 
     @on(OpenHistory)
     def _open_history(self, message: OpenHistory) -> None:

@@ -5,6 +5,7 @@ The first paint waits for none of it, nor does the main screen for what most ses
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
+    from tradetui.ui.alerts.notices import AlertNotices
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
-    from tradetui.ui.main.alerts import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.messages import OpenDetail, OpenExport
     from tradetui.ui.settings import UiSettings
@@ -35,11 +36,18 @@ def palette() -> type[Provider]:
     return Actions
 
 
-def alert_notices(app: App[Any], *, rings: bool) -> AlertNotices:
-    """What rings, and what of it is said, for a session that was opened."""
-    from tradetui.ui.main.alerts import AlertNotices
+def alert_notices(app: App[Any], desk: Desk, *, rings: bool) -> AlertNotices:
+    """What shows the alerts of a session that was opened."""
+    from tradetui.ui.alerts.notices import AlertNotices
 
-    return AlertNotices(app, rings=rings)
+    return AlertNotices(app, rings=rings, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
+
+
+def alerts_screen(settings: UiSettings) -> Screen[None]:
+    """What is alerted and what was."""
+    from tradetui.ui.alerts.alerts_screen import AlertsScreen
+
+    return AlertsScreen(settings)
 
 
 def main_screen(settings: UiSettings) -> MainScreen:

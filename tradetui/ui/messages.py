@@ -19,6 +19,10 @@ class OpenScreenList(Message):
     """The list of every panel and lookup."""
 
 
+class OpenAlerts(Message):
+    """The alerts of the profile, and the log of what was alerted."""
+
+
 class OpenJournal(Message):
     """The journal of what was sent."""
 

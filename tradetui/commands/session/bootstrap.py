@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tradetui.commands.process.redaction import hide_in_log
+from tradetui.commands.session.alert_settings import alert_settings
 from tradetui.desk.account.address import normalised_address
 from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
@@ -195,7 +196,8 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
         execution = execution_of(client, settings, clock, journal_disk)
         if isinstance(client, ExchangeClient):
             creation = creation_of(loaded, flags or Flags(), made, client, settings, clock, execution, journal_disk)
-    return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation)
+    alerts = alert_settings(loaded, str(settings.environment), credentials)
+    return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation, alerts=alerts)
 
 
 def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -42,6 +42,18 @@ _MIGRATIONS: Final = (
     )
     """,
     LEDGER_TABLES,
+    """
+    CREATE TABLE alert (
+        number INTEGER PRIMARY KEY, key TEXT NOT NULL, at_ms INTEGER NOT NULL, boot TEXT NOT NULL,
+        monotonic REAL NOT NULL, sentence TEXT NOT NULL, rules TEXT NOT NULL, channels TEXT NOT NULL
+    );
+    CREATE INDEX alert_by_key ON alert (key);
+    CREATE TABLE alert_claim (
+        alert INTEGER NOT NULL, channel TEXT NOT NULL, owner TEXT NOT NULL, boot TEXT NOT NULL,
+        monotonic REAL NOT NULL, result TEXT, PRIMARY KEY (alert, channel)
+    );
+    CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
+    """,
 )
 
 
@@ -292,6 +304,10 @@ class Archive:
             )
             for time, ordinal, product_type, body in cursor
         ]
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
+        return transaction(self._connection)
 
     def close(self) -> None:
         """Close the file."""

@@ -113,13 +113,11 @@ class Intents:
         """Name what is open in the journal that is expected; nothing is sent before `open` has opened the right one."""
         try:
             intents = await self._disk.run(open_intents_in, location)
-            await self._disk.run(self._show_life, location)
-            standing = await self._disk.run(self._standing, intents)
         except Exception as problem:
             _log.info("nothing is known of what is open yet: %s", problem)  # opening it says what is wrong
             return
         if self._journal is None and self._location is None:
-            self._open = standing
+            self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
 
     async def try_again(self) -> bool:
         """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
@@ -157,13 +155,9 @@ class Intents:
         return journal
 
     def _open_file(self, location: JournalLocation) -> Journal:
-        self._show_life(location)
-        return open_journal(location, self._lives)
-
-    def _show_life(self, location: JournalLocation) -> None:
-        """Let other processes see that this one lives, and see of others whether they do."""
         if self._lives is None and location.alive_dir is not None:
             self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
+        return open_journal(location, self._lives)
 
     def _fails(self, fault: JournalFault, problem: Exception) -> None:
         """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
@@ -208,35 +202,17 @@ class Intents:
             await self._write_lock(True, self._lock_choices)
         chosen = self._lock_choices
         try:
-            locked, intents, standing, elsewhere = await self._disk.run(
-                self._look_into, self._journal, Moment.now(self._clock)
-            )
+            locked, intents, elsewhere = await self._disk.run(self._look_into, self._journal, Moment.now(self._clock))
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNREADABLE, problem)
             return
         if chosen == self._lock_choices:
             self._locked_everywhere = bool(locked)
         self._seen(intents)
-        self._open = standing
+        self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
         self._elsewhere = elsewhere
 
-    def _standing(self, intents: Iterable[Intent]) -> dict[str, tuple[str, State]]:
-        """Each intent and its state by scope; what a process that died had sent is unknown before anybody writes so."""
-        standing = {}
-        for intent in intents:
-            lost = intent.state is State.SENT and self._has_ended(intent.events[-1])
-            standing[intent.scope] = (intent.id, State.UNKNOWN if lost else intent.state)
-        return standing
-
-    def _has_ended(self, event: Event) -> bool:
-        """Whether the process that wrote a step certainly lives no more; blocks."""
-        if event.boot and self._clock.boot and event.boot != self._clock.boot:
-            return True  # no process outlives its boot, whoever has its number now
-        return self._lives is not None and self._lives.has_ended(event.owner)
-
-    def _look_into(
-        self, journal: Journal, moment: Moment
-    ) -> tuple[bool | None, list[Intent], dict[str, tuple[str, State]], dict[str, str]]:
+    def _look_into(self, journal: Journal, moment: Moment) -> tuple[bool | None, list[Intent], dict[str, str]]:
         journal.check_place()
         elsewhere: dict[str, str] = {}
         if isinstance(journal, RegisteredJournal) and self.trouble is None:
@@ -244,8 +220,7 @@ class Intents:
                 journal.verify()
             for scope, reservation in journal.reconcile(moment).items():
                 elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
-        intents = journal.open_intents()
-        return journal.trading_locked(), intents, self._standing(intents), elsewhere
+        return journal.trading_locked(), journal.open_intents(), elsewhere
 
     async def not_settled(self) -> list[Intent]:
         """Every intent of the account that is not settled, as the journal has it."""
@@ -272,7 +247,11 @@ class Intents:
     async def is_left_behind(self, intent: Intent) -> bool:
         """Whether no process can be at work on the intent's last step any more."""
         event = intent.events[-1]
-        return self.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self._has_ended, event)
+        if self.elapsed_s(event) >= LEFT_BEHIND_S:
+            return True
+        if event.boot and self._clock.boot and event.boot != self._clock.boot:
+            return True  # no process outlives its boot, whoever has its number now
+        return self._lives is not None and await self._disk.run(self._lives.has_ended, event.owner)
 
     def elapsed_s(self, event: Event) -> float:
         """Seconds that have certainly passed since a step was written, in whatever process and boot.

@@ -12,8 +12,9 @@ from typing import Final
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
 
 MAIN, LOOKUP, SCREENS = ("main",), ("lookup",), ("main", "lookup")
-LISTS = ("main", "lookup", "journal", "history")
+LISTS = ("main", "lookup", "journal", "history", "alerts")
 ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
+PANELLED: Final = (*SCREENS, "alerts")
 EVERYWHERE: Final = ("app",)
 
 
@@ -64,9 +65,9 @@ BINDINGS: Final = (
     KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", ROWS),
     KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", ROWS),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
-    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", SCREENS),
+    KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", PANELLED),
     KeyBinding(
-        "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", SCREENS
+        "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", PANELLED
     ),
     *map(_panel, PANELS.values()),
     KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", SCREENS, True),
@@ -94,6 +95,11 @@ BINDINGS: Final = (
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
     KeyBinding("history", "H", "history", "History", "every fill or trigger ever seen", "View", MAIN),
+    KeyBinding("alerts", "A", "alerts", "Alerts", "what you are alerted of, and what was", "View", SCREENS, True),
+    KeyBinding(
+        "test_alert", "t", "test_alert", "Test", "send a test by every way of this alert", "View", ("alerts",), True
+    ),
+    KeyBinding("silence", "x", "silence", "Silence", "this alert, or let it sound again", "View", ("alerts",), True),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
     KeyBinding("poll_now", "u", "poll_now", "Poll now", "read this panel again at once", "View", READ_ANEW),
@@ -126,6 +132,9 @@ REASONS: Final[Mapping[str, str]] = {
     "export": "there are no rows",
     "history": "only fills and triggers are kept, once it is known whose account this is",
     "view": "this panel has one view",
+    "alerts": "still starting",
+    "test_alert": "the cursor is on no alert of the list",
+    "silence": "the cursor is on no alert of the list",
     "product": "the profile shows one product type",
     "profile": "there is one profile",
     "poll_now": "still starting",

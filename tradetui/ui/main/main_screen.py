@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -67,6 +67,7 @@ class MainScreen(TableScreen):
     _tabs = getters.query_one(PanelTabs)
     _banner = getters.query_one("#banner", Static)
     _refusal = getters.query_one(RefusalNotice)
+    _newest_alert = getters.query_one(NewestAlert)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -257,6 +258,19 @@ class MainScreen(TableScreen):
             if self._not_kept:
                 sentence = f"What is read is not kept beyond this session: {self._not_kept}"
                 notify(self.app, sentence, severity="warning", seconds=60)
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self.show_alert()
+
+    def show_alert(self) -> None:
+        """Show the newest alert by its time; nothing once the list of alerts was looked at."""
+        alerts = self.desk.alerts if self.desk is not None else None
+        sentence = ""
+        if alerts is not None and alerts.unseen and alerts.newest is not None:
+            time = datetime.fromtimestamp(alerts.newest.at_ms / 1000, UTC).astimezone(self.zone)
+            sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
+        self._newest_alert.show(sentence)
 
     def _show_tabs(self) -> None:
         if self._tabs.display:

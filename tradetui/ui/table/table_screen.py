@@ -19,7 +19,15 @@ from tradetui.ui.app_protocol import TradingApp, trading_app
 from tradetui.ui.dialogs.sort import SortChoice, SortDialog
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding, shown_keys
-from tradetui.ui.messages import OpenCreation, OpenDetail, OpenExport, OpenJournal, OpenLookup, OpenScreenList
+from tradetui.ui.messages import (
+    OpenAlerts,
+    OpenCreation,
+    OpenDetail,
+    OpenExport,
+    OpenJournal,
+    OpenLookup,
+    OpenScreenList,
+)
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns
@@ -109,6 +117,7 @@ class TableScreen(Screen[None]):
             "sort_undo": self.table.id in self._sorts_before,
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
+            "alerts": self.desk is not None,
             "create": self.can_create(),
         }
 
@@ -336,6 +345,11 @@ class TableScreen(Screen[None]):
         """What was sent and what became of it."""
         if self.able("journal"):
             self.post_message(OpenJournal())
+
+    def action_alerts(self) -> None:
+        """What is alerted and what was."""
+        if self.able("alerts"):
+            self.post_message(OpenAlerts())
 
     def has_journal(self) -> bool:
         """Whether there is a journal to look at."""

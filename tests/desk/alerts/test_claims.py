@@ -1,0 +1,225 @@
+"""Which of an account's sessions delivers an alert, on one archive that they share."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.desk.scripted import NOW_MS
+from tradetui.desk.alerts.alerts import OTHERS_WAIT_S, Alerts, AlertSettings
+from tradetui.desk.alerts.claims import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertClaims
+from tradetui.desk.alerts.command import CommandFailed
+from tradetui.desk.alerts.event import Alert, AlertEvent
+from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.feeds.health import LinkState
+from tradetui.exchange.clock import LoopClock, Moment
+from tradetui.storage.disk_thread import InlineDisk
+
+LOST = Rule("link", Condition(RuleKind.LINK_LOST), frozenset(Channel))
+
+
+def alert(key: str, *, recurs: bool = False) -> Alert:
+    event = AlertEvent(kinds=frozenset({RuleKind.FILL}), key=key, sentence=f"about {key}", recurs=recurs)
+    return Alert(event, NOW_MS, frozenset({Channel.DESKTOP}), ("fill",))
+
+
+def moment(seconds: float, boot: str = "b1") -> Moment:
+    return Moment(NOW_MS, boot, seconds)
+
+
+def test_the_session_typed_into_last_comes_first(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    first, second = AlertClaims(archive, "first"), AlertClaims(Archive(tmp_path / "archive.sqlite"), "second")
+    first.typed(moment(1))
+    second.typed(moment(2))
+    assert first.note(alert("a"), moment(3)) == (1, False)
+    assert second.note(alert("a"), moment(3)) == (1, True)
+    first.typed(moment(4))
+    assert first.note(alert("b"), moment(5)) == (2, True)
+    first.leave()
+    assert second.note(alert("b"), moment(5)) == (2, True), "a session that ended comes first no more"
+    second.typed(moment(1, "b2"))
+    assert first.note(alert("c"), moment(2, "b2"))[1] is False, "typing before a reboot counts no more"
+
+
+def test_a_channel_is_claimed_once_and_again_when_it_is_not_done(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    first, second = AlertClaims(Archive(file), "first"), AlertClaims(Archive(file), "second")
+    number, _ = first.note(alert("a"), moment(0))
+    assert first.claim(number, Channel.DESKTOP, moment(0)).mine
+    waiting = second.claim(number, Channel.DESKTOP, moment(4))
+    assert (waiting.mine, waiting.done, waiting.free_in_s) == (False, False, CLAIMABLE_AGAIN_S - 4)
+    assert second.claim(number, Channel.COMMAND, moment(4)).mine, "each channel for itself"
+    assert second.claim(number, Channel.DESKTOP, moment(CLAIMABLE_AGAIN_S)).mine
+    second.finish(number, Channel.DESKTOP, "sent")
+    assert first.claim(number, Channel.DESKTOP, moment(99)).done
+
+
+def test_what_recurs_is_one_event_for_less_than_the_minute_it_takes_to_recur(tmp_path: Path) -> None:
+    claims = AlertClaims(Archive(tmp_path / "archive.sqlite"), "first")
+    assert claims.note(alert("x", recurs=True), moment(0))[0] == 1
+    assert claims.note(alert("x", recurs=True), moment(SAME_S - 1))[0] == 1
+    assert claims.note(alert("x", recurs=True), moment(61))[0] == 2
+    assert claims.note(alert("x", recurs=True), moment(62, "b2"))[0] == 3
+    assert claims.note(alert("once"), moment(0))[0] == 4
+    assert claims.note(alert("once"), moment(1e6, "b9"))[0] == 4
+
+
+def test_the_log_keeps_the_newest_and_what_became_of_them() -> None:
+    claims = AlertClaims(Archive(None), "first")
+    for number in range(LOG_KEPT + 5):
+        claims.note(alert(f"{number}"), moment(number))
+    claims.claim(LOG_KEPT + 5, Channel.DESKTOP, moment(0))
+    claims.finish(LOG_KEPT + 5, Channel.DESKTOP, "sent")
+    log = claims.newest()
+    assert len(log) == LOG_KEPT
+    assert (log[0].sentence, log[0].delivery, log[0].rules) == (f"about {LOG_KEPT + 4}", "desktop: sent", "fill")
+    assert log[-1].sentence == "about 5"
+
+
+class Session:
+    """Alerts of one session, and what it delivered."""
+
+    def __init__(self, name: str, clock: LoopClock, *, hangs: bool = False) -> None:
+        self.delivered: list[tuple[str, float]] = []
+        self.failures: list[str] = []
+        self.shown: list[Alert] = []
+        self.ran: list[str] = []
+        self.failing = False
+        self._hangs = hangs
+        self._clock = clock
+        settings = AlertSettings(rules=(LOST,), command=self, commands_a_minute=2)
+        self.alerts = Alerts(settings, clock, InlineDisk(), name, lambda: None)
+        self.alerts.desktop = lambda sentence: self.delivered.append((sentence, clock.monotonic()))
+        self.alerts.subscribe(self.shown.append)
+        self.alerts.subscribe_failures(self.failures.append)
+
+    async def run(self, json_text: str) -> None:
+        """Stands for the command."""
+        self.ran.append(json_text)
+        if self._hangs:
+            await asyncio.Event().wait()
+        if self.failing:
+            raise CommandFailed("ended with code 1: no such chat")
+
+    def lose_link(self) -> None:
+        self.alerts.link_is(LinkState.DOWN, "no reply")
+
+    def get_link_back(self) -> None:
+        self.alerts.link_is(LinkState.CONNECTED, "")
+
+
+async def two_sessions(file: Path, *, second_hangs: bool = False) -> tuple[LoopClock, Session, Session]:
+    """Two sessions on one archive; the second is typed into last."""
+    clock = LoopClock(NOW_MS)
+    first, second = Session("first", clock), Session("second", clock, hangs=second_hangs)
+    for session in (first, second):
+        await asyncio.sleep(1)
+        await session.alerts.attach(Archive(file))
+    return clock, first, second
+
+
+@pytest.mark.looptime
+async def test_both_sessions_show_it_and_one_delivers_it(tmp_path: Path) -> None:
+    clock, first, second = await two_sessions(tmp_path / "archive.sqlite")
+    began = clock.monotonic()
+    first.lose_link()
+    second.lose_link()
+    await asyncio.sleep(60)
+    assert [len(session.shown) for session in (first, second)] == [1, 1]
+    assert second.delivered == [("Link lost: no reply", began)]
+    assert (first.delivered, len(first.ran), len(second.ran)) == ([], 0, 1)
+    await asyncio.sleep(5)
+    first.alerts.typed()
+    await asyncio.sleep(0)
+    for session in (first, second):
+        session.get_link_back()
+        session.lose_link()
+    await asyncio.sleep(60)
+    assert len(first.delivered) == 2 and len(second.delivered) == 1, "lost again and back go to the one typed into"
+    for session in (first, second):
+        await session.alerts.stop()
+
+
+@pytest.mark.looptime
+async def test_another_delivers_after_two_seconds_what_the_first_does_not_see(tmp_path: Path) -> None:
+    clock, first, second = await two_sessions(tmp_path / "archive.sqlite")
+    began = clock.monotonic()
+    first.lose_link()
+    await asyncio.sleep(60)
+    assert first.delivered == [("Link lost: no reply", began + OTHERS_WAIT_S)]
+    assert second.delivered == []
+
+
+@pytest.mark.looptime
+async def test_a_killed_claimant_is_replaced(tmp_path: Path) -> None:
+    _, first, second = await two_sessions(tmp_path / "archive.sqlite", second_hangs=True)
+    first.lose_link()
+    second.lose_link()
+    await asyncio.sleep(5)
+    assert (len(second.ran), len(first.ran)) == (1, 0)
+    for task in tuple(second.alerts._tasks):
+        task.cancel()  # as a kill ends it: nothing is written any more
+    await asyncio.sleep(60)
+    assert (len(first.ran), len(first.delivered)) == (1, 0), "the desktop was done, the command was not"
+
+
+@pytest.mark.looptime
+async def test_a_command_that_fails_or_runs_too_often_is_said_and_logged() -> None:
+    clock = LoopClock(NOW_MS)
+    session = Session("only", clock)
+    await session.alerts.attach(Archive(None))
+    session.failing = True
+    session.lose_link()
+    await asyncio.sleep(1)
+    session.failing = False
+    for _ in range(2):
+        session.alerts.test(LOST)
+        await asyncio.sleep(1)
+    assert session.failures == [
+        "Alert command ended with code 1: no such chat",
+        "Alert command not run: 2 a minute are allowed",
+    ]
+    assert len(session.ran) == 2
+    log = await session.alerts.log()
+    assert [row.delivery.partition("command: ")[2].partition(";")[0] for row in log] == [
+        "FAILED, not run: 2 a minute are allowed",
+        "done",
+        "FAILED, ended with code 1: no such chat",
+    ]
+    await asyncio.sleep(60)
+    session.alerts.test(LOST)
+    await asyncio.sleep(1)
+    assert len(session.ran) == 3
+
+
+@pytest.mark.looptime
+async def test_a_silenced_rule_is_logged_and_nothing_else(tmp_path: Path) -> None:
+    session = Session("only", LoopClock(NOW_MS))
+    await session.alerts.attach(Archive(None))
+    await session.alerts.silence("link", on=True)
+    session.lose_link()
+    await asyncio.sleep(5)
+    assert (session.shown, session.delivered, session.ran, session.alerts.unseen) == ([], [], [], 0)
+    assert [row.delivery for row in await session.alerts.log()] == ["silenced"]
+    session.alerts.test(LOST)
+    await asyncio.sleep(1)
+    assert len(session.delivered) == 1, "a test is sent all the same"
+    await session.alerts.silence("link", on=False)
+    session.get_link_back()
+    session.lose_link()
+    await asyncio.sleep(1)
+    assert len(session.delivered) == 3
+
+
+@pytest.mark.looptime
+async def test_without_an_archive_it_is_delivered_at_once() -> None:
+    session = Session("only", LoopClock(NOW_MS))
+    session.lose_link()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(session.delivered) == 1
+    assert [row.sentence for row in await session.alerts.log()] == ["Link lost: no reply"]

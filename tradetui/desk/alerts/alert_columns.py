@@ -1,0 +1,62 @@
+"""Columns of the list of alerts and of their log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from tradetui.desk.alerts.claims import LoggedAlert
+from tradetui.desk.alerts.rules import Channel, Rule
+from tradetui.desk.tables.columns import Column, Tone, moment, ranked, text_column
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule as it stands: silenced or not, and why it can never fire, if it cannot."""
+
+    rule: Rule
+    silenced: bool
+    impossible: str
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return self.rule.name
+
+    @property
+    def state(self) -> str:
+        """Whether it sounds, in words."""
+        if self.impossible:
+            return f"never fires: {self.impossible}"
+        return "silenced" if self.silenced else "on"
+
+
+def channels_in_words(rule: Rule) -> str:
+    """The channels in their own order, with commas."""
+    return ", ".join(channel for channel in Channel if channel in rule.channels)
+
+
+def _state_tone(row: RuleRow) -> Tone:
+    return Tone.WARN if row.impossible else Tone.MUTED if row.silenced else Tone.PLAIN
+
+
+def logged_at(row: LoggedAlert) -> datetime:
+    """When it was alerted."""
+    return datetime.fromtimestamp(row.at_ms / 1000, UTC)
+
+
+_RULES: Final[tuple[Column[RuleRow], ...]] = (
+    text_column("name", "Alert", 34, lambda row: row.rule.name),
+    Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
+    text_column("to", "To", 30, lambda row: channels_in_words(row.rule)),
+    text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
+)
+RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
+_LOG: Final[tuple[Column[LoggedAlert], ...]] = (
+    Column("at", "Time", logged_at, lambda row, cell_format: moment(logged_at(row), cell_format.zone), 14),
+    text_column("sentence", "What happened", 90, lambda row: row.sentence),
+    text_column("delivery", "To", 30, lambda row: row.delivery),
+    text_column("rules", "Alert", 30, lambda row: row.rules),
+)
+LOG_COLUMNS: Final = ranked(_LOG, "sentence", "at", "delivery", "rules")

@@ -1,0 +1,155 @@
+"""Which session of an account delivers an alert, and the log of all alerts: both are in the account's archive.
+
+Every call blocks for a moment and belongs on the disk's thread. Moments are compared by the monotonic clock of one
+boot; what another boot wrote is over.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.rules import Channel
+from tradetui.desk.archive.database import Archive
+from tradetui.exchange.clock import Moment
+
+CLAIMABLE_AGAIN_S: Final = 11.0
+"""A channel that was claimed and is not done after so long may be claimed again: a command may take 10 seconds."""
+SAME_S: Final = 45.0
+"""What recurs under its key within this time is the same event, seen by another session; it takes a minute to recur."""
+LOG_KEPT: Final = 1_000
+"""Alerts in the log; older ones are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryClaim:
+    """Whether a channel of an alert is this session's to do, is done, or may be claimed again in so many seconds."""
+
+    mine: bool = False
+    done: bool = False
+    free_in_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedAlert:
+    """An alert of the log: when (Unix ms), what, for which rules, and what became of it."""
+
+    number: int
+    at_ms: int
+    sentence: str
+    rules: str
+    delivery: str
+
+    @property
+    def key(self) -> str:
+        """Its number, as the key of a row."""
+        return str(self.number)
+
+
+class AlertClaims:
+    """The claims of one session, named `owner`, in an archive that the account's other sessions share."""
+
+    def __init__(self, archive: Archive, owner: str) -> None:
+        self._archive = archive
+        self._owner = owner
+
+    def typed(self, now: Moment) -> None:
+        """Note that a person typed into this session."""
+        with self._archive.transaction() as connection:
+            connection.execute(
+                "INSERT INTO alert_session VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE SET boot = excluded.boot,"
+                " typed = excluded.typed",
+                (self._owner, now.boot, now.monotonic_s),
+            )
+            connection.execute("DELETE FROM alert_session WHERE boot <> ?", (now.boot,))
+
+    def leave(self) -> None:
+        """Forget this session."""
+        with self._archive.transaction() as connection:
+            connection.execute("DELETE FROM alert_session WHERE owner = ?", (self._owner,))
+
+    def note(self, alert: Alert, now: Moment) -> tuple[int, bool]:
+        """Write an alert into the log, unless another session has.
+
+        Returns:
+            The alert's number, and whether this session is the one that was typed into last.
+        """
+        with self._archive.transaction() as connection:
+            number = self._number_of(connection, alert, now)
+            if number is None:
+                channels = ", ".join(sorted(alert.channels)) or ("silenced" if alert.silenced else "")
+                values = (alert.event.key, alert.at_ms, now.boot, now.monotonic_s, alert.sentence)
+                cursor = connection.execute(
+                    "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (*values, ", ".join(alert.rules), channels),
+                )
+                number = cursor.lastrowid or 0
+                connection.execute("DELETE FROM alert WHERE number <= ?", (number - LOG_KEPT,))
+                connection.execute("DELETE FROM alert_claim WHERE alert <= ?", (number - LOG_KEPT,))
+            last = connection.execute(
+                "SELECT owner FROM alert_session WHERE boot = ? ORDER BY typed DESC, owner LIMIT 1", (now.boot,)
+            ).fetchone()
+            return number, last is None or last[0] == self._owner
+
+    @staticmethod
+    def _number_of(connection: sqlite3.Connection, alert: Alert, now: Moment) -> int | None:
+        row = connection.execute(
+            "SELECT number, boot, monotonic FROM alert WHERE key = ? ORDER BY number DESC LIMIT 1", (alert.event.key,)
+        ).fetchone()
+        if row is None:
+            return None
+        number: int = row[0]
+        same = not alert.event.recurs or (row[1] == now.boot and abs(now.monotonic_s - row[2]) < SAME_S)
+        return number if same else None
+
+    def claim(self, number: int, channel: Channel, now: Moment) -> DeliveryClaim:
+        """Take it upon this session to deliver an alert by a channel, if that is free."""
+        with self._archive.transaction() as connection:
+            row = connection.execute(
+                "SELECT boot, monotonic, result FROM alert_claim WHERE alert = ? AND channel = ?", (number, channel)
+            ).fetchone()
+            if row is not None:
+                boot, claimed_s, result = row
+                if result is not None:
+                    return DeliveryClaim(done=True)
+                age_s = now.monotonic_s - claimed_s
+                if boot == now.boot and 0 <= age_s < CLAIMABLE_AGAIN_S:
+                    return DeliveryClaim(free_in_s=CLAIMABLE_AGAIN_S - age_s)
+            connection.execute(
+                "INSERT OR REPLACE INTO alert_claim VALUES (?, ?, ?, ?, ?, NULL)",
+                (number, channel, self._owner, now.boot, now.monotonic_s),
+            )
+            return DeliveryClaim(mine=True)
+
+    def finish(self, number: int, channel: Channel, result: str) -> None:
+        """Note what became of a channel that was claimed: nobody tries it again."""
+        with self._archive.transaction() as connection:
+            connection.execute(
+                "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
+            )
+
+    def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
+        """The log, newest first."""
+        with self._archive.transaction() as connection:
+            rows = connection.execute(
+                "SELECT number, at_ms, sentence, rules, channels FROM alert ORDER BY number DESC LIMIT ?", (limit,)
+            ).fetchall()
+            results: dict[tuple[int, str], str] = {
+                (number, channel): result
+                for number, channel, result in connection.execute("SELECT alert, channel, result FROM alert_claim")
+                if result is not None
+            }
+        return [
+            LoggedAlert(number, at_ms, sentence, rules, _delivery(channels, number, results))
+            for number, at_ms, sentence, rules, channels in rows
+        ]
+
+
+def _delivery(channels: str, number: int, results: Mapping[tuple[int, str], str]) -> str:
+    """Each channel with what became of it, where that is known."""
+    delivered = ((channel, results.get((number, channel))) for channel in channels.split(", "))
+    return "; ".join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)

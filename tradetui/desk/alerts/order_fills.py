@@ -1,0 +1,130 @@
+"""The fills of one order that come within two seconds, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.trading.money import ZERO
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+
+TOGETHER_S: Final = 2.0
+"""Seconds from an order's first fill, by the exchange's time, and from when it was seen, within which more are one."""
+
+MOST_PLACES: Final = 12
+"""Places of an average price, whatever an exchange sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFills:
+    """Fills of one order, oldest first, at least one."""
+
+    product_type: ProductType
+    fills: tuple[FuturesFill, ...]
+
+    @property
+    def first(self) -> FuturesFill:
+        """The oldest fill; what it says of side and leg counts for all."""
+        return self.fills[0]
+
+    @property
+    def key(self) -> str:
+        """Identifies the group in every session that sees it: its first fill."""
+        return f"fill|{self.product_type}|{self.first.trade_id}"
+
+    @property
+    def size(self) -> Decimal:
+        """What was filled, in the base coin."""
+        return sum((fill.base_volume for fill in self.fills), ZERO)
+
+    @property
+    def price(self) -> Decimal:
+        """The average by size, unrounded."""
+        size = self.size
+        if len({fill.price for fill in self.fills}) == 1 or not size:
+            return self.first.price
+        return sum((fill.price * fill.base_volume for fill in self.fills), ZERO) / size
+
+    @property
+    def price_places(self) -> int:
+        """Places of the most exact of the prices."""
+        exponents = (fill.price.as_tuple().exponent for fill in self.fills)
+        return min(MOST_PLACES, max(-exponent if isinstance(exponent, int) else 0 for exponent in exponents))
+
+    @property
+    def profit(self) -> Decimal | None:
+        """In the margin coin; None where a fill has none."""
+        profits = [fill.profit for fill in self.fills]
+        return sum((profit or ZERO for profit in profits), ZERO) if None not in profits else None
+
+    @property
+    def fees(self) -> dict[str, Decimal]:
+        """By coin; minus is paid."""
+        totals: dict[str, Decimal] = {}
+        for fill in self.fills:
+            for fee in fill.fee_detail:
+                if fee.total_fee is not None and fee.fee_coin:
+                    totals[fee.fee_coin] = totals.get(fee.fee_coin, ZERO) + fee.total_fee
+        return totals
+
+
+def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str) -> OrderFills | None:
+    """All fills of an order among these rows; None where there is none."""
+    fills = [row.record for row in rows if row.product_type is product_type and row.record.order_id == order_id]
+    return OrderFills(product_type, _oldest_first(fills)) if fills else None
+
+
+@dataclass(slots=True)
+class _Group:
+    product_type: ProductType
+    began: datetime
+    fills: list[FuturesFill]
+    due_s: float
+
+
+class FillGroups:
+    """Gathers fills until no more can belong to them. Times are monotonic seconds."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[ProductType, str], list[_Group]] = {}
+
+    def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
+        """Take in a new fill."""
+        fill = row.record
+        groups = self._groups.setdefault((row.product_type, fill.order_id or fill.trade_id), [])
+        together = timedelta(seconds=TOGETHER_S)
+        for group in groups:
+            if abs(fill.c_time - group.began) <= together:
+                group.fills.append(fill)
+                return
+        groups.append(_Group(row.product_type, fill.c_time, [fill], now_s + TOGETHER_S))
+
+    def waits_for(self, product_type: ProductType, order_id: str) -> bool:
+        """Whether fills of an order are being gathered."""
+        return (product_type, order_id) in self._groups
+
+    @property
+    def next_due_s(self) -> float | None:
+        """When the first group is complete; None where there is none."""
+        return min((group.due_s for groups in self._groups.values() for group in groups), default=None)
+
+    def take_due(self, now_s: float) -> list[OrderFills]:
+        """The groups that are complete, which are forgotten with that."""
+        due: list[OrderFills] = []
+        for order, groups in list(self._groups.items()):
+            due += [OrderFills(g.product_type, _oldest_first(g.fills)) for g in groups if g.due_s <= now_s]
+            waiting = [group for group in groups if group.due_s > now_s]
+            if waiting:
+                self._groups[order] = waiting
+            else:
+                del self._groups[order]
+        return due
+
+
+def _oldest_first(fills: Iterable[FuturesFill]) -> tuple[FuturesFill, ...]:
+    return tuple(sorted(fills, key=lambda fill: (fill.c_time, len(fill.trade_id), fill.trade_id)))

@@ -1,0 +1,164 @@
+"""What a person wants to hear of, and by which channels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final
+
+from tradetui.desk.tables.number_format import number
+from tradetui.trading.money import exact_digits
+from tradetui.wire.product_types import ProductType, may_trade
+
+
+class RuleKind(StrEnum):
+    """What a rule is about, by its name in the configuration."""
+
+    FILL = "fill"
+    ORDER_GONE = "order_gone"
+    TRIGGER = "trigger"
+    STOP_CANCELLED = "stop_cancelled"
+    MARGIN_RATIO_ABOVE = "margin_ratio_above"
+    LIQUIDATION_NEARER = "liquidation_nearer"
+    POSITION_RESULT_BELOW = "position_result_below"
+    PRICE_CROSSES = "price_crosses"
+    LINK_LOST = "link_lost"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+
+
+class Channel(StrEnum):
+    """How an alert reaches a person."""
+
+    LINE = "line"
+    BELL = "bell"
+    DESKTOP = "desktop"
+    COMMAND = "command"
+
+
+class Direction(StrEnum):
+    """Which way a price has to cross its level."""
+
+    UP = "up"
+    DOWN = "down"
+    EITHER = "either"
+
+
+class DesktopSequence(StrEnum):
+    """Which control sequence asks a terminal for a notification."""
+
+    OSC_9 = "osc9"
+    OSC_777 = "osc777"
+
+
+THRESHOLDS: Final = frozenset(
+    {
+        RuleKind.MARGIN_RATIO_ABOVE,
+        RuleKind.LIQUIDATION_NEARER,
+        RuleKind.POSITION_RESULT_BELOW,
+        RuleKind.PRICE_CROSSES,
+    }
+)
+"""Kinds that compare a figure with a level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a rule fires, whatever it does then.
+
+    `level` is per cent for margin ratio and liquidation, USDT for a position's result, the price in the contract's
+    quote coin for a price; None for the other kinds. An empty `symbol` is every symbol.
+    """
+
+    kind: RuleKind
+    symbol: str = ""
+    level: Decimal | None = None
+    direction: Direction = Direction.EITHER
+
+    @property
+    def shown_level(self) -> str:
+        """The level as people write it; empty where there is none."""
+        return "" if self.level is None else number(Decimal(exact_digits(self.level)))
+
+    @property
+    def sentence(self) -> str:
+        """The condition in words, such as "margin ratio above 80 %"."""
+        level = self.shown_level
+        match self.kind:
+            case RuleKind.MARGIN_RATIO_ABOVE:
+                return f"margin ratio above {level} %"
+            case RuleKind.LIQUIDATION_NEARER:
+                return f"{self.symbol or 'a position'} nearer than {level} % to liquidation"
+            case RuleKind.POSITION_RESULT_BELOW:
+                return f"{self.symbol or 'a position'} result below {level} USDT"
+            case RuleKind.PRICE_CROSSES:
+                way = "" if self.direction is Direction.EITHER else f" {self.direction}wards"
+                return f"{self.symbol} price crosses {level}{way}"
+        of_symbol = f" of {self.symbol}" if self.symbol else ""
+        return f"{_IN_WORDS[self.kind]}{of_symbol}"
+
+
+_IN_WORDS: Final = {
+    RuleKind.FILL: "fill",
+    RuleKind.ORDER_GONE: "order gone unfilled",
+    RuleKind.TRIGGER: "trigger executed or failed",
+    RuleKind.STOP_CANCELLED: "stop cancelled",
+    RuleKind.LINK_LOST: "link lost",
+    RuleKind.OUTCOME_UNKNOWN: "outcome of a reversal unknown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition, and the channels of its alerts; `name` tells it from the others."""
+
+    name: str
+    condition: Condition
+    channels: frozenset[Channel]
+
+
+_LINE_AND_BELL: Final = frozenset({Channel.LINE, Channel.BELL})
+
+
+def rule_of(condition: Condition, channels: Collection[Channel] = _LINE_AND_BELL, name: str = "") -> Rule:
+    """A rule; without a name it has the words of its condition."""
+    return Rule(name or condition.sentence, condition, frozenset(channels))
+
+
+DEFAULT_RULES: Final = tuple(
+    rule_of(Condition(kind))
+    for kind in (
+        RuleKind.FILL,
+        RuleKind.TRIGGER,
+        RuleKind.STOP_CANCELLED,
+        RuleKind.LINK_LOST,
+        RuleKind.OUTCOME_UNKNOWN,
+    )
+)
+"""Rules of a profile that has none."""
+
+
+def impossible(
+    rule: Rule, product_types: Sequence[ProductType], *, sends: bool, symbols: Collection[str] | None = None
+) -> str:
+    """Why a rule can never fire, empty where it can.
+
+    Args:
+        rule: the rule.
+        product_types: the product types of the session.
+        sends: whether the session can send reversals; in monitor mode none has an outcome.
+        symbols: every symbol of those product types, where the exchange lists them; else the name decides.
+    """
+    condition = rule.condition
+    symbol = condition.symbol
+    listed = any(may_trade(name, symbol) for name in product_types) if symbols is None else symbol in symbols
+    if symbol and not listed:
+        return f"symbol {symbol} is in none of {', '.join(product_types)}"
+    if condition.kind is RuleKind.OUTCOME_UNKNOWN and not sends:
+        return "monitor mode sends no reversal"
+    if condition.level is None:
+        return ""
+    if condition.kind is RuleKind.MARGIN_RATIO_ABOVE and condition.level >= 100:
+        return f"the exchange liquidates at 100 %, before {condition.shown_level} %"
+    return ""

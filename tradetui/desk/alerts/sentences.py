@@ -1,0 +1,141 @@
+"""The one sentence of each event, the same on the screen, on the desktop and for a command."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.alerts.order_fills import OrderFills
+from tradetui.desk.alerts.rules import Condition
+from tradetui.desk.tables.number_format import number
+from tradetui.trading.positions import LONG, SHORT, Position
+from tradetui.trading.trade_effect import CLOSING_PLANS, TradeAction, TradeEffect, effect_of_fill, effect_of_trigger
+from tradetui.trading.trigger_words import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
+from tradetui.wire.enums import PlanType, PositionSide, known
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+from tradetui.wire.product_types import margin_coin
+
+DOLLARS: Final = frozenset({"USDT", "USDC", "USD", "SUSDT", "SUSDC"})
+_COIN_PLACES: Final = 8
+_DOLLAR_PLACES: Final = 2
+_FEE_PLACES: Final = 4
+
+
+def fills_sentence(fills: OrderFills) -> str:
+    """What an order did, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
+    fill = fills.first
+    effect = effect_of_fill(fill)
+    if effect is None:
+        unknown = f", whose {fill.unknown_word} is not known" if fill.unknown_word else ""
+        return f"Fill of {fill.symbol}{unknown}: {number(fills.size)} at {_price(fills)}{_result(fills)}"
+    if effect.leg is None:
+        return f"{fill.symbol}: {_done(fills, effect)}"
+    verb = effect.past.partition(" ")[0]
+    return f"{fill.symbol} {effect.leg.upper()} {verb}: {_done(fills, effect)}"
+
+
+def trigger_sentence(order: TriggerOrder, fills: OrderFills | None = None) -> str:
+    """How a trigger order ended; with its fills, what it did."""
+    subject = _subject(order)
+    at = f" at {number(order.trigger_price)}" if order.trigger_price else ""
+    match trigger_state(order):
+        case TriggerState.EXECUTED:
+            verb = "hit" if is_stop(order) else "executed"
+            if fills is not None and (effect := effect_of_fill(fills.first)) is not None:
+                return f"{subject} {verb}: {_done(fills, effect)}"
+            price = order.price_avg or order.execute_price or order.trigger_price
+            return f"{subject} {verb}{f' at {number(price)}' if price else ''}"
+        case TriggerState.FAILED:
+            return f"{subject}{at} FAILED: {failure_reason(order)}"
+        case TriggerState.CANCELLED:
+            return f"{subject}{at} was cancelled"
+    return f"{subject}{at} ended: {order.plan_status or NO_REASON}"
+
+
+def _subject(order: TriggerOrder) -> str:
+    """A trigger order by what it is and for what, such as "Take-profit on your SOLUSDT SHORT"."""
+    kind = (trigger_kind(order) or "trigger order").partition(" (")[0].capitalize()
+    if is_stop(order):
+        leg = stop_leg(order)
+        return f"{kind} on your {order.symbol}{f' {leg.upper()}' if leg else ''}"
+    effect = effect_of_trigger(order)
+    return f"{kind} on {order.symbol}{f' that {effect.present}' if effect else ''}"
+
+
+def is_stop(order: TriggerOrder) -> bool:
+    """Whether a trigger order closes what is held, as stop-losses and take-profits do."""
+    if known(PlanType, order.plan_type) in CLOSING_PLANS:
+        return True
+    effect = effect_of_trigger(order)
+    return effect is not None and effect.action is TradeAction.CLOSE
+
+
+def stop_leg(order: TriggerOrder) -> PositionSide | None:
+    """The leg that a stop closes; None where the order closes none, or does not say which."""
+    effect = effect_of_trigger(order)
+    if effect is None or not is_stop(order):
+        return None
+    return effect.leg or (SHORT if effect.buys else LONG)
+
+
+def order_gone_sentence(order: PendingOrder, filled: Decimal) -> str:
+    """An order that waits no more and was not filled whole."""
+    price = f" at {number(order.price)}" if order.price else ""
+    part = f"{number(filled)} of {number(order.size)} filled" if filled else "nothing filled"
+    return f"Order gone: {order.side} {number(order.size)} {order.symbol}{price}, {part}"
+
+
+def margin_sentence(ratio: Decimal, condition: Condition) -> str:
+    """The margin ratio, a fraction, above its level."""
+    return f"Margin ratio {number(ratio * 100, places=2)} %, above {condition.shown_level} %"
+
+
+def liquidation_sentence(position: Position, distance: Decimal, condition: Condition) -> str:
+    """A position near its liquidation; `distance` is in per cent of the mark."""
+    prices = f"mark {number(position.mark)}, liquidation at {number(position.liquidation)}"
+    percent = number(distance, places=2)
+    return f"{_held(position)} is {percent} % from liquidation, nearer than {condition.shown_level} %: {prices}"
+
+
+def result_sentence(position: Position, usdt: Decimal, condition: Condition) -> str:
+    """A position whose unrealised result, in USDT, is below its level."""
+    converted = "~" if position.product_type.is_coin_margined else ""
+    result = f"{converted}{number(usdt, signed=True, places=_DOLLAR_PLACES)} USDT"
+    return f"{_held(position)}: unrealised {result}, below {condition.shown_level}"
+
+
+def price_sentence(symbol: str, price: Decimal, condition: Condition, *, upwards: bool) -> str:
+    """A price that crossed its level."""
+    way = "above" if upwards else "below"
+    return f"{symbol} is at {number(price)}, crossed to {way} {condition.shown_level}"
+
+
+def _held(position: Position) -> str:
+    return f"{position.symbol} {position.shown_leg.upper()}"
+
+
+def _done(fills: OrderFills, effect: TradeEffect) -> str:
+    return f"{'bought' if effect.buys else 'sold'} {number(fills.size)} at {_price(fills)}{_result(fills)}"
+
+
+def _price(fills: OrderFills) -> str:
+    return number(fills.price, places=fills.price_places)
+
+
+def _result(fills: OrderFills) -> str:
+    coin = margin_coin(fills.product_type, fills.first.symbol) or ""
+    parts = []
+    if fills.profit:
+        parts.append(f", profit {_amount(fills.profit, coin, signed=True)}")
+    fees = fills.fees
+    for fee_coin, fee in fees.items():
+        places = _FEE_PLACES if fee_coin.upper() in DOLLARS else _COIN_PLACES
+        parts.append(f", fee {number(fee, places=places)} {fee_coin}")
+    if fills.profit and (not fees or coin not in fees):
+        parts[0] += f" {coin}"
+    return "".join(parts)
+
+
+def _amount(amount: Decimal, coin: str, *, signed: bool) -> str:
+    places = _DOLLAR_PLACES if coin.upper() in DOLLARS else _COIN_PLACES
+    return number(amount, signed=signed, places=places)

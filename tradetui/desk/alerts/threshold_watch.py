@@ -1,0 +1,123 @@
+"""Compares margin ratio, positions and prices with the levels of rules, as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.alerts.event import AlertEvent, one_sentence
+from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
+from tradetui.desk.alerts.sentences import liquidation_sentence, margin_sentence, price_sentence, result_sentence
+from tradetui.desk.alerts.thresholds import ThresholdState, crossed, look
+from tradetui.trading.money import exact_digits
+from tradetui.trading.positions import Position
+
+FORGOTTEN_S: Final = 60.0
+"""How long the state of a position is kept that is not held any more: one poll may have missed it."""
+
+
+@dataclass(slots=True)
+class _Watched:
+    state: ThresholdState
+    seen_s: float
+
+
+class ThresholdWatch:
+    """The levels of all rules; `now_s` is monotonic seconds."""
+
+    def __init__(self, conditions: Iterable[Condition]) -> None:
+        self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
+        self._watched: dict[tuple[Condition, str], _Watched] = {}
+
+    def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
+        """Look at the worst margin ratio, a fraction."""
+        events = []
+        for condition in self._of(RuleKind.MARGIN_RATIO_ABOVE):
+            if ratio is not None and self._fires(condition, "", ratio * 100, now_s, above=True):
+                events.append(_event(condition, "", margin_sentence(ratio, condition), {"percent": ratio * 100}))
+        return events
+
+    def positions(self, positions: Sequence[Position], now_s: float) -> list[AlertEvent]:
+        """Look at how near each position is to liquidation, and at its unrealised result."""
+        events = []
+        for position in positions:
+            for condition in self._of(RuleKind.LIQUIDATION_NEARER, position.symbol):
+                distance = position.liquidation_distance
+                if distance is None:
+                    continue
+                percent = distance * 100
+                if self._fires(condition, position.key, percent, now_s, above=False):
+                    sentence = liquidation_sentence(position, percent, condition)
+                    events.append(_event(condition, position.key, sentence, {"percent": percent}, position.symbol))
+            for condition in self._of(RuleKind.POSITION_RESULT_BELOW, position.symbol):
+                usdt = result_in_usdt(position)
+                if usdt is not None and self._fires(condition, position.key, usdt, now_s, above=False):
+                    sentence = result_sentence(position, usdt, condition)
+                    events.append(_event(condition, position.key, sentence, {"usdt": usdt}, position.symbol))
+        self._forget(now_s)
+        return events
+
+    def prices(self, prices: Mapping[str, Decimal], now_s: float) -> list[AlertEvent]:
+        """Look at prices, by symbol."""
+        events = []
+        for condition in self._of(RuleKind.PRICE_CROSSES):
+            price = prices.get(condition.symbol)
+            if price is None:
+                continue
+            for upwards in (True, False):
+                if condition.direction is (Direction.DOWN if upwards else Direction.UP):
+                    continue
+                way = "up" if upwards else "down"
+                if condition.direction is Direction.EITHER:
+                    # From the side on which it begins it has crossed nothing yet.
+                    self._begin_beyond(condition, way, price, now_s, above=upwards)
+                if self._fires(condition, way, price, now_s, above=upwards):
+                    sentence = price_sentence(condition.symbol, price, condition, upwards=upwards)
+                    events.append(_event(condition, way, sentence, {"price": price}, condition.symbol))
+        return events
+
+    def _of(self, kind: RuleKind, symbol: str = "") -> Iterable[Condition]:
+        return (c for c in self._conditions if c.kind is kind and (not symbol or c.symbol in ("", symbol)))
+
+    def _begin_beyond(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> None:
+        assert condition.level is not None
+        armed = not crossed(value, condition.level, above=above)
+        self._watched.setdefault((condition, subject), _Watched(ThresholdState(armed=armed), now_s))
+
+    def _fires(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> bool:
+        assert condition.level is not None
+        watched = self._watched.setdefault((condition, subject), _Watched(ThresholdState(), now_s))
+        watched.seen_s = now_s
+        watched.state, fires = look(watched.state, value, condition.level, above=above, now_s=now_s)
+        return fires
+
+    def _forget(self, now_s: float) -> None:
+        for key, watched in list(self._watched.items()):
+            of_position = key[0].kind in (RuleKind.LIQUIDATION_NEARER, RuleKind.POSITION_RESULT_BELOW)
+            if of_position and now_s - watched.seen_s > FORGOTTEN_S:
+                del self._watched[key]
+
+
+def result_in_usdt(position: Position) -> Decimal | None:
+    """A position's unrealised result; a coin's is turned over at the mark. None where either is not known."""
+    if position.unrealised is None or not position.product_type.is_coin_margined:
+        return position.unrealised
+    return None if position.mark is None else position.unrealised * position.mark
+
+
+def _event(
+    condition: Condition, subject: str, sentence: str, figures: Mapping[str, Decimal], symbol: str = ""
+) -> AlertEvent:
+    assert condition.level is not None
+    level = exact_digits(condition.level)
+    return AlertEvent(
+        kinds=frozenset({condition.kind}),
+        key=f"{condition.kind}|{condition.symbol}|{level}|{condition.direction}|{subject}",
+        sentence=one_sentence(sentence),
+        symbol=symbol,
+        recurs=True,
+        condition=condition,
+        figures={"level": level, **{name: exact_digits(value) for name, value in figures.items()}},
+    )

@@ -1,0 +1,279 @@
+"""Makes events of what the feeds bring, of the link and of reversals; it never waits, and time is an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Generic, TypeVar
+
+from tradetui.desk.alerts.event import AlertEvent, one_sentence
+from tradetui.desk.alerts.news import News
+from tradetui.desk.alerts.order_fills import FillGroups, OrderFills, order_fills
+from tradetui.desk.alerts.rules import RuleKind
+from tradetui.desk.alerts.sentences import (
+    fills_sentence,
+    is_stop,
+    order_gone_sentence,
+    stop_leg,
+    trigger_sentence,
+)
+from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.positions import Position
+from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+
+FILLS_OF_TRIGGER_S: Final = 3.0
+"""How long the fills of a trigger that was executed are waited for; without them it is told all the same."""
+CONFIRMED_S: Final = 1.0
+"""A read that ended so long after something was seen began after it."""
+UNCONFIRMED_S: Final = 30.0
+"""How long such a read is waited for, before what was seen is told without it."""
+_LOST: Final = frozenset({LinkState.DOWN, LinkState.REFUSED})
+LINK_KEY: Final = "link"
+
+
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Noticed(Generic[RowT]):
+    row: RowT
+    at_s: float
+
+    def is_over(self, read_at_s: float | None, now_s: float) -> bool:
+        """Whether another feed was read since, or has not been for too long; both times are monotonic seconds."""
+        confirmed = read_at_s is not None and read_at_s >= self.at_s + CONFIRMED_S
+        return confirmed or now_s >= self.at_s + UNCONFIRMED_S
+
+
+class AlertWatch:
+    """Takes each snapshot as it is published, and gives the events that are due.
+
+    Every time `now_s` is monotonic seconds, `now_ms` the exchange's time in Unix ms as well as it is known.
+    """
+
+    def __init__(self) -> None:
+        self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
+        self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
+        self._positions: Snapshot[Position] = Snapshot()
+        self._new_fills = News[FuturesFill]()
+        self._new_triggers = News[TriggerOrder]()
+        self._groups = FillGroups()
+        self._executed: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
+        self._gone: dict[str, _Noticed[ProductRow[PendingOrder]]] = {}
+        self._cancelled: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
+        self._link = LinkState.STARTING
+        self._left_open: set[str] = set()
+
+    # What is published
+
+    def fills_changed(
+        self, snapshot: Snapshot[ProductRow[FuturesFill]], now_s: float, now_ms: int
+    ) -> list[ProductRow[FuturesFill]]:
+        """Take in the fills; the new ones, of which there will be an event."""
+        self._fills = snapshot
+        new_fills = self._new_fills.of(snapshot, now_ms)
+        for fill in new_fills:
+            self._groups.add(fill, now_s)
+        return new_fills
+
+    def triggers_changed(
+        self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
+    ) -> list[AlertEvent]:
+        """Take in the trigger orders that ended; those that failed are told at once."""
+        events = []
+        for row in self._new_triggers.of(snapshot, now_ms):
+            match trigger_state(row.record):
+                case TriggerState.EXECUTED:
+                    self._executed[row.key] = _Noticed(row, now_s)
+                case TriggerState.CANCELLED if is_stop(row.record):
+                    self._cancelled[row.key] = _Noticed(row, now_s)
+                case TriggerState.FAILED | None:
+                    events.append(_trigger_event(row, RuleKind.TRIGGER))
+        return events
+
+    def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]], now_s: float) -> None:
+        """Take in the pending orders; one that waits no more is looked for among the fills."""
+        if snapshot.read_at is None and not snapshot.rows:
+            return
+        before, self._orders = self._orders, snapshot
+        if before is None or before.generation == snapshot.generation:
+            return
+        for row in before.rows:
+            if snapshot.index_of(row.key) is None:
+                self._gone[row.key] = _Noticed(row, now_s)
+        for key in self._gone.keys() & set(snapshot.keys):
+            del self._gone[key]  # a page that was cut short is no end of an order
+
+    def positions_changed(self, snapshot: Snapshot[Position]) -> None:
+        """Take in the positions: a stop that ends with its position is no news."""
+        self._positions = snapshot
+
+    def is_pending(self, row: ProductRow[FuturesFill]) -> bool:
+        """Whether a fill's order was among the pending ones."""
+        orders = self._orders
+        return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
+
+    def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
+        """Look at the link."""
+        lost, was_lost = state in _LOST, self._link in _LOST
+        self._link = state
+        if lost and not was_lost:
+            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|lost", f"Link lost: {sentence}", recurs=True)]
+        if was_lost and not lost:
+            sentence = "Link back: the exchange answers again"
+            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|back", sentence, recurs=True, alarm=False)]
+        return []
+
+    def reversal_went_on(self, sent: Sent, progress: Progress) -> list[AlertEvent]:
+        """Look at a reversal: left open, corrected after it was settled, and settled after either."""
+        symbol = sent.plan.wish.symbol
+        if progress.stage is Stage.LEFT_OPEN and sent.intent not in self._left_open:
+            consequence = f"{symbol} stays locked until it is settled or released; J shows it"
+            text = f"Outcome unknown: {sent.title}: {progress.sentence}; {consequence}"
+        elif progress.stage is Stage.CORRECTED:
+            consequence = f"{symbol} is locked until it is settled again; J shows it"
+            text = f"{sent.title}: {progress.sentence}; {consequence}"
+        elif progress.stage is Stage.ENDED and sent.intent in self._left_open:
+            self._left_open.discard(sent.intent)
+            return [_reversal_event(sent, progress, f"{sent.title}: {progress.sentence}")]
+        else:
+            return []
+        self._left_open.add(sent.intent)
+        return [_reversal_event(sent, progress, text)]
+
+    # What is due
+
+    @property
+    def next_due_s(self) -> float | None:
+        """When something may be due next, None where nothing is waited for."""
+        dues = [noticed.at_s + FILLS_OF_TRIGGER_S for noticed in self._executed.values()]
+        dues += [noticed.at_s + UNCONFIRMED_S for noticed in self._gone.values()]
+        dues += [noticed.at_s + UNCONFIRMED_S for noticed in self._cancelled.values()]
+        if (group_due_s := self._groups.next_due_s) is not None:
+            dues.append(group_due_s)
+        return min(dues, default=None)
+
+    def take_due(self, now_s: float) -> list[AlertEvent]:
+        """The events that are complete now; each is given once."""
+        events = [self._fills_event(fills) for fills in self._groups.take_due(now_s)]
+        events += self._executed_due(now_s)
+        events += self._gone_due(now_s)
+        events += self._cancelled_due(now_s)
+        return events
+
+    def _fills_event(self, fills: OrderFills) -> AlertEvent:
+        trigger = next(iter(self._triggers_of(fills)), None)
+        kinds, sentence = frozenset({RuleKind.FILL}), fills_sentence(fills)
+        if trigger is not None:
+            del self._executed[trigger.key]
+            kinds, sentence = kinds | {RuleKind.TRIGGER}, trigger_sentence(trigger.record, fills)
+        return AlertEvent(
+            kinds=kinds,
+            key=fills.key,
+            sentence=one_sentence(sentence),
+            symbol=fills.first.symbol.upper(),
+            figures=_figures_of(fills),
+        )
+
+    def _triggers_of(self, fills: OrderFills) -> Iterator[ProductRow[TriggerOrder]]:
+        order_id = fills.first.order_id
+        for noticed in self._executed.values():
+            row = noticed.row
+            if order_id and row.product_type is fills.product_type and row.record.execute_order_id == order_id:
+                yield row
+
+    def _executed_due(self, now_s: float) -> list[AlertEvent]:
+        events = []
+        for key, noticed in list(self._executed.items()):
+            row = noticed.row
+            order_id = row.record.execute_order_id
+            if now_s < noticed.at_s + FILLS_OF_TRIGGER_S:
+                continue
+            if order_id and self._groups.waits_for(row.product_type, order_id):
+                continue
+            del self._executed[key]
+            fills = order_fills(self._fills.rows, row.product_type, order_id) if order_id else None
+            events.append(_trigger_event(row, RuleKind.TRIGGER, fills))
+        return events
+
+    def _gone_due(self, now_s: float) -> list[AlertEvent]:
+        events = []
+        for key, noticed in list(self._gone.items()):
+            if not noticed.is_over(self._fills.read_at, now_s):
+                continue
+            del self._gone[key]
+            row, order = noticed.row, noticed.row.record
+            fills = order_fills(self._fills.rows, row.product_type, order.order_id)
+            filled = max(fills.size if fills else ZERO, order.base_volume or ZERO)
+            if filled < order.size:
+                sentence = order_gone_sentence(order, filled)
+                events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=order.symbol.upper()))
+        return events
+
+    def _cancelled_due(self, now_s: float) -> list[AlertEvent]:
+        events = []
+        for key, noticed in list(self._cancelled.items()):
+            if not noticed.is_over(self._positions.read_at, now_s):
+                continue
+            del self._cancelled[key]
+            if self._still_held(noticed.row):
+                events.append(_trigger_event(noticed.row, RuleKind.STOP_CANCELLED))
+        return events
+
+    def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
+        """Whether what a stop protected may still be held."""
+        if self._positions.read_at is None:
+            return True
+        leg = stop_leg(row.record)
+        return any(
+            position.product_type is row.product_type
+            and position.symbol == row.record.symbol.upper()
+            and (leg is None or position.leg in (leg, None))
+            for position in self._positions.rows
+        )
+
+
+def _event(
+    kind: RuleKind, key: str, sentence: str, *, symbol: str = "", recurs: bool = False, alarm: bool = True
+) -> AlertEvent:
+    return AlertEvent(
+        kinds=frozenset({kind}), key=key, sentence=one_sentence(sentence), symbol=symbol, recurs=recurs, alarm=alarm
+    )
+
+
+def _trigger_event(row: ProductRow[TriggerOrder], kind: RuleKind, fills: OrderFills | None = None) -> AlertEvent:
+    order = row.record
+    return AlertEvent(
+        kinds=frozenset({kind}),
+        key=f"trigger|{row.key}|{order.plan_status}",
+        sentence=one_sentence(trigger_sentence(order, fills)),
+        symbol=order.symbol.upper(),
+        figures=_figures_of(fills) if fills else {},
+    )
+
+
+def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
+    return AlertEvent(
+        kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}),
+        key=f"reversal|{sent.intent}|{progress.stage}",
+        sentence=one_sentence(text),
+        symbol=sent.plan.wish.symbol,
+        recurs=progress.stage is Stage.CORRECTED,
+    )
+
+
+def _figures_of(fills: OrderFills) -> dict[str, str]:
+    """Size, price, profit and fees as exact text, for a command."""
+
+    def text(value: Decimal | None) -> str:
+        return "" if value is None else exact_digits(value)
+
+    figures = {"size": text(fills.size), "price": text(fills.price), "profit": text(fills.profit)}
+    figures |= {f"fee_{coin}": text(fee) for coin, fee in fills.fees.items()}
+    return {one_sentence(name): one_sentence(value) for name, value in figures.items() if value}

@@ -1,0 +1,118 @@
+"""One entry of a profile's list `alerts`: what to hear of, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.profiles.strict_settings import StrictSettings
+
+_LEVEL_FIELDS: Final = {
+    RuleKind.MARGIN_RATIO_ABOVE: "percent",
+    RuleKind.LIQUIDATION_NEARER: "percent",
+    RuleKind.POSITION_RESULT_BELOW: "amount",
+    RuleKind.PRICE_CROSSES: "price",
+}
+"""The field that holds the level of each kind that has one."""
+_WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.LINK_LOST})
+_NAME_IN_USE: Final = "two alerts are called {name!r}; give one of them another name"
+
+
+class AlertRule(StrictSettings):
+    """One alert; the field `when` says which of the others it takes."""
+
+    when: RuleKind = Field(description="what to be alerted of: " + ", ".join(RuleKind))
+    to: tuple[Channel, ...] = Field(
+        default=(Channel.LINE, Channel.BELL),
+        min_length=1,
+        description="line (above the keys), bell, desktop (a notification by the terminal), command (alert_command)",
+    )
+    name: str = Field(
+        default="",
+        pattern=r"^[^\x00-\x1f\x7f]{0,60}$",
+        description="what the screen A calls it; made from the other fields when not given",
+    )
+    symbol: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9_]{0,40}$",
+        validate_default=True,
+        description="for this symbol only; price_crosses needs one",
+    )
+    percent: Decimal | None = Field(
+        default=None,
+        gt=0,
+        validate_default=True,
+        description="margin_ratio_above: per cent, where 100 is liquidation; liquidation_nearer: per cent of the mark",
+    )
+    amount: Decimal | None = Field(
+        default=None, validate_default=True, description="position_result_below: unrealised, in USDT, such as -500"
+    )
+    price: Decimal | None = Field(
+        default=None, gt=0, validate_default=True, description="price_crosses: the price that is crossed"
+    )
+    direction: Direction = Field(
+        default=Direction.EITHER, description="price_crosses: up, down, or either from the side it begins on"
+    )
+
+    @field_validator("symbol")
+    @classmethod
+    def _symbol_fits(cls, symbol: str, info: ValidationInfo) -> str:
+        kind = info.data.get("when")
+        if kind is RuleKind.PRICE_CROSSES and not symbol:
+            raise ValueError(f"must be given, since when is {kind}")
+        if symbol and kind in _WITHOUT_SYMBOL:
+            raise ValueError(f"must be left out, since when is {kind}, which is about the whole account")
+        return symbol.upper()
+
+    @field_validator("percent", "amount", "price")
+    @classmethod
+    def _level_fits(cls, level: Decimal | None, info: ValidationInfo) -> Decimal | None:
+        kind = info.data.get("when")
+        if kind is None:  # that is an error of its own
+            return level
+        if level is None and _LEVEL_FIELDS.get(kind) == info.field_name:
+            raise ValueError(f"must be given, since when is {kind}")
+        if level is not None and _LEVEL_FIELDS.get(kind) != info.field_name:
+            raise ValueError(f"must be left out, since when is {kind}")
+        return level
+
+    @field_validator("direction")
+    @classmethod
+    def _direction_fits(cls, direction: Direction, info: ValidationInfo) -> Direction:
+        kind = info.data.get("when")
+        if direction is not Direction.EITHER and kind not in (None, RuleKind.PRICE_CROSSES):
+            raise ValueError(f"must be left out, since when is {kind}")
+        return direction
+
+    @property
+    def rule(self) -> Rule:
+        """The rule as the desk takes it."""
+        level_field = _LEVEL_FIELDS.get(self.when)
+        level: Decimal | None = getattr(self, level_field) if level_field else None
+        return rule_of(Condition(self.when, self.symbol, level, self.direction), self.to, self.name)
+
+
+EXAMPLES: Final[Sequence[dict[str, Any]]] = (
+    {"when": "fill", "to": ["line", "bell"]},
+    {"when": "order_gone"},
+    {"when": "trigger", "to": ["line", "bell", "desktop"], "name": "stops and take-profits"},
+    {"when": "stop_cancelled", "to": ["line", "bell", "desktop"]},
+    {"when": "margin_ratio_above", "percent": 80, "to": ["line", "bell", "desktop", "command"]},
+    {"when": "liquidation_nearer", "percent": 5, "to": ["line", "bell", "desktop", "command"]},
+    {"when": "position_result_below", "symbol": "BTCUSDT", "amount": -500},
+    {"when": "price_crosses", "symbol": "BTCUSDT", "price": 90000, "direction": "up"},
+    {"when": "link_lost"},
+    {"when": "outcome_unknown", "to": ["line", "bell", "desktop", "command"]},
+)
+"""One of each kind, for the example configuration."""
+
+
+def repeated_name(rules: Sequence[AlertRule]) -> str:
+    """What is wrong with the names of a list of alerts; empty where they differ."""
+    names = [alert_rule.rule.name for alert_rule in rules]
+    repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    return "" if repeated is None else _NAME_IN_USE.format(name=repeated)

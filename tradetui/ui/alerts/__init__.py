@@ -1,0 +1,1 @@
+"""Alerts on the screen: the line above the keys, the bell, the desktop through the terminal, and the screen `A`."""

@@ -1,0 +1,36 @@
+"""Everything about one alert of the list or of the log, each sentence whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from tradetui.ui.sanitize import sanitized
+
+_LABEL = 10
+
+
+class AlertDialog(ModalScreen[None]):
+    """Lines of a label and a text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
+
+    def __init__(self, title: str, lines: Sequence[tuple[str, str]]) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = sanitized(self._heading)
+            box.border_subtitle = sanitized("Esc back")
+            with VerticalScroll():
+                for label, text in self._lines:
+                    yield Static(Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text)), markup=False)

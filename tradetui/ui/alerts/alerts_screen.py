@@ -1,0 +1,205 @@
+"""The screen `A`: the alerts of the profile, each tested and silenced here, and the log of what was alerted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RULE_COLUMNS, RuleRow, channels_in_words, logged_at
+from tradetui.desk.alerts.claims import LoggedAlert
+from tradetui.desk.alerts.rules import impossible
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.alerts.alert_dialog import AlertDialog
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.time_zones import zone_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tradetui.ui.settings import UiSettings
+
+LOG_READ_EVERY_S = 1.0
+_FRAME = 3
+"""Lines of a panel that are no rows: its border and the titles of the columns."""
+_HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
+
+
+class AlertsScreen(TableScreen):
+    """Two tables, the alerts above their log; the log is read again every second, since other sessions write it too."""
+
+    where = "alerts"
+    AUTO_FOCUS = "#table-rules"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("alerts")
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__(settings)
+        self._rules_table = RecordTable(RULE_COLUMNS, id="table-rules")
+        self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
+        self._on_log = False
+        self._rules: Sequence[RuleRow] = ()
+        self._log: Sequence[LoggedAlert] = ()
+        self._generation = 0
+
+    def compose(self) -> ComposeResult:
+        """The alerts, their log, and the keys."""
+        with Container(id="alert-rules", classes="panel"):
+            yield self._rules_table
+        with Container(id="alert-log", classes="panel -empty"):
+            yield self._log_table
+            with Container(classes="nothing"):
+                yield Static(sanitized("Nothing was alerted yet.\nt sends a test."), classes="words", markup=False)
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Show what there is, and go on looking."""
+        self.show_zone()
+        self._show_rules()
+        self.query_one("#alert-rules").styles.height = min(len(self._rules) + _FRAME, self.app.size.height // 2)
+        self.set_interval(LOG_READ_EVERY_S, self._look)
+        self.run_worker(self._look(), exit_on_error=False)
+
+    def _show_rules(self) -> None:
+        desk = self.desk
+        if desk is None:
+            return
+        alerts, settings = desk.alerts, desk.settings
+        rules = [
+            RuleRow(
+                rule,
+                rule.name in alerts.silenced,
+                impossible(rule, settings.product_types, sends=desk.execution is not None),
+            )
+            for rule in alerts.rules
+        ]
+        if rules != self._rules:
+            self._rules = rules
+            self._generation += 1
+            self._rules_table.set_source(MemoryRows(rules, [row.key for row in rules], self._generation))
+        self.refresh_states()
+
+    async def _look(self) -> None:
+        desk = self.desk
+        if desk is None:
+            return
+        self._show_rules()
+        log = await desk.alerts.log()
+        if log != self._log:
+            self._log = log
+            self._generation += 1
+            self._log_table.set_source(MemoryRows(log, [row.key for row in log], self._generation))
+            self.refresh_states()
+        if self.app.screen is self:
+            desk.alerts.seen()
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """The one of the two that has the focus, or had it last."""
+        return self._log_table if self._on_log else self._rules_table
+
+    @property
+    def subject(self) -> str:
+        """What its rows are."""
+        return "Alert log" if self._on_log else "Alerts"
+
+    @property
+    def screen_name(self) -> str:
+        """Neither table is one of the panels."""
+        return "alerts"
+
+    def show_zone(self) -> None:
+        """Show the times of both tables in the zone."""
+        for table in (self._rules_table, self._log_table):
+            table.set_format(self.cell_format)
+
+    def refresh_states(self) -> None:
+        """Bring titles and hints up to date."""
+        silenced = sum(row.silenced for row in self._rules)
+        rules_box, log_box = self.query_one("#alert-rules"), self.query_one("#alert-log")
+        rules_box.border_title = sanitized(f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}")
+        rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile: there is none")
+        log_box.border_title = sanitized(f"Log {self._log_table.shown or ''}".strip())
+        log_box.set_class(not self._log_table.shown, "-empty")
+        rank = {id_: rank for rank, id_ in enumerate(_HINTS)}
+        hints = sorted((b for b in BINDINGS if b.id in rank), key=lambda binding: rank[binding.id])
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
+        on_rule = not self._on_log and self._rule is not None
+        return {**super().possible(), "test_alert": on_rule, "silence": on_rule}
+
+    @property
+    def _rule(self) -> RuleRow | None:
+        return self._rules_table.cursor_record
+
+    @on(RecordTable.RowHighlighted)
+    def _moved(self) -> None:
+        self.refresh_states()
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        if self._log_table.has_focus or self._rules_table.has_focus:
+            self._on_log = self._log_table.has_focus
+        self.refresh_states()
+
+    def action_next_panel(self, by: int) -> None:
+        """The other table, whichever way round."""
+        self._on_log = not self._on_log
+        self.table.focus()
+
+    @on(RecordTable.RowSelected)
+    def _selected(self, event: RecordTable.RowSelected) -> None:
+        event.prevent_default()
+        if isinstance(event.record, RuleRow):
+            rule = event.record.rule
+            lines = [
+                ("when", rule.condition.sentence),
+                ("to", channels_in_words(rule)),
+                ("state", event.record.state),
+            ]
+            self.app.push_screen(AlertDialog(f"Alert {rule.name}", lines))
+        elif isinstance(event.record, LoggedAlert):
+            alerted = event.record
+            time = f"{logged_at(alerted).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+            lines = [("what", alerted.sentence), ("alert", alerted.rules), ("to", alerted.delivery)]
+            self.app.push_screen(AlertDialog(time, lines))
+
+    def action_test_alert(self) -> None:
+        """Send a test by every channel of the alert under the cursor."""
+        if self.able("test_alert") and self.desk is not None and self._rule is not None:
+            self.desk.alerts.test(self._rule.rule)
+
+    def action_silence(self) -> None:
+        """Silence the alert under the cursor, or let it sound again."""
+        if self.able("silence") and self._rule is not None:
+            self.run_worker(self._silence(self._rule), exit_on_error=False)
+
+    async def _silence(self, row: RuleRow) -> None:
+        assert self.desk is not None
+        try:
+            await self.desk.alerts.silence(row.key, on=not row.silenced)
+        except OSError as problem:
+            notify(self.app, f"The silence is not kept: {problem}", severity="error", seconds=8)
+        else:
+            now = "sounds again" if row.silenced else "is silenced; x lets it sound again"
+            notify(self.app, f"{row.key} {now}.")
+        self._show_rules()
+
+    async def action_back(self) -> None:
+        """Clear the filter, then leave."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()

@@ -1,0 +1,54 @@
+"""A desktop notification through the terminal: the bytes that ask for one. It loads no Textual: `doctor` sends one too.
+
+OSC 9 is iTerm2's, OSC 777 urxvt's; most terminals that notify know one of the two. A BEL follows, which marks the
+window where the terminal knows neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tradetui.desk.alerts.rules import DesktopSequence
+from tradetui.wire.text.sanitize import scrub
+
+TITLE: Final = "tradetui"
+_BEL: Final = "\a"
+_ESC: Final = "\x1b"
+
+
+def own_sequence(environ: Mapping[str, str]) -> DesktopSequence:
+    """The sequence a terminal knows, as far as the environment says which one it is; OSC 9 otherwise."""
+    term = environ.get("TERM", "")
+    if environ.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm", "ghostty") or environ.get("LC_TERMINAL") == "iTerm2":
+        return DesktopSequence.OSC_9
+    if environ.get("KITTY_WINDOW_ID") or environ.get("WT_SESSION"):
+        return DesktopSequence.OSC_9
+    if term.startswith(("foot", "rxvt")) or environ.get("VTE_VERSION") or environ.get("KONSOLE_VERSION"):
+        return DesktopSequence.OSC_777
+    return DesktopSequence.OSC_9
+
+
+def in_tmux(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal is a pane of tmux, which passes such a sequence on only in an envelope."""
+    return bool(environ.get("TMUX"))
+
+
+def notification(sentence: str, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> str:
+    """What to write to the terminal for a notification of one sentence.
+
+    Args:
+        sentence: what to show; whatever a terminal would obey in it is replaced.
+        sequence: the profile's choice, None for what the terminal is known to know.
+        environ: the environment, which names the terminal.
+    """
+    # Semicolons part the fields of both sequences, and OSC 9 with a number first means something else to some.
+    text = f"{TITLE}: {scrub(sentence)}".replace(";", ",")
+    if (sequence or own_sequence(environ)) is DesktopSequence.OSC_777:
+        body = text.removeprefix(f"{TITLE}: ")
+        request = f"{_ESC}]777;notify;{TITLE};{body}{_BEL}"
+    else:
+        request = f"{_ESC}]9;{text}{_BEL}"
+    if in_tmux(environ):
+        request = f"{_ESC}Ptmux;{request.replace(_ESC, _ESC * 2)}{_ESC}\\"
+    return f"{request}{_BEL}"

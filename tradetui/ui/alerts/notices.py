@@ -1,0 +1,73 @@
+"""How a session shows its alerts: the bell, the line above the keys, and a message where that line is covered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.rules import Channel, RuleKind
+from tradetui.ui.alerts.desktop import notification
+from tradetui.ui.sanitize import notify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual.app import App
+
+    from tradetui.desk.alerts.rules import DesktopSequence
+
+AT_MOST_EVERY_S = 5.0
+_UNKNOWN_SHOWN_S = 600.0
+_SHOWN_S = 12.0
+
+
+class Bell:
+    """Rings once for whatever comes together, so that a busy market does not ring without end."""
+
+    def __init__(self) -> None:
+        self._rang_at: float | None = None
+
+    def rings(self, now: float, *, at_once: bool) -> bool:
+        """Whether to ring now; what is `at_once` always does."""
+        if not at_once and self._rang_at is not None and now - self._rang_at < AT_MOST_EVERY_S:
+            return False
+        self._rang_at = now
+        return True
+
+
+class AlertNotices:
+    """Rings and shows what the rules send to bell, line and desktop."""
+
+    def __init__(
+        self, app: App[object], *, rings: bool, sequence: DesktopSequence | None, environ: Mapping[str, str]
+    ) -> None:
+        """`sequence` is the profile's choice of how a terminal is asked to notify, None for the terminal's own."""
+        self._app = app
+        self._bell = Bell() if rings else None
+        self._sequence = sequence
+        self._environ = environ
+
+    def tell(self, alert: Alert, now: float, *, line_is_seen: bool) -> None:
+        """Ring and show; `now` is monotonic seconds. Where the line is not seen the sentence comes as a message."""
+        of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
+        rings = self._bell is not None and Channel.BELL in alert.channels
+        if rings and self._bell is not None and self._bell.rings(now, at_once=not of_a_market):
+            self._app.bell()
+        if Channel.LINE not in alert.channels:
+            return
+        if RuleKind.OUTCOME_UNKNOWN in alert.event.kinds and not alert.test:
+            notify(self._app, alert.sentence, severity="error", seconds=_UNKNOWN_SHOWN_S)
+        elif not line_is_seen:
+            notify(
+                self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S
+            )
+
+    def show_on_desktop(self, sentence: str) -> None:
+        """Have the terminal show a notification, and ring."""
+        driver = self._app._driver
+        if driver is not None:
+            driver.write(notification(sentence, self._sequence, self._environ))
+
+    def say_failure(self, sentence: str) -> None:
+        """Show why an alert could not be delivered."""
+        notify(self._app, sentence, severity="error", seconds=_SHOWN_S)
