@@ -9,7 +9,9 @@ from decimal import Decimal
 
 import pytest
 
+from tradetui.cli import main
 from tradetui.commands.process.console import Output
+from tradetui.commands.process.exit_codes import USAGE
 from tradetui.commands.rows.output import CsvWriter, JsonWriter
 from tradetui.desk.tables.export import csv_cell
 
@@ -57,3 +59,15 @@ def test_csv_reads_back() -> None:
     writer.write({"b": 'quote " and, comma\nline', "a": None, "c": "not a column"})
     writer.close()
     assert list(csv.reader(io.StringIO(stream.getvalue()))) == [["a", "b"], ["", 'quote " and, comma\nline']]
+
+
+@pytest.mark.parametrize("arguments", [["show", "nothing"], ["show", "pnl", "--by", "nothing"]])
+def test_a_wrong_choice_names_the_choices_as_they_are_typed(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == USAGE
+    message = capsys.readouterr().err
+    assert "invalid choice: 'nothing'" in message
+    assert "<" not in message

@@ -354,7 +354,7 @@ def show_parser() -> argparse.ArgumentParser:
     whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for what, table in TABLES.items():
         endpoint = table.endpoint
-        _add_flags(whats.add_parser(what, help=f"{endpoint.name}, {endpoint.path}"), what, endpoint)
+        _add_flags(whats.add_parser(str(what), help=f"{endpoint.name}, {endpoint.path}"), what, endpoint)
     add_result_commands(whats)
     endpoints = whats.add_parser("endpoints", help="the catalogue of endpoints")
     _add_format(endpoints)

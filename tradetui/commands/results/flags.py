@@ -26,7 +26,7 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
     """Add both to what can be shown."""
     pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
     by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's timezone"
-    pnl.add_argument("--by", choices=tuple(Grouping), default=Grouping.TOTAL, type=str.lower, help=by)
+    pnl.add_argument("--by", choices=tuple(map(str, Grouping)), default=Grouping.TOTAL, type=str.lower, help=by)
     trips = whats.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
     for parser in (pnl, trips):
         global_flags_into(parser)
