@@ -119,7 +119,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
     shown = {each.id: each.cell(position, DEFAULT_FORMAT) for each in every_column(TABLES["positions"])}
     assert shown["size"][0] == "0.5"
     assert shown["entry"][0] == "33.33333333"
-    assert shown["realised"] == ("-1.5", Tone.LOSS)
+    assert shown["realised"] == ("-1.50", Tone.LOSS)
     assert shown["leg"] == ("SHORT", Tone.SHORT)
     assert shown["source"] == ("from fills?", Tone.WARN)
     for name in ("mark", "unrealised", "liquidation", "leverage", "takeProfit", "breakEvenPrice", "cTime"):
@@ -142,16 +142,16 @@ def coin_position(symbol: str, profit: str, mark: str | None) -> Position:
 
 
 @pytest.mark.parametrize("id_", ["unrealised", "realised"])
-def test_profit_in_a_coin_names_it_and_is_copied_as_the_plain_number(id_: str) -> None:
+def test_profit_in_a_coin_is_shown_in_dollars_at_the_mark_and_copied_as_it_was_received(id_: str) -> None:
     row = coin_position("BTCUSD", "-0.01192386", "90000")
-    assert column("positions", id_).cell(row, DEFAULT_FORMAT) == ("-0.01192386 BTC", Tone.LOSS)
+    exact = CellFormat(exact=True)
+    assert column("positions", id_).cell(row, DEFAULT_FORMAT) == ("~-1,073.15", Tone.LOSS)
+    assert column("positions", id_).cell(row, exact) == ("-0.01192386 BTC", Tone.LOSS)
     assert column("positions", id_).exact(row, DEFAULT_FORMAT) == "-0.01192386"
-    assert column("positions", id_).cell(
-        row_of("positions", {"unrealizedPL": "5", "achievedProfits": "5"}), DEFAULT_FORMAT
-    ) == (
-        "+5",
-        Tone.GAIN,
-    )
+    unmarked = coin_position("BTCUSD", "-0.01192386", None)
+    assert column("positions", id_).cell(unmarked, DEFAULT_FORMAT) == ("-0.01192386 BTC", Tone.LOSS)
+    dollars = row_of("positions", {"unrealizedPL": "5", "achievedProfits": "5"})
+    assert column("positions", id_).cell(dollars, DEFAULT_FORMAT) == ("+5.00", Tone.GAIN)
 
 
 @pytest.mark.parametrize("id_", ["unrealised", "realised"])

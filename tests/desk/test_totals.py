@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tradetui.desk.tables.account_totals import Totals, totals_of
+from tradetui.desk.tables.account_totals import Totals, free_margin, free_part, totals_of
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.table import ACCOUNTS
+from tradetui.trading.positions import FromFills, Position
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
@@ -31,6 +33,20 @@ def account(coin: str = "USDT", equity: str = "1000", **fields: Any) -> FuturesA
 
 def union(coin: str = "USDT", equity: str = "-4767", **fields: Any) -> FuturesAccount:
     return account(coin, equity, **{**UNION, **fields})
+
+
+def held(**fields: Any) -> Position:
+    return Position(
+        **{
+            "product_type": ProductType.USDT_FUTURES,
+            "symbol": "BTCUSDT",
+            "leg": PositionSide.LONG,
+            "size": Decimal("0.5"),
+            "mode": PositionMode.HEDGE,
+            "source": FromFills(),
+            **fields,
+        }
+    )
 
 
 def test_a_union_account_is_worth_its_total_margin_and_not_one_coin_s_debt() -> None:
@@ -77,18 +93,16 @@ def test_the_margin_ratio_of_a_union_account(fields: dict[str, str], ratio: str 
 
 
 def test_what_is_not_told_is_unknown_and_not_nothing() -> None:
-    assert totals_of([]) == Totals()
+    assert totals_of([]) == Totals(open_profit=Decimal(0))
     totals = totals_of([union(unionTotalMargin="", unionAvailable="", unionMm="")])
     assert (totals.equity, totals.union_available, totals.worst_margin_ratio) == (None, None, None)
     assert totals.has_union
 
 
 def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_account_s() -> None:
-    positions: Any = [
-        SimpleNamespace(margin_mode="crossed", margin_ratio=Decimal("0.9")),
-        SimpleNamespace(margin_mode="isolated", margin_ratio=Decimal("0.4")),
-        SimpleNamespace(margin_mode="isolated", margin_ratio=None),
-        SimpleNamespace(margin_mode="ISOLATED", margin_ratio=Decimal("0.1")),
+    ratios = (("crossed", "0.9"), ("isolated", "0.4"), ("isolated", None), ("ISOLATED", "0.1"))
+    positions = [
+        held(margin_mode=mode, margin_ratio=None if ratio is None else Decimal(ratio)) for mode, ratio in ratios
     ]
     assert totals_of([account(crossedRiskRate="0.01")], positions).worst_margin_ratio == Decimal("0.4")
 
@@ -96,5 +110,33 @@ def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_acco
 def test_the_accounts_panel_shows_the_union_figures_first() -> None:
     rows = [ProductRow(ProductType.USDT_FUTURES, record) for record in (account(), union())]
     ids = [column.id for column in ACCOUNTS.default_columns(rows)]
-    assert ids[:6] == ["productType", "marginCoin", "unionTotalMargin", "unionAvailable", "marginRatio", "unionMm"]
+    assert ids[:6] == ["marginCoin", "unionTotalMargin", "free", "freePart", "marginRatio", "unionMm"]
     assert ACCOUNTS.default_columns(rows[:1]) is ACCOUNTS.columns
+
+
+def test_free_margin_is_in_usdt_and_a_part_of_the_equity_and_the_least_counts() -> None:
+    coin = account("BTC", "0.5", usdtEquity="42000", crossedMaxAvailable="0.25")
+    dollars = account(crossedMaxAvailable="265.1")
+    assert (free_margin(coin), free_part(coin)) == (Decimal(21_000), Decimal("0.5"))
+    assert (free_margin(union()), free_part(union())) == (Decimal(82_755), Decimal("0.9195"))
+    assert free_part(account(equity="0", crossedMaxAvailable="0")) is None
+    assert totals_of([coin, dollars, union()]).least_free == Decimal("0.2651")
+
+
+def test_exposure_is_a_multiple_of_the_equity_and_unknown_where_a_value_is() -> None:
+    long = held(size=Decimal(1), mark=Decimal(2500), unrealised=Decimal(-3))
+    short = held(leg=PositionSide.SHORT, size=Decimal(2), mark=Decimal(250), unrealised=Decimal("1.5"))
+    totals = totals_of([account()], [long, short])
+    assert (totals.exposure.gross, totals.exposure.net) == (Decimal(3000), Decimal(2000))
+    assert totals.exposure_multiple == Decimal(3)
+    assert (totals.open_profit, totals.open_profit_is_converted) == (Decimal("-1.5"), False)
+    assert totals_of([account()], [long, held()]).exposure_multiple is None
+    assert totals_of([account(equity="-1")], [long]).exposure_multiple is None
+
+
+def test_the_totals_of_the_accounts_count_a_pool_of_assets_once() -> None:
+    rows = [ProductRow(ProductType.USDT_FUTURES, record) for record in (account(), union(), union("BTC"))]
+    assert ACCOUNTS.totals is not None
+    totals = ACCOUNTS.totals(rows, DEFAULT_FORMAT)
+    assert totals["marginCoin"][0] == "3"
+    assert totals["usdtEquity"][0] == "91,000.00"

@@ -19,6 +19,7 @@ from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.filled_orders import FilledOrders
 from tradetui.desk.feeds.fills import FillsReader
 from tradetui.desk.feeds.health import Health, health_of
+from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.scheduler import Scheduler
 from tradetui.desk.feeds.snapshot import Snapshot
@@ -80,7 +81,6 @@ class Desk:
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
-        self.positions_reader = PositionsReader(polling, product_types, histories, disk, clock, first_client=client)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         intervals = settings.intervals
 
@@ -88,15 +88,20 @@ class Desk:
             return Feed(table.name, reader, intervals[table.name], clock)
 
         self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types))
-        self.positions = feed_of(POSITIONS, self.positions_reader)
         self.orders = feed_of(ORDERS, OrdersReader(polling, product_types))
         self.fills = feed_of(FILLS, FillsReader(histories, clock))
-        self.triggers = feed_of(TRIGGERS, self.triggers_reader)
+        # The positions show the stops that wait, whether or not anybody looks at the triggers.
+        self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)
+        self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader, clock)
+        self.positions_reader = PositionsReader(
+            polling, product_types, histories, disk, clock, first_client=client, joined=self.market.joined
+        )
+        self.positions = feed_of(POSITIONS, self.positions_reader)
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews()
-        self.scheduler = Scheduler(self.feeds.values(), random, first=POSITIONS.name)
+        self.scheduler = Scheduler((*self.feeds.values(), *self.market.feeds), random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
         self.alerts = Alerts(alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name))
@@ -208,8 +213,10 @@ class Desk:
             self.alerts.triggers_changed(self.triggers.snapshot, waiting, now_ms)
         elif feed is self.fills:
             self.filled_orders.update(self.fills.snapshot)
+            self.market.see_fills(self.fills.snapshot.rows)
             self.alerts.fills_changed(self.fills.snapshot, now_ms)
         elif feed is self.orders:
+            self.market.see_orders(self.orders.snapshot.rows)
             self.alerts.orders_changed(self.orders.snapshot)
         elif feed is self.positions:
             self.alerts.positions_changed(self.positions.snapshot)

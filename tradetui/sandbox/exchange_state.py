@@ -17,7 +17,15 @@ from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide,
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
-from tradetui.sandbox.books.rows import account_row, contract_row, info_row, position_row, settings_row, ticker_row
+from tradetui.sandbox.books.rows import (
+    account_row,
+    contract_row,
+    funding_row,
+    info_row,
+    position_row,
+    settings_row,
+    ticker_row,
+)
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.simulated_trader import live
 from tradetui.sandbox.invariants import check_account
@@ -134,11 +142,22 @@ class ExchangeState:
 
     def contracts(self, product_type: str) -> list[Row]:
         """The contracts of a product type."""
-        return [contract_row(spec) for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
+        return [contract_row(spec) for spec in self._specs(product_type)]
 
     def ticker(self, symbol: str, product_type: str) -> list[Row]:
         """The ticker of a symbol, a list of one; raises Refusal."""
         return [ticker_row(self.spec(symbol, product_type), self.moment)]
+
+    def tickers(self, product_type: str) -> list[Row]:
+        """The tickers of a product type."""
+        return [ticker_row(spec, self.moment) for spec in self._specs(product_type)]
+
+    def funding_rates(self, product_type: str) -> list[Row]:
+        """The current funding rates of a product type."""
+        return [funding_row(spec, self.now_ms) for spec in self._specs(product_type)]
+
+    def _specs(self, product_type: str) -> list[ContractSpec]:
+        return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
 
     def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
         """Whose account it is and what a key of it may do."""

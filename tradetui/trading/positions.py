@@ -10,6 +10,7 @@ from itertools import islice
 
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
+from tradetui.trading.position_market import NO_MARKET, PositionMarket
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -56,7 +57,8 @@ Source = Reported | FromFills
 class Position:
     """One leg of a symbol. Sizes are in the base coin; `leg` says which side, None where nobody knows.
 
-    Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side's word as it came.
+    Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side's word as it came. `market` is what
+    market and waiting stops add, where somebody read them.
     """
 
     product_type: ProductType
@@ -77,6 +79,7 @@ class Position:
     take_profit: Decimal | None = None
     stop_loss: Decimal | None = None
     margin_ratio: Decimal | None = None
+    market: PositionMarket = NO_MARKET
     record: ReportedPosition | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -117,12 +120,16 @@ class Position:
         return tuple(unknown)
 
     @property
-    def liquidation_distance(self) -> Decimal | None:
-        """How far the mark is from liquidation, as a part of the mark; None where either says nothing.
+    def has_no_liquidation(self) -> bool:
+        """Whether the liquidation price says that there is none: it is negative, zero or absurdly far."""
+        if self.liquidation is None:
+            return False
+        return self.liquidation <= 0 or (self.mark is not None and self.liquidation > self.mark * 100)
 
-        A liquidation price that is negative or absurdly far means that there is none.
-        """
-        if self.liquidation is None or not self.mark or self.liquidation <= 0 or self.liquidation > self.mark * 100:
+    @property
+    def liquidation_distance(self) -> Decimal | None:
+        """How far the mark is from liquidation, as a part of the mark; None where either says nothing."""
+        if self.liquidation is None or not self.mark or self.has_no_liquidation:
             return None
         return abs(self.mark - self.liquidation) / self.mark
 

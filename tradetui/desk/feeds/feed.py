@@ -61,8 +61,17 @@ class Reader(Protocol[FeedRowT_co]):
 class Feed(Generic[FeedRowT_co]):
     """Polls a reader and publishes snapshots. It never retries: the next tick is the retry."""
 
-    def __init__(self, name: str, reader: Reader[FeedRowT_co], interval: float, clock: Clock) -> None:
+    def __init__(
+        self,
+        name: str,
+        reader: Reader[FeedRowT_co],
+        interval: float,
+        clock: Clock,
+        *,
+        hidden_factor: float = HIDDEN_FACTOR,
+    ) -> None:
         self.name = name
+        self.hidden_factor = hidden_factor
         self.reader = reader
         self.interval = interval
         self.pace = Pace.SHOWN
@@ -78,7 +87,7 @@ class Feed(Generic[FeedRowT_co]):
     @property
     def wait(self) -> float:
         """Seconds from the start of one poll to the next by pace."""
-        return self.interval * (HIDDEN_FACTOR if self.pace is Pace.HIDDEN else 1.0)
+        return self.interval * (self.hidden_factor if self.pace is Pace.HIDDEN else 1.0)
 
     @property
     def cadence(self) -> float:

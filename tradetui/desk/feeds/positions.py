@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
@@ -24,6 +24,7 @@ from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
+_MARKED_BY_FILLS: Final = "summed from fills; marks are the last fill's price"
 PAGES_A_POLL: Final = 8
 """Pages of older fills read in one poll while positions wait for them."""
 FILLS_STILL_NEW_S: Final = 0.5
@@ -35,7 +36,7 @@ class PositionsReader:
 
     Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
     `first_client` reads what is reported until it has been read once: a person waits for the first positions, which
-    must not wait behind the feeds of other sessions.
+    must not wait behind the feeds of other sessions. `joined` adds to a position what the market says.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class PositionsReader:
         disk: Disk | None = None,
         clock: Clock | None = None,
         first_client: ExchangeReader | None = None,
+        joined: Callable[[Position], Position] | None = None,
     ) -> None:
         self._client = client
         self._first_client = first_client or client
         self._clock = clock or client.clock
         self._disk = disk or InlineDisk()
+        self._joined = joined
         self._own = histories is None
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
@@ -69,13 +72,17 @@ class PositionsReader:
             else:
                 if error is None or self.source == "reported" or not _refuses(error):
                     self.source = self.source or (None if error else "reported")
-                    return self._parts.reading(_ordered(self._parts.rows), error)
+                    return self._parts.reading(self._rows(), error)
                 self._parts.last.clear()
         error = await self._parts.read(self._from_fills)
         self.source = "fills"
-        return self._parts.reading(
-            _ordered(self._parts.rows), error, "summed from fills; marks are the last fill's price"
-        )
+        rows = self._rows()
+        marks_are_live = rows and all(row.market.mark_is_live for row in rows)
+        return self._parts.reading(rows, error, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
+
+    def _rows(self) -> list[Position]:
+        positions = _ordered(self._parts.rows)
+        return positions if self._joined is None else [self._joined(position) for position in positions]
 
     async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
         if self.source == "reported":

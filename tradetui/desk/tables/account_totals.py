@@ -1,15 +1,19 @@
-"""What all futures accounts of a session are worth together: the figures of the header bar."""
+"""What the futures accounts of a session are worth, each and together: the figures of the header bar."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tradetui.trading.positions import Position
+from tradetui.desk.tables.number_format import is_dollar
+from tradetui.desk.tables.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
 from tradetui.wire.enums import MarginMode, same
-from tradetui.wire.models.futures import FuturesAccount
+
+if TYPE_CHECKING:
+    from tradetui.trading.positions import Position
+    from tradetui.wire.models.futures import FuturesAccount
 
 _ZERO: Final = Decimal(0)
 
@@ -21,7 +25,11 @@ class Totals:
     `equity` is the accounts' equity and, of accounts in multi-assets mode, their total margin instead (assets at the
     exchange's valuation and unrealised profit): one coin's own equity may be far below nothing there. Such accounts
     also tell what they still have free, `union_available`. The worst margin ratio is that of an account or of an
-    isolated position, as a fraction (1 is liquidation).
+    isolated position, as a fraction (1 is liquidation). `least_free` is the free margin of the account that has least,
+    as a part of its equity.
+
+    `open_profit` is the unrealised profit of all positions, `open_profit_is_converted` that some of it is of another
+    coin at the mark; `unrealised` is the one that the accounts report.
     """
 
     equity: Decimal | None = None
@@ -30,10 +38,24 @@ class Totals:
     union_available: Decimal | None = None
     has_single: bool = False
     has_union: bool = False
+    open_profit: Decimal | None = None
+    open_profit_is_converted: bool = False
+    least_free: Decimal | None = None
+    exposure: Exposure = NO_EXPOSURE
+
+    @property
+    def exposure_multiple(self) -> Decimal | None:
+        """Value of all positions as a multiple of the equity; None where one of both is not known."""
+        if not self.equity or self.equity < 0 or self.exposure.unknown:
+            return None
+        return self.exposure.gross / self.equity
 
 
 def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] = ()) -> Totals:
     """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies."""
+    positions = tuple(positions)
+    open_profits = [in_dollars(position, position.unrealised) for position in positions]
+    known_profits = [profit for profit in open_profits if profit is not None]
     pools = _union_pools(accounts)
     single = [row.usdt_equity for row in accounts if not row.is_union and row.usdt_equity is not None]
     union = [row.union_total_margin for row in pools if row.union_total_margin is not None]
@@ -52,7 +74,31 @@ def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] 
         union_available=sum(available, _ZERO) if available else None,
         has_single=bool(single),
         has_union=bool(pools),
+        open_profit=sum(known_profits, _ZERO) if len(known_profits) == len(open_profits) else None,
+        open_profit_is_converted=any(position.product_type.is_coin_margined for position in positions),
+        least_free=min((part for row in accounts if (part := free_part(row)) is not None), default=None),
+        exposure=exposure_of(positions),
     )
+
+
+def free_margin(row: FuturesAccount) -> Decimal | None:
+    """What can still back new positions, in USDT: of the pool of assets where several stand behind the margin."""
+    if row.is_union:
+        return row.union_available
+    if row.crossed_max_available is None or is_dollar(row.margin_coin):
+        return row.crossed_max_available
+    if row.usdt_equity is None or not row.account_equity:
+        return None
+    return row.crossed_max_available * row.usdt_equity / row.account_equity
+
+
+def free_part(row: FuturesAccount) -> Decimal | None:
+    """The free margin as a part of the equity, or of the pool's margin; None of an account that holds nothing."""
+    available = row.union_available if row.is_union else row.crossed_max_available
+    whole = row.union_total_margin if row.is_union else row.account_equity
+    if available is None or whole is None or whole <= 0:
+        return None
+    return available / whole
 
 
 def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:

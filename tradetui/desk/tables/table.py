@@ -12,14 +12,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns
+from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals
 from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
 from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
 from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
-from tradetui.desk.tables.columns.positions import POSITION_COLUMNS, SUMMED_SINCE
+from tradetui.desk.tables.columns.positions import (
+    POSITION_COLUMNS,
+    SAID_ONCE,
+    SUMMED_SINCE,
+    position_columns,
+    position_note,
+    position_totals,
+)
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
 from tradetui.desk.tables.row_source import FeedRow, RowT_co
@@ -115,6 +122,7 @@ ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
     endpoint_name="futures.accounts",
     columns=ACCOUNT_COLUMNS,
     columns_for=account_columns,
+    totals=account_totals,
     nothing="No futures account under these product types.\nThe profile's product_types say which are read.",
     interval_s=5.0,
 )
@@ -126,7 +134,10 @@ POSITIONS: Final[Table[Position]] = Table(
     subject="the positions",
     endpoint_name="futures.positions",
     columns=POSITION_COLUMNS,
-    more_columns=(SUMMED_SINCE,),
+    columns_for=position_columns,
+    more_columns=(*SAID_ONCE, SUMMED_SINCE),
+    totals=position_totals,
+    note=position_note,
     fields_shown=frozenset(
         {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
     ),

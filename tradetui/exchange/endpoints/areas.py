@@ -17,6 +17,7 @@ from tradetui.wire.models.futures_requests import (
     AccountListRequest,
     AccountSettingsRequest,
     ContractsRequest,
+    FundingRatesRequest,
     FuturesFillsRequest,
     LiveTriggersRequest,
     OrderDetailRequest,
@@ -24,6 +25,7 @@ from tradetui.wire.models.futures_requests import (
     PositionsRequest,
     ReversalRequest,
     TickerRequest,
+    TickersRequest,
     TriggerHistoryRequest,
 )
 from tradetui.wire.models.public import ServerTimeRequest
@@ -55,6 +57,8 @@ class FuturesReading(ReadingArea):
     account = one_page(AccountSettingsRequest)
     contracts = one_page(ContractsRequest)
     ticker = one_page(TickerRequest)
+    tickers = one_page(TickersRequest)
+    funding_rates = one_page(FundingRatesRequest)
 
 
 class SpotReading(ReadingArea):

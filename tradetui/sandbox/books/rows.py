@@ -15,6 +15,10 @@ from tradetui.sandbox.books.number_format import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.wire.time_windows import DAY_MS
 
+FUNDING_RATE: Final = "0.0001"
+_FUNDING_HOURS: Final = 8
+_FUNDING_INTERVAL_MS: Final = _FUNDING_HOURS * DAY_MS // 24
+
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
     """One row of the contract list."""
@@ -51,8 +55,20 @@ def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
         "askPr": text(ask),
         "markPrice": text(at.market.mark(spec.symbol)),
         "indexPrice": last,
-        "fundingRate": "0.0001",
+        "fundingRate": FUNDING_RATE,
         "ts": str(at.now_ms),
+    }
+
+
+def funding_row(spec: ContractSpec, now_ms: int) -> dict[str, Any]:
+    """The current funding rate of a contract, paid every eight hours."""
+    return {
+        "symbol": spec.symbol,
+        "fundingRate": FUNDING_RATE,
+        "fundingRateInterval": str(_FUNDING_HOURS),
+        "nextUpdate": str((now_ms // _FUNDING_INTERVAL_MS + 1) * _FUNDING_INTERVAL_MS),
+        "minFundingRate": "-0.003",
+        "maxFundingRate": "0.003",
     }
 
 

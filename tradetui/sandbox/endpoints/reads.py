@@ -163,7 +163,15 @@ def _settings(call: ReadCall) -> Row:
 
 
 def _contracts(call: ReadCall) -> list[Row]:
-    rows = call.exchange_state.contracts(call.values["productType"])
+    return _of_symbol(call, call.exchange_state.contracts(call.values["productType"]))
+
+
+def _funding_rates(call: ReadCall) -> list[Row]:
+    return _of_symbol(call, call.exchange_state.funding_rates(call.values["productType"]))
+
+
+def _of_symbol(call: ReadCall, rows: list[Row]) -> list[Row]:
+    """The row of the symbol that was asked for, every row where none was; raises Refusal."""
     wanted = call.values.get("symbol")
     if wanted is not None:
         call.exchange_state.spec(wanted, call.values["productType"])
@@ -182,6 +190,8 @@ _SINGLE: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
     "futures.account": _settings,
     "futures.contracts": _contracts,
     "futures.ticker": lambda call: call.exchange_state.ticker(call.values["symbol"], call.values["productType"]),
+    "futures.tickers": lambda call: call.exchange_state.tickers(call.values["productType"]),
+    "futures.funding_rates": _funding_rates,
     "broker.subaccount_email": _email,
     "spot.account_info": _info,
     "public.time": lambda call: {"serverTime": str(call.now_ms)},

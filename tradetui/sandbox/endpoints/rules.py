@@ -118,6 +118,8 @@ RULES: Final[Mapping[str, Rules]] = {
     "futures.account": Rules(required=("symbol", "productType", "marginCoin")),
     "futures.contracts": Rules(required=("productType",), optional=("symbol",)),
     "futures.ticker": Rules(required=("symbol", "productType")),
+    "futures.tickers": Rules(required=("productType",)),
+    "futures.funding_rates": Rules(required=("productType",), optional=("symbol",)),
     "spot.account_info": Rules(),
     "public.time": Rules(),
 }

@@ -102,6 +102,8 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
         (number(profit, signed=True, places=2), style),
         ("   margin ratio ", "$quiet"),
         (percent(totals.worst_margin_ratio), ""),
+        ("   exposure ", "$quiet"),
+        (f"{number(totals.exposure_multiple, places=1)} ×", ""),
         *free,
     )
 

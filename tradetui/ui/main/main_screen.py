@@ -163,7 +163,7 @@ class MainScreen(TableScreen):
         return fill_by_fill(super().exported_rows)
 
     def show_zone(self) -> None:
-        """Show the times of every panel in the zone, and know its day."""
+        """Show times in the zone and know its day, and figures with the decimals that are known by now."""
         self._day = self.today
         for panel in self.panels.values():
             panel.table.set_format(self.cell_format)
@@ -220,6 +220,7 @@ class MainScreen(TableScreen):
             return
         now = self._painted_at = desk.clock.monotonic()
         if not self.paused:
+            self.show_zone()
             for name in sorted(self._fresh):
                 if self.panels[name].display:
                     self._fresh.discard(name)

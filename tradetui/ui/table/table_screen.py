@@ -76,7 +76,11 @@ class TableScreen(Screen[None]):
     @property
     def cell_format(self) -> CellFormat:
         """How the cells of its tables are written now."""
-        return CellFormat(self.zone, exact=self._settings.exact_figures, today=self.today)
+        exact, today = self._settings.exact_figures, self.today
+        if self.desk is None:
+            return CellFormat(self.zone, exact=exact, today=today)
+        market = self.desk.market
+        return CellFormat(self.zone, market.precisions, exact, market.coin_places, today=today)
 
     @property
     def today(self) -> date | None:

@@ -1,4 +1,4 @@
-"""Futures rows beyond the interface: positions, order detail, account settings, contracts, ticker."""
+"""Futures rows beyond the interface: positions, order detail, account settings, contracts, tickers, funding rates."""
 
 from typing import ClassVar
 
@@ -190,3 +190,16 @@ class Ticker(Record):
     holding_amount: DecimalFigure | None = None
     open24h: DecimalFigure | None = Field(default=None, alias="open24h")
     mark_price: DecimalFigure | None = None
+
+
+class FundingRate(Record):
+    """What the next funding of a symbol costs, as a part of a position's value; a LONG pays a rate above zero."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+
+    symbol: str
+    funding_rate: DecimalFigure | None = None
+    funding_rate_interval: DecimalFigure | None = None
+    next_update: UtcTime | None = None
+    min_funding_rate: DecimalFigure | None = None
+    max_funding_rate: DecimalFigure | None = None

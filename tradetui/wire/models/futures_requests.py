@@ -7,7 +7,14 @@ from typing import Annotated, ClassVar
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PlanStatus, PositionMode, Side
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
-from tradetui.wire.models.futures_extended import AccountSettings, Contract, OrderDetail, ReportedPosition, Ticker
+from tradetui.wire.models.futures_extended import (
+    AccountSettings,
+    Contract,
+    FundingRate,
+    OrderDetail,
+    ReportedPosition,
+    Ticker,
+)
 from tradetui.wire.requests.parameter import (
     Amount,
     ClientOid,
@@ -202,3 +209,16 @@ class TickerRequest(Request[Ticker]):
 
     product_type: ProductTypeText
     symbol: RequiredSymbol
+
+
+class TickersRequest(Request[Ticker]):
+    """Beyond the interface: the last prices of every symbol of a product type."""
+
+    product_type: ProductTypeText
+
+
+class FundingRatesRequest(Request[FundingRate]):
+    """Beyond the interface: the current funding rates of a product type, of every symbol unless one is named."""
+
+    product_type: ProductTypeText
+    symbol: Symbol = None

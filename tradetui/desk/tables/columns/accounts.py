@@ -1,13 +1,15 @@
-"""Columns of the futures accounts."""
+"""Columns of the futures accounts, and their totals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, text_column
-from tradetui.desk.tables.columns.figure_columns import money_column, percent_column
+from tradetui.desk.tables.account_totals import free_margin, free_part, totals_of
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import Column, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.columns.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.columns.shared import PRODUCT
 
 if TYPE_CHECKING:
@@ -15,56 +17,91 @@ if TYPE_CHECKING:
     from tradetui.wire.models.futures import FuturesAccount
 
 RISK_WORTH_A_WARNING: Final = Decimal("0.5")
+FREE_WORTH_A_WARNING: Final = Decimal("0.1")
+_DOLLARS: Final = "USDT"
 
 
 def _coin(row: ProductRow[FuturesAccount]) -> str:
     return row.record.margin_coin
 
 
-def _usdt(_: ProductRow[FuturesAccount]) -> str:
-    return "USDT"
+def _dollars(_: ProductRow[FuturesAccount]) -> str:
+    return _DOLLARS
 
 
-ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
-    PRODUCT,
-    text_column("marginCoin", "Coin", 5, lambda row: row.record.margin_coin),
-    money_column("accountEquity", "Equity", 14, lambda row: row.record.account_equity, _coin, unit="margin coin"),
+def _is_risky(ratio: Decimal) -> bool:
+    return ratio >= RISK_WORTH_A_WARNING
+
+
+_COIN: Final[Column[ProductRow[FuturesAccount]]] = text_column("marginCoin", "Coin", 5, _coin)
+_FREE: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
+    money_column("free", "Free USDT", 12, lambda row: free_margin(row.record), _dollars, unit="USDT"),
+    percent_column(
+        "freePart",
+        "Free %",
+        7,
+        lambda row: free_part(row.record),
+        warns=lambda part: part < FREE_WORTH_A_WARNING,
+        unit="of the equity",
+    ),
+)
+_OTHERS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     money_column(
         "unrealizedPL", "Unrealised", 13, lambda row: row.record.unrealized_pl, _coin, profit=True, unit="margin coin"
     ),
-    percent_column(
-        "crossedRiskRate",
-        "Margin ratio %",
-        14,
-        lambda row: row.record.crossed_risk_rate,
-        warns=lambda risk: risk >= RISK_WORTH_A_WARNING,
-        unit="of the margin",
-    ),
-    money_column("available", "Available", 14, lambda row: row.record.available, _coin, unit="margin coin"),
-    money_column("locked", "Locked", 12, lambda row: row.record.locked, _coin, unit="margin coin"),
-    money_column("usdtEquity", "In USDT", 14, lambda row: row.record.usdt_equity, _usdt, unit="USDT"),
-    money_column(
-        "crossedMaxAvailable", "Max open", 14, lambda row: row.record.crossed_max_available, _coin, unit="margin coin"
-    ),
-    money_column("maxTransferOut", "Max out", 14, lambda row: row.record.max_transfer_out, _coin, unit="margin coin"),
+    money_column("accountEquity", "Equity", 14, lambda row: row.record.account_equity, _coin),
+    money_column("available", "Available", 14, lambda row: row.record.available, _coin),
+    money_column("locked", "Locked", 12, lambda row: row.record.locked, _coin),
+    money_column("crossedMaxAvailable", "Max open", 14, lambda row: row.record.crossed_max_available, _coin),
+    money_column("maxTransferOut", "Max out", 14, lambda row: row.record.max_transfer_out, _coin),
     text_column("assetMode", "Assets", 6, lambda row: row.record.asset_mode),
+    PRODUCT,
+)
+_DOLLAR_EQUITY: Final[Column[ProductRow[FuturesAccount]]] = money_column(
+    "usdtEquity", "Equity USDT", 14, lambda row: row.record.usdt_equity, _dollars, unit="USDT"
 )
 
-UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
-    PRODUCT,
-    text_column("marginCoin", "Coin", 5, lambda row: row.record.margin_coin),
-    money_column("unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, _usdt, unit="USDT"),
-    money_column("unionAvailable", "Union avail.", 13, lambda row: row.record.union_available, _usdt, unit="USDT"),
-    percent_column(
-        "marginRatio",
-        "Margin ratio %",
-        14,
-        lambda row: row.record.margin_ratio,
-        warns=lambda ratio: ratio >= RISK_WORTH_A_WARNING,
-        unit="union MM of union margin, or crossed risk rate",
+ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
+    (
+        _COIN,
+        _DOLLAR_EQUITY,
+        *_FREE,
+        percent_column(
+            "crossedRiskRate",
+            "Margin ratio %",
+            14,
+            lambda row: row.record.crossed_risk_rate,
+            warns=_is_risky,
+            unit="of the margin; 100 is liquidation",
+        ),
+        *_OTHERS,
     ),
-    money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _usdt, unit="USDT"),
-    *(column for column in ACCOUNT_COLUMNS[2:] if column.id != "crossedRiskRate"),
+    *("marginCoin", "freePart", "crossedRiskRate", "free", "usdtEquity", "unrealizedPL", "accountEquity"),
+    *("productType", "available", "locked", "crossedMaxAvailable", "maxTransferOut", "assetMode"),
+)
+
+UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
+    (
+        _COIN,
+        money_column(
+            "unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, _dollars, unit="USDT"
+        ),
+        *_FREE,
+        percent_column(
+            "marginRatio",
+            "Margin ratio %",
+            14,
+            lambda row: row.record.margin_ratio,
+            warns=_is_risky,
+            unit="union MM of union margin, or crossed risk rate; 100 is liquidation",
+        ),
+        money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),
+        _DOLLAR_EQUITY,
+        *_OTHERS,
+    ),
+    *("marginCoin", "freePart", "marginRatio", "free", "unionTotalMargin", "usdtEquity", "unrealizedPL"),
+    *("accountEquity", "productType", "unionMm", "available", "locked", "crossedMaxAvailable", "maxTransferOut"),
+    "assetMode",
 )
 """The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
 
@@ -72,3 +109,17 @@ UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
 def account_columns(rows: Iterable[ProductRow[FuturesAccount]]) -> tuple[Column[ProductRow[FuturesAccount]], ...]:
     """The columns of these accounts: other ones first where one of them is in multi-assets mode."""
     return UNION_ACCOUNT_COLUMNS if any(row.record.is_union for row in rows) else ACCOUNT_COLUMNS
+
+
+def account_totals(
+    rows: Iterable[ProductRow[FuturesAccount]], cell_format: CellFormat
+) -> Mapping[str, tuple[str, Tone]]:
+    """How many accounts there are, what they are worth together in USDT, and the least free of them."""
+    accounts = [row.record for row in rows]
+    totals = totals_of(accounts)
+    equity_id = "unionTotalMargin" if totals.has_union and not totals.has_single else "usdtEquity"
+    return {
+        "marginCoin": (f"{len(accounts):,}", Tone.PLAIN),
+        equity_id: (money(totals.equity, _DOLLARS, cell_format), Tone.PLAIN),
+        "unrealizedPL": (money(totals.unrealised, _DOLLARS, cell_format, signed=True), tone_of(totals.unrealised)),
+    }

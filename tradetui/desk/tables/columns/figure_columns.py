@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone, by_sign
+from tradetui.desk.tables.columns.column import Column, Tone, by_sign, tone_of
 from tradetui.desk.tables.number_format import (
     FEE_PLACES,
     FEWEST_COIN_PLACES,
@@ -124,13 +124,19 @@ def percent_column(
     *,
     warns: Callable[[Decimal], bool] | None = None,
     signed: bool = False,
+    profit: bool = False,
     order: Callable[[RowT], object] | None = None,
     unit: str,
 ) -> Column[RowT]:
-    """A part in per cent, which the title says; `warns` says of a known part whether it is drawn as a warning."""
+    """A part in per cent, which the title says; `warns` says of a known part whether it is drawn as a warning.
+
+    `profit` gives it the tone of its sign.
+    """
 
     def tone(row: RowT) -> Tone:
         part = value(row)
+        if profit:
+            return tone_of(part)
         return Tone.WARN if part is not None and warns is not None and warns(part) else Tone.PLAIN
 
     def shown(row: RowT, cell_format: CellFormat) -> str:

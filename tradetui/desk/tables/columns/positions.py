@@ -1,29 +1,48 @@
-"""Columns of the positions."""
+"""Columns of the positions, their totals, and the line under them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import (
-    Column,
-    Tone,
-    by_sign,
-    ranked,
-    text_column,
-    time_column,
+from tradetui.desk.tables.columns.column import Column, Tone, by_sign, ranked, text_column, time_column, tone_of
+from tradetui.desk.tables.columns.figure_columns import (
+    money,
+    money_column,
+    percent_column,
+    price,
+    price_column,
+    size_column,
 )
-from tradetui.desk.tables.columns.figure_columns import percent_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT
-from tradetui.desk.tables.number_format import LONGEST_DERIVED, UNKNOWN, number
+from tradetui.desk.tables.number_format import UNKNOWN, number
+from tradetui.desk.tables.position_figures import (
+    exposure_of,
+    in_dollars,
+    next_funding_payment,
+    return_on_margin,
+    signed_liquidation_distance,
+    value_of,
+)
+from tradetui.trading.position_market import StopState
 from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
 
 LIQUIDATION_NEAR: Final = Decimal("0.05")
+CONVERTED: Final = "~"
+"""Before a figure that was turned over from another coin."""
+NO_LIQUIDATION: Final = "none"
+_DOLLARS: Final = "USDT"
+_STOP_TEXTS: Final[Mapping[StopState, str]] = {
+    StopState.NOT_READ: UNKNOWN,
+    StopState.UNREADABLE: "?",
+    StopState.NONE: "no stop",
+    StopState.TRAILING: "trailing",
+}
 
 
 def _symbol(position: Position) -> str:
@@ -40,58 +59,203 @@ def _source_tone(position: Position) -> Tone:
     return Tone.WARN if str(position.source).endswith("?") else Tone.PLAIN
 
 
-def _profit_column(id_: str, title: str, profit: Callable[[Position], Decimal | None]) -> Column[Position]:
-    """Profit of positions of any coin: it names a coin that is no dollar, and is ordered by what it is worth."""
+def _profit_column(
+    id_: str,
+    title: str,
+    amount: Callable[[Position], Decimal | None],
+    dollars: Callable[[Position], Decimal | None],
+) -> Column[Position]:
+    """A profit as it was received, shown and ordered by what it is in dollars.
 
-    def shown(position: Position, _: CellFormat) -> str:
-        text = number(profit(position), signed=True, at_most=LONGEST_DERIVED)
-        if text == UNKNOWN or not position.product_type.is_coin_margined:
-            return text
-        coin = position.margin_coin or margin_coin(position.product_type, position.symbol)
-        return f"{text} {coin or 'of its coin'}"
+    One of another coin is marked as turned over at the mark; where no mark is known, or figures are exact, it is shown
+    in its coin.
+    """
 
-    def worth(position: Position) -> Decimal | None:
-        amount = profit(position)
-        if amount is None or not position.product_type.is_coin_margined:
-            return amount
-        return None if position.mark is None else amount * position.mark
+    def shown(position: Position, cell_format: CellFormat) -> str:
+        in_coin = position.product_type.is_coin_margined
+        if in_coin and (cell_format.exact or dollars(position) is None):
+            coin = position.margin_coin or margin_coin(position.product_type, position.symbol)
+            text = money(amount(position), coin, cell_format, signed=True)
+            return text if text == UNKNOWN else f"{text} {coin or 'of its coin'}"
+        text = money(dollars(position), _DOLLARS, cell_format, signed=True)
+        return f"{CONVERTED}{text}" if in_coin else text
 
-    return Column(id_, title, profit, shown, 11, right=True, tone=by_sign(profit), unit="margin coin", order=worth)
+    tone = by_sign(amount)
+    return Column(id_, title, amount, shown, 10, right=True, tone=tone, unit="margin coin", order=dollars)
+
+
+def _unrealised_dollars(position: Position) -> Decimal | None:
+    return in_dollars(position, position.unrealised)
+
+
+def _stop(position: Position) -> Decimal | None:
+    return position.market.stop
+
+
+def _stop_text(position: Position, cell_format: CellFormat) -> str:
+    market = position.market
+    if market.stop is not None:
+        return price(market.stop, position.symbol, cell_format)
+    return _STOP_TEXTS[market.stop_state]
+
+
+def _stop_tone(position: Position) -> Tone:
+    is_warning = position.market.stop_state in (StopState.NONE, StopState.UNREADABLE)
+    return Tone.WARN if is_warning and position.market.stop is None else Tone.PLAIN
+
+
+def _liquidation_text(position: Position, cell_format: CellFormat) -> str:
+    if position.liquidation is not None and position.has_no_liquidation:
+        return NO_LIQUIDATION
+    return price(position.liquidation, position.symbol, cell_format)
+
+
+def _break_even(position: Position) -> Decimal | None:
+    return None if position.record is None else position.record.break_even_price
+
+
+def _distance(position: Position) -> Decimal | None:
+    return position.liquidation_distance
 
 
 SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
 """Since when fills were summed to a position."""
 
-_COLUMNS: Final[tuple[Column[Position], ...]] = (
-    text_column("symbol", "Symbol", 9, lambda row: row.symbol),
-    Column("leg", "Leg", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
-    size_column("size", "Size", 8, lambda row: row.size, _symbol),
-    price_column("entry", "Entry", 11, lambda row: row.entry, _symbol, derived=True),
-    price_column("mark", "Mark", 10, lambda row: row.mark, _symbol),
-    _profit_column("unrealised", "Unrealised", lambda row: row.unrealised),
-    _profit_column("realised", "Realised", lambda row: row.realised),
+_MARGIN_MODE: Final[Column[Position]] = text_column("marginMode", "Margin", 8, lambda row: row.margin_mode)
+_SOURCE: Final[Column[Position]] = Column(
+    "source", "Source", lambda row: str(row.source), lambda row, _: str(row.source), 11, tone=_source_tone
+)
+_ALL: Final[tuple[Column[Position], ...]] = (
+    text_column("symbol", "Symbol", 8, lambda row: row.symbol),
+    Column("leg", "Side", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
+    size_column("size", "Size", 7, lambda row: row.size, _symbol),
+    price_column("entry", "Entry", 8, lambda row: row.entry, _symbol, derived=True),
+    price_column("mark", "Mark", 8, lambda row: row.mark, _symbol),
+    _profit_column("unrealised", "Unrealised", lambda row: row.unrealised, _unrealised_dollars),
+    percent_column("roi", "ROI %", 7, return_on_margin, signed=True, profit=True, unit="of the margin it takes"),
+    money_column("value", "Value", 10, value_of, lambda _: _DOLLARS, unit="USDT"),
+    Column(
+        "liquidationPrice",
+        "Liq.price",
+        lambda row: row.liquidation,
+        _liquidation_text,
+        9,
+        right=True,
+        unit="quote coin",
+    ),
     percent_column(
         "liquidation",
-        "Liq. dist",
-        9,
-        lambda row: row.liquidation_distance,
-        warns=lambda distance: distance < LIQUIDATION_NEAR,
-        unit="of the mark",
+        "Away %",
+        7,
+        signed_liquidation_distance,
+        warns=lambda distance: abs(distance) < LIQUIDATION_NEAR,
+        signed=True,
+        order=_distance,
+        unit="from the mark to liquidation",
     ),
+    Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="quote coin"),
+    money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
+    price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
+    price_column("takeProfit", "Take-profit", 11, lambda row: row.take_profit, _symbol),
     Column(
         "leverage",
         "Lev",
         lambda row: row.leverage,
-        lambda row, _: UNKNOWN if row.leverage is None else f"{number(row.leverage)}x",
+        lambda row, _: UNKNOWN if row.leverage is None else f"{number(row.leverage)}×",
         4,
         right=True,
     ),
-    text_column("marginMode", "Margin", 8, lambda row: row.margin_mode),
-    Column("source", "Source", lambda row: str(row.source), lambda row, _: str(row.source), 11, tone=_source_tone),
-    price_column("takeProfit", "TP", 9, lambda row: row.take_profit, _symbol),
-    price_column("stopLoss", "SL", 9, lambda row: row.stop_loss, _symbol),
+    _profit_column("realised", "Realised", lambda row: row.realised, lambda row: in_dollars(row, row.realised)),
+    _MARGIN_MODE,
     PRODUCT,
+    _SOURCE,
 )
-POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = ranked(
-    _COLUMNS, "symbol", "leg", "unrealised", "size", "liquidation", "mark", "entry"
+_KEPT_LONGEST: Final = (
+    *("symbol", "leg", "unrealised", "size", "liquidation", "mark", "roi", "entry"),
+    *("stop", "liquidationPrice", "value", "funding"),
+    *("breakEvenPrice", "takeProfit", "leverage", "realised", "marginMode", "productType", "source"),
 )
+_RANKED: Final[tuple[Column[Position], ...]] = ranked(_ALL, *_KEPT_LONGEST)
+POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
+    column for column in _RANKED if column.id not in (_MARGIN_MODE.id, _SOURCE.id)
+)
+SAID_ONCE: Final[tuple[Column[Position], ...]] = tuple(
+    column for column in _RANKED if column.id in (_MARGIN_MODE.id, _SOURCE.id)
+)
+"""Columns that are shown by themselves only where rows differ in them; the note says what all have in common."""
+
+
+def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
+    """The columns of these positions: with a column of what is said once, where it differs or warns."""
+    positions = list(rows)
+    differing = {column.id for column in SAID_ONCE if _shared_text(column, positions) is None and positions}
+    said_once = {column.id for column in SAID_ONCE} - differing
+    return tuple(column for column in _RANKED if column.id not in said_once)
+
+
+def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
+    """What stands in a column in every row; None where rows differ, or where it is a warning."""
+    values = {column.value(position) for position in positions}
+    if len(values) != 1 or any(column.tone is not None and column.tone(row) is Tone.WARN for row in positions):
+        return None
+    return str(values.pop() or "") or None
+
+
+def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mapping[str, tuple[str, Tone]]:
+    """How many there are, what they are worth together, how many have no stop, what the next funding brings."""
+    positions = list(rows)
+    unrealised = _sum(_unrealised_dollars(position) for position in positions)
+    without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
+    totals = {
+        "symbol": (f"{len(positions):,}", Tone.PLAIN),
+        "unrealised": (_total(unrealised, positions, cell_format), tone_of(unrealised)),
+        "value": (money(_sum(value_of(row) for row in positions), _DOLLARS, cell_format), Tone.PLAIN),
+        "funding": (
+            money(_sum(next_funding_payment(row) for row in positions), _DOLLARS, cell_format, signed=True),
+            tone_of(_sum(next_funding_payment(row) for row in positions)),
+        ),
+    }
+    if without_stop:
+        totals["stop"] = (f"{without_stop} without", Tone.WARN)
+    return totals
+
+
+def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
+    """Exposure, the time of the next funding, and what all positions have in common."""
+    positions = list(rows)
+    if not positions:
+        return ""
+    exposure = exposure_of(positions)
+    doubt = "?" if exposure.unknown else ""
+    parts = [
+        f"long {_whole(exposure.long)}{doubt}",
+        f"short {_whole(exposure.short)}{doubt}",
+        f"net {number(exposure.net, signed=True, places=0)}{doubt} USDT",
+    ]
+    funding_times = {row.market.next_funding for row in positions if row.market.next_funding is not None}
+    if funding_times:
+        parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}, in USDT")
+    if any(position.product_type.is_coin_margined for position in positions):
+        parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
+    parts += [text for column in SAID_ONCE if (text := _shared_text(column, positions))]
+    return " · ".join(parts)
+
+
+def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: CellFormat) -> str:
+    text = money(amount, _DOLLARS, cell_format, signed=True)
+    is_converted = amount is not None and any(position.product_type.is_coin_margined for position in positions)
+    return f"{CONVERTED}{text}" if is_converted else text
+
+
+def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """The sum of what is known; None where one amount is not, since a sum without it would be another figure."""
+    known: list[Decimal] = []
+    for amount in amounts:
+        if amount is None:
+            return None
+        known.append(amount)
+    return sum(known, Decimal(0)) if known else None
+
+
+def _whole(amount: Decimal) -> str:
+    return number(amount, places=0)

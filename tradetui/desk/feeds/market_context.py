@@ -1,0 +1,209 @@
+"""What the market says beside the account's own rows: contract steps, prices, funding rates, and the stops that wait.
+
+All of it is beyond the interface. Where the exchange does not offer a part, that part is unknown, and nothing else
+depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final, Generic
+
+from tradetui.desk.feeds.feed import Feed, Reading
+from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.tables.columns.cell_format import Precision
+from tradetui.desk.tables.number_format import coin_places, decimals, is_dollar
+from tradetui.desk.tables.position_figures import nearest_stop
+from tradetui.desk.tables.product_row import ProductRow, RecordT
+from tradetui.desk.tables.row_source import FeedRow
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import Clock
+from tradetui.trading.position_market import PositionMarket, StopState
+from tradetui.trading.positions import Position, with_mark
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures_extended import Contract, FundingRate, Ticker
+from tradetui.wire.models.futures_requests import ContractsRequest, FundingRatesRequest, TickersRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.requests.request import Request
+
+TICKERS_EVERY_S: Final = 5.0
+FUNDING_EVERY_S: Final = 300.0
+CONTRACTS_EVERY_S: Final = 3600.0
+_NEWEST_ROWS: Final = 500
+"""Rows of a snapshot that are looked at for the decimals of symbols whose contract is not known."""
+
+_Contract = tuple[ProductType, str]
+
+
+class ProductRowsReader(Generic[RecordT]):
+    """Reads a list of the market, one call a product type."""
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        product_types: Sequence[ProductType],
+        request: Callable[[ProductType], Request[RecordT]],
+    ) -> None:
+        self._client = client
+        self._request = request
+        self._parts = ProductReads[ProductRow[RecordT]](product_types)
+
+    async def read(self) -> Reading[ProductRow[RecordT]]:
+        error = await self._parts.read(self._read)
+        return self._parts.reading(self._parts.rows, error)
+
+    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[RecordT]]:
+        reply = await self._client.read(self._request(product_type))
+        part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
+        part.count(reply)
+        return part
+
+
+class MarketContext:
+    """Contracts, tickers and funding rates of a session's product types, joined with its positions.
+
+    `feeds` are polled like those of the account; `attend` joins the stops that wait, which the triggers' reader reads.
+    """
+
+    def __init__(
+        self,
+        client: ExchangeReader,
+        product_types: Sequence[ProductType],
+        triggers: Feed[ProductRow[TriggerOrder]],
+        triggers_reader: TriggersReader,
+        clock: Clock,
+    ) -> None:
+        self._triggers = triggers
+        self._triggers_reader = triggers_reader
+        self._marks: dict[_Contract, Decimal] = {}
+        self._funding: dict[_Contract, FundingRate] = {}
+        self._of_contracts: dict[str, Precision] = {}
+        self._seen: dict[str, Precision] = {}
+        self.precisions: Mapping[str, Precision] = MappingProxyType({})
+        self.coin_places: Mapping[str, int] = MappingProxyType({})
+        self.tickers = Feed(
+            "tickers",
+            ProductRowsReader(client, product_types, _tickers_request),
+            TICKERS_EVERY_S,
+            clock,
+        )
+        self.funding_rates = Feed(
+            "funding rates",
+            ProductRowsReader(client, product_types, _funding_rates_request),
+            FUNDING_EVERY_S,
+            clock,
+        )
+        self.contracts = Feed(
+            "contracts",
+            ProductRowsReader(client, product_types, _contracts_request),
+            CONTRACTS_EVERY_S,
+            clock,
+        )
+        self.feeds: tuple[Feed[FeedRow], ...] = (self.tickers, self.funding_rates, self.contracts)
+        self.tickers.subscribe(lambda _: self._take_tickers(self.tickers.snapshot.rows))
+        self.funding_rates.subscribe(lambda _: self._take_funding_rates(self.funding_rates.snapshot.rows))
+        self.contracts.subscribe(lambda _: self._take_contracts(self.contracts.snapshot.rows))
+
+    def mark_of(self, product_type: ProductType, symbol: str) -> Decimal | None:
+        """The mark of a symbol, or its last price where the exchange gives no mark; None unless it is fresh."""
+        if self.tickers.freshness.aged:
+            return None
+        return self._marks.get((product_type, symbol.upper()))
+
+    def joined(self, position: Position) -> Position:
+        """The position with its nearest stop and its next funding; one that nobody reported, at the market's mark."""
+        mark = self.mark_of(position.product_type, position.symbol) if position.record is None else None
+        if mark is not None:
+            position = with_mark(position, mark)
+        rate = self._funding.get((position.product_type, position.symbol))
+        stop_state, stop = self._stop_of(position)
+        market = PositionMarket(
+            stop_state=stop_state,
+            stop=stop,
+            funding_rate=None if rate is None else rate.funding_rate,
+            next_funding=None if rate is None else rate.next_update,
+            mark_is_live=mark is not None or position.record is not None,
+        )
+        return position if market == position.market else replace(position, market=market)
+
+    def see_orders(self, rows: Iterable[ProductRow[PendingOrder]]) -> None:
+        """Learn how many decimals prices and sizes have, where the contract is not known."""
+        self._see((row.record.symbol, row.record.price, row.record.size) for row in rows)
+
+    def see_fills(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:
+        """Learn how many decimals prices and sizes have, where the contract is not known."""
+        self._see((row.record.symbol, row.record.price, row.record.base_volume) for row in rows[:_NEWEST_ROWS])
+
+    def _stop_of(self, position: Position) -> tuple[StopState, Decimal | None]:
+        waiting = self._triggers_reader.live
+        if waiting is None or self._triggers.freshness.aged:
+            if position.stop_loss:
+                return StopState.WAITING, position.stop_loss
+            not_read = self._triggers.snapshot.read_at is None and self._triggers.snapshot.error is None
+            return (StopState.NOT_READ if not_read else StopState.UNREADABLE), None
+        of_product_type = (row.record for row in waiting if row.product_type is position.product_type)
+        return nearest_stop(position, of_product_type)
+
+    def _take_tickers(self, rows: Sequence[ProductRow[Ticker]]) -> None:
+        marks: dict[_Contract, Decimal] = {}
+        places: dict[str, int] = {}
+        for row in rows:
+            price = row.record.mark_price or row.record.last_pr
+            if price is None:
+                continue
+            symbol = row.record.symbol.upper()
+            marks[row.product_type, symbol] = price
+            coin = symbol.removesuffix("USDT")
+            if coin != symbol and not is_dollar(coin):
+                places[coin] = coin_places(price)
+        self._marks = marks
+        if places != self.coin_places:
+            self.coin_places = MappingProxyType(places)
+
+    def _take_funding_rates(self, rows: Sequence[ProductRow[FundingRate]]) -> None:
+        self._funding = {(row.product_type, row.record.symbol.upper()): row.record for row in rows}
+
+    def _take_contracts(self, rows: Sequence[ProductRow[Contract]]) -> None:
+        self._of_contracts = {
+            row.record.symbol.upper(): Precision(row.record.price_place, row.record.volume_place) for row in rows
+        }
+        self._publish_precisions()
+
+    def _see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]]) -> None:
+        learned = False
+        for symbol, price, size in figures:
+            symbol = symbol.upper()
+            if symbol in self._of_contracts:
+                continue
+            before = self._seen.get(symbol, Precision())
+            now = Precision(_most_decimals(before.price, price), _most_decimals(before.size, size))
+            if now != before:
+                self._seen[symbol] = now
+                learned = True
+        if learned:
+            self._publish_precisions()
+
+    def _publish_precisions(self) -> None:
+        precisions = self._seen | self._of_contracts
+        if precisions != self.precisions:
+            self.precisions = MappingProxyType(precisions)
+
+
+def _tickers_request(product_type: ProductType) -> TickersRequest:
+    return TickersRequest(product_type=product_type)
+
+
+def _funding_rates_request(product_type: ProductType) -> FundingRatesRequest:
+    return FundingRatesRequest(product_type=product_type)
+
+
+def _contracts_request(product_type: ProductType) -> ContractsRequest:
+    return ContractsRequest(product_type=product_type)
+
+
+def _most_decimals(known: int | None, figure: Decimal | None) -> int | None:
+    return known if figure is None else max(known or 0, decimals(figure))

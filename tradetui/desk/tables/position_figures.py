@@ -1,0 +1,128 @@
+"""What market and waiting stops say of a position: value, return, distance to liquidation, nearest stop, next funding.
+
+Money is in the margin coin's dollars (USDT, USDC), counted as USDT; that of coin-margined positions is turned over at
+the mark. None is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from tradetui.trading.money import ZERO
+from tradetui.trading.position_market import StopState
+from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.wire.enums import PlanType, PositionSide, known
+
+if TYPE_CHECKING:
+    from tradetui.trading.positions import Position
+    from tradetui.wire.models.futures import TriggerOrder
+
+_STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
+
+
+def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> tuple[StopState, Decimal | None]:
+    """Of the stop-losses of a position's leg the one that fires first: the highest of a LONG, the lowest of a SHORT."""
+    prices: list[Decimal] = []
+    trails = False
+    for stop in stops:
+        plan_type = known(PlanType, stop.plan_type)
+        if stop.symbol.upper() != position.symbol or not _closes(stop, position):
+            continue
+        if plan_type in _STOP_LOSSES and stop.trigger_price:
+            prices.append(stop.trigger_price)
+        trails = trails or plan_type is PlanType.MOVING_PLAN
+    if position.stop_loss:
+        prices.append(position.stop_loss)
+    if prices:
+        return StopState.WAITING, max(prices) if position.is_long else min(prices)
+    return (StopState.TRAILING if trails else StopState.NONE), None
+
+
+def _closes(stop: TriggerOrder, position: Position) -> bool:
+    effect = effect_of_trigger(stop, position.mode)
+    if effect is None:
+        return False
+    leg = effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
+    return leg is position.leg
+
+
+def value_of(position: Position) -> Decimal | None:
+    """Size times mark."""
+    return None if position.mark is None else position.size * position.mark
+
+
+def in_dollars(position: Position, amount: Decimal | None) -> Decimal | None:
+    """An amount of the position's margin coin in dollars."""
+    if amount is None or not position.product_type.is_coin_margined:
+        return amount
+    return None if position.mark is None else amount * position.mark
+
+
+def return_on_margin(position: Position) -> Decimal | None:
+    """Unrealised profit as a part of the margin that opening takes: size times entry, divided by the leverage.
+
+    Of a coin-margined position both are in the coin, where the margin is the size divided by the leverage.
+    """
+    if position.unrealised is None or not position.leverage or not position.size:
+        return None
+    if position.product_type.is_coin_margined:
+        return position.unrealised * position.leverage / position.size
+    if not position.entry:
+        return None
+    return position.unrealised * position.leverage / (position.size * position.entry)
+
+
+def signed_liquidation_distance(position: Position) -> Decimal | None:
+    """How far the price has to move to liquidation, as a part of the mark; below zero where it lies below."""
+    distance = position.liquidation_distance
+    if distance is None or position.liquidation is None or position.mark is None:
+        return None
+    return distance if position.liquidation > position.mark else -distance
+
+
+def next_funding_payment(position: Position) -> Decimal | None:
+    """What the next funding brings in dollars; below zero where it is paid."""
+    value, rate = value_of(position), position.market.funding_rate
+    if value is None or rate is None or position.is_long is None:
+        return None
+    return -rate * value if position.is_long else rate * value
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Value of the LONGs and of the SHORTs in dollars; `unknown` counts positions whose value or side is not known."""
+
+    long: Decimal = ZERO
+    short: Decimal = ZERO
+    unknown: int = 0
+
+    @property
+    def gross(self) -> Decimal:
+        """Both together."""
+        return self.long + self.short
+
+    @property
+    def net(self) -> Decimal:
+        """LONGs without the SHORTs."""
+        return self.long - self.short
+
+
+NO_EXPOSURE: Final = Exposure()
+
+
+def exposure_of(positions: Iterable[Position]) -> Exposure:
+    """The exposure of all positions."""
+    long = short = ZERO
+    unknown = 0
+    for position in positions:
+        value = value_of(position)
+        if value is None or position.is_long is None:
+            unknown += 1
+        elif position.is_long:
+            long += value
+        else:
+            short += value
+    return Exposure(long, short, unknown)
