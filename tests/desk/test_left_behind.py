@@ -87,6 +87,22 @@ async def test_a_dead_processs_is_given_up_at_once_whatever_its_clock_said(
     assert await waited(await intents_of(location)) == 0
 
 
+@pytest.mark.parametrize(("dies", "shown"), [(True, State.UNKNOWN), (False, State.SENT)])
+async def test_what_a_dead_process_sent_is_unknown_before_the_journal_is_opened(
+    location: JournalLocation, dies: bool, shown: State
+) -> None:
+    assert location.alive_dir is not None
+    lives = ProcessLives(location.alive_dir, "dies")
+    left(location, lives, "virtual", State.SENT)
+    if dies:
+        die(lives)
+    intents = Intents(None, InlineDisk(), LoopClock(START_MS), "", lambda: "tt-1", start_locked=False)
+    await intents.look_ahead(location)
+    assert intents.open_scopes() == ((SYMBOL, shown),)
+    assert await intents.open("uid", location), intents.trouble
+    assert intents.open_scopes() == ((SYMBOL, shown),)
+
+
 async def test_what_another_boot_left_is_given_up_at_once(location: JournalLocation) -> None:
     assert location.alive_dir is not None
     left(location, ProcessLives(location.alive_dir, "lives"), "another")

@@ -21,6 +21,7 @@ from tradetui.desk.intents.states import Event
 from tradetui.desk.reversal import classification, order_reads
 from tradetui.desk.reversal.classification import Standing
 from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
@@ -118,7 +119,7 @@ def unknown_is_a_failure(patch: Patch) -> None:
 
 
 def an_exception_ends_the_search(patch: Patch) -> None:
-    right, right_look = Execution._take_up, OutcomeTracker._look
+    right, right_look = IntentWatch._take_up, OutcomeTracker._look
     given_up: set[str] = set()
 
     async def look(self: OutcomeTracker, search: Any, publish: Any) -> bool:
@@ -129,12 +130,12 @@ def an_exception_ends_the_search(patch: Patch) -> None:
             return True
         return result
 
-    async def take_up(self: Execution, first: bool) -> None:
+    async def take_up(self: IntentWatch, first: bool) -> None:
         self._taken_up.update(given_up)  # else what nobody follows any more is taken up again
         await right(self, first)
 
     patch(OutcomeTracker, "_look", look)
-    patch(Execution, "_take_up", take_up)
+    patch(IntentWatch, "_take_up", take_up)
 
 
 # 4. A reply that carries another clientOid is no acknowledgement

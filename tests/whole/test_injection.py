@@ -20,26 +20,37 @@ from tests.whole.injection import AwaitPoint, Injected, Injector, Kind, injectin
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
-from tradetui.desk.reversal import execution, order_reads, outcome_tracker, sending, tracking
+from tradetui.desk.reversal import execution, intent_watch, order_reads, outcome_tracker, sending, task_groups, tracking
 from tradetui.desk.reversal import market_state as evidence
-from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
-from tradetui.desk.reversal.sending import Sending
+from tradetui.desk.reversal.sending import Departure, Sending
 from tradetui.exchange import signed_call as calls
 from tradetui.exchange import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.trading.holdings import Legs
 from tradetui.wire.enums import Side
 
-MODULES = (execution, sending, tracking, outcome_tracker, order_reads, evidence, writes, calls)
+MODULES = (
+    execution,
+    intent_watch,
+    sending,
+    tracking,
+    task_groups,
+    outcome_tracker,
+    order_reads,
+    evidence,
+    writes,
+    calls,
+)
 NEITHER_SENDS_NOR_FOLLOWS = {
     "SignedCalls.prepare": "called at the start of the program, before anything is sent",
     "SignedCalls.aclose": "called at its end",
     "network.connect": "loads the HTTP library once; here the transport is in process",
     "SignedCalls._begin": "makes the connection and loads a signing library for RSA keys, before anything is sent",
     "Execution.open_journal": "opens the journal at the start; until it has nothing is sent",
+    "Execution.stop": "awaits the end of all tasks alone, whose own awaits are injected",
     "MarketState._product_type_of": "finds the product type of a symbol typed by hand, before anything is previewed",
 }
 LONG = Target(SYMBOL, USDT, Side.BUY)
@@ -178,7 +189,7 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
         "tt-9",
         KEY,
         killed._asleep_ms,
-        killed._beside,
+        killed._tasks.begin,
         Departure(),
     )
     assert preview.plan is not None

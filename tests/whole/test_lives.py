@@ -156,12 +156,17 @@ def test_an_order_seen_once_by_a_look_that_failed_settles_without_the_trader() -
     assert verdict.outcomes == {"settled remainder left": 1}, verdict.trace
 
 
-def test_an_opening_leg_after_an_inferred_end_corrects_it_though_nothing_names_our_order() -> None:
+@pytest.mark.parametrize("ended_for_s", [None, 1.0, 60.0], ids=["runs on", "restarted before it", "restarted after it"])
+def test_an_opening_leg_after_an_inferred_end_corrects_it_though_nothing_names_our_order(
+    ended_for_s: float | None,
+) -> None:
     apart = Matching("legs apart", (FillStep(0.1, Leg.CLOSE, Decimal(1)), FillStep(120.0, Leg.OPEN, Decimal(1))), 125.0)
     broken = replace(PLAIN, reply=ReplyKind.BROKEN, matching=apart)
-    once = (Act(5.0, ActKind.REVERSE, side_long=True),)
-    plan = replace(calm(0), hedge=True, core_only=True, shows_pending=False, long=Decimal(10), acts=once)
-    verdict = live(replace(plan, posts=(broken,), weather_ends_s=170.0))
+    acts = [Act(5.0, ActKind.REVERSE, side_long=True)]
+    if ended_for_s is not None:
+        acts.append(Act(115.0, ActKind.KILL, pause_s=ended_for_s))
+    plan = replace(calm(0), hedge=True, core_only=True, shows_pending=False, long=Decimal(10), acts=tuple(acts))
+    verdict = live(replace(plan, posts=(broken,), weather_ends_s=190.0))
     assert not verdict.broken, verdict.broken
     assert verdict.outcomes == {"settled reversed": 1}, verdict.trace
     assert any("corrected" in line for line in verdict.trace)

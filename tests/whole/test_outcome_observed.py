@@ -496,6 +496,30 @@ async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monk
         assert states(on)[-1] is State.SETTLED
 
 
+async def test_a_wait_for_what_has_left_that_fails_each_time_says_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = asyncio.shield
+
+    def broken(awaitable: Any) -> asyncio.Future[Any]:
+        if not isinstance(awaitable, asyncio.Task) or "_confirm" not in repr(awaitable.get_coro()):
+            return right(awaitable)
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(1.0, waiting.cancel)
+        return waiting
+
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.client, "write", later(on.client.write, 2.0))
+        monkeypatch.setattr(asyncio, "shield", broken)
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert sent.progress.state is State.UNKNOWN
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert on.posts == 1
+
+
 def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[..., Awaitable[Any]]:
     async def wrong(*given: Any, **named: Any) -> Any:
         result = await right(*given, **named)

@@ -98,6 +98,7 @@ def test_what_a_killed_process_left_is_named_and_its_permits_are_free(tmp_path: 
             painted = time.monotonic()
             until([screen], lambda each: "UNKNOWN OUTCOME BTCUSDT" in each.text, "what was left behind")
             named = time.monotonic() - painted
+            assert "LONG" not in screen.text, "it is named before the second is over in which the permits return"
             until([screen], lambda each: "LONG" in each.text, "the position")
             read = time.monotonic() - painted
         # It took 24 s and 15.8 s; the permits' own second, and what a loaded machine needs to start, is in it.

@@ -10,9 +10,9 @@ import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.journal import State
-from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,

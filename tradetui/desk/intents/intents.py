@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tradetui.desk.intents.account_lock import AccountLock
 from tradetui.desk.intents.journal import (
-    ENDED,
     AlreadyOpen,
     Event,
     Intent,
@@ -24,6 +24,7 @@ from tradetui.desk.intents.journal import (
 )
 from tradetui.desk.intents.journal_fault import JournalFault, fault_sentence
 from tradetui.desk.intents.journal_opening import accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.open_scopes import OpenScopes
 from tradetui.desk.intents.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
@@ -74,17 +75,12 @@ class Intents:
         self._journal = journal
         self._location: JournalLocation | None = None
         self._lives: ProcessLives | None = None
-        self._elsewhere: dict[str, str] = {}
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
-        self._open: dict[str, tuple[str, State]] = {}
+        self._open = OpenScopes()
         self._first_seen_s: dict[str, float] = {}
-        self._locked_here = start_locked
-        self._locked_everywhere = False
-        self._lock_choices = 0
-        self.lock_is_told = True
-        """Whether the other sessions see that this one was locked by hand."""
+        self._lock = AccountLock(disk, clock, locked=start_locked)
 
     # The journal
 
@@ -113,11 +109,13 @@ class Intents:
         """Name what is open in the journal that is expected; nothing is sent before `open` has opened the right one."""
         try:
             intents = await self._disk.run(open_intents_in, location)
+            await self._disk.run(self._show_life, location)
+            standing = await self._disk.run(self._standing, intents)
         except Exception as problem:
             _log.info("nothing is known of what is open yet: %s", problem)  # opening it says what is wrong
             return
         if self._journal is None and self._location is None:
-            self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
+            self._open.see(standing, {})
 
     async def try_again(self) -> bool:
         """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
@@ -155,9 +153,13 @@ class Intents:
         return journal
 
     def _open_file(self, location: JournalLocation) -> Journal:
+        self._show_life(location)
+        return open_journal(location, self._lives)
+
+    def _show_life(self, location: JournalLocation) -> None:
+        """Let other processes see that this one lives, and see of others whether they do."""
         if self._lives is None and location.alive_dir is not None:
             self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
-        return open_journal(location, self._lives)
 
     def _fails(self, fault: JournalFault, problem: Exception) -> None:
         """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
@@ -184,8 +186,7 @@ class Intents:
             self.trouble = str(problem)
             return False
         self.loss = None
-        self._open = {}
-        self._elsewhere = {}
+        self._open = OpenScopes()
         return await self.open(self.account, self._location)
 
     def close(self) -> None:
@@ -199,20 +200,36 @@ class Intents:
         if self._journal is None:
             return
         if not self.lock_is_told:
-            await self._write_lock(True, self._lock_choices)
-        chosen = self._lock_choices
+            await self._write_lock(True, self._lock.choice)
+        choice = self._lock.choice
         try:
-            locked, intents, elsewhere = await self._disk.run(self._look_into, self._journal, Moment.now(self._clock))
+            locked, intents, standing, elsewhere = await self._disk.run(
+                self._look_into, self._journal, Moment.now(self._clock)
+            )
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNREADABLE, problem)
             return
-        if chosen == self._lock_choices:
-            self._locked_everywhere = bool(locked)
+        self._lock.seen(bool(locked), choice)
         self._seen(intents)
-        self._open = {intent.scope: (intent.id, intent.state) for intent in intents}
-        self._elsewhere = elsewhere
+        self._open.see(standing, elsewhere)
 
-    def _look_into(self, journal: Journal, moment: Moment) -> tuple[bool | None, list[Intent], dict[str, str]]:
+    def _standing(self, intents: Iterable[Intent]) -> dict[str, tuple[str, State]]:
+        """Each intent and its state by scope; what a process that died had sent is unknown before anybody writes so."""
+        standing = {}
+        for intent in intents:
+            lost = intent.state is State.SENT and self._has_ended(intent.events[-1])
+            standing[intent.scope] = (intent.id, State.UNKNOWN if lost else intent.state)
+        return standing
+
+    def _has_ended(self, event: Event) -> bool:
+        """Whether the process that wrote a step certainly lives no more; blocks."""
+        if event.boot and self._clock.boot and event.boot != self._clock.boot:
+            return True  # no process outlives its boot, whoever has its number now
+        return self._lives is not None and self._lives.has_ended(event.owner)
+
+    def _look_into(
+        self, journal: Journal, moment: Moment
+    ) -> tuple[bool | None, list[Intent], dict[str, tuple[str, State]], dict[str, str]]:
         journal.check_place()
         elsewhere: dict[str, str] = {}
         if isinstance(journal, RegisteredJournal) and self.trouble is None:
@@ -220,7 +237,8 @@ class Intents:
                 journal.verify()
             for scope, reservation in journal.reconcile(moment).items():
                 elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
-        return journal.trading_locked(), journal.open_intents(), elsewhere
+        intents = journal.open_intents()
+        return journal.trading_locked(), intents, self._standing(intents), elsewhere
 
     async def not_settled(self) -> list[Intent]:
         """Every intent of the account that is not settled, as the journal has it."""
@@ -247,11 +265,7 @@ class Intents:
     async def is_left_behind(self, intent: Intent) -> bool:
         """Whether no process can be at work on the intent's last step any more."""
         event = intent.events[-1]
-        if self.elapsed_s(event) >= LEFT_BEHIND_S:
-            return True
-        if event.boot and self._clock.boot and event.boot != self._clock.boot:
-            return True  # no process outlives its boot, whoever has its number now
-        return self._lives is not None and await self._disk.run(self._lives.has_ended, event.owner)
+        return self.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self._has_ended, event)
 
     def elapsed_s(self, event: Event) -> float:
         """Seconds that have certainly passed since a step was written, in whatever process and boot.
@@ -296,17 +310,17 @@ class Intents:
             await self._disk.run(begin, intent, self.account, key, kind, details, Moment.now(self._clock))
         except AlreadyOpen as problem:
             if problem.state in set(State):
-                self._open[key] = (problem.intent, State(problem.state))
+                self._open.began(key, problem.intent, State(problem.state))
             raise
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
             raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
-        self._open[key] = (intent, State.INTENDED)
+        self._open.began(key, intent, State.INTENDED)
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
-            if await self._disk.run(self._ready().trading_locked) or self._locked_here:
+            if await self._disk.run(self._ready().trading_locked) or self._lock.here:
                 raise NotSent("trading was locked before it was sent")
             await self.step(intent, State.SENT, details)
         except WrongStep:
@@ -322,13 +336,7 @@ class Intents:
         """
         step = partial(self._ready().step, seen=seen)
         await self._disk.run(step, intent, state, details, Moment.now(self._clock))
-        for key, (open_intent, _) in tuple(self._open.items()):
-            if open_intent != intent:
-                continue
-            if state in ENDED:
-                del self._open[key]
-            else:
-                self._open[key] = (intent, state)
+        self._open.stepped(intent, state)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> bool:
         """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
@@ -343,27 +351,19 @@ class Intents:
 
     def open_on(self, key: str) -> str | None:
         """The intent that locks this key, as its id and state; None where none does."""
-        holder = self._open.get(key)
-        return f"{holder[0]}, {holder[1]}" if holder is not None else self._elsewhere.get(key)
+        return self._open.holder(key)
 
     def ids(self) -> frozenset[str]:
         """The intents that are not settled, as last seen."""
-        return frozenset(intent for intent, _ in self._open.values())
+        return self._open.ids()
 
     def open_scopes(self) -> tuple[tuple[str, State | None], ...]:
-        """What open intents lock, unknown outcomes first: symbols and kinds of creation, each with the intent's state.
-
-        The state is None where the intent is in another data directory's journal.
-        """
-        scopes: dict[str, State | None] = {key: state for key, (_, state) in self._open.items()}
-        scopes = dict.fromkeys(self._elsewhere) | scopes
-        most_urgent_first = sorted(scopes.items(), key=lambda scope: (scope[1] is not State.UNKNOWN, scope[1] is None))
-        return tuple((key.rpartition("|")[2], state) for key, state in most_urgent_first)
+        """What open intents lock, unknown outcomes first; the state is None where another data directory has it."""
+        return self._open.names()
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""
-        elsewhere = (f"{key}: {holder}" for key, holder in self._elsewhere.items() if key not in self._open)
-        return (*(f"{key}: {intent}, {state}" for key, (intent, state) in self._open.items()), *elsewhere)
+        return self._open.sentences()
 
     # The lock
 
@@ -375,7 +375,12 @@ class Intents:
     @property
     def locked_by_hand(self) -> bool:
         """Whether it was locked in this session, or by hand in any process of the account."""
-        return self._locked_here or self._locked_everywhere
+        return self._lock.locked
+
+    @property
+    def lock_is_told(self) -> bool:
+        """Whether the other sessions see that this one was locked by hand."""
+        return self._lock.is_told
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
@@ -383,29 +388,13 @@ class Intents:
         Gives whether it is written, so that the others see it. A lock that is not written holds for this session,
         and is tried again with every look.
         """
-        self._lock_choices += 1
-        self._locked_everywhere = locked
-        # Without a journal nobody else is told, so it is this session's own.
-        self._locked_here = locked if self._journal is None else False
-        self.lock_is_told = True
-        return asyncio.ensure_future(self._write_lock(locked, self._lock_choices))
+        choice = self._lock.choose(locked, has_journal=self._journal is not None)
+        return asyncio.ensure_future(self._write_lock(locked, choice))
 
     async def _write_lock(self, locked: bool, choice: int) -> bool:
-        if self._journal is None:
-            self.lock_is_told = not locked
-            return False
         try:
-            await self._disk.run(self._journal.set_trading_lock, locked, Moment.now(self._clock))
+            return await self._lock.write(self._journal, locked, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:
-            if choice == self._lock_choices:
-                self._locked_here = self._locked_here or locked
-                self.lock_is_told = not locked
-                self._fails(JournalFault.UNWRITABLE, problem)
-                self.trouble = (
-                    f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"
-                )
+            self._fails(JournalFault.UNWRITABLE, problem)
+            self.trouble = f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"
             return False
-        if choice == self._lock_choices:
-            self.lock_is_told = True
-            self._locked_here = False
-        return True

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
+from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import Intent, Journal, State
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.classification import ABSENCE_S
-from tradetui.desk.reversal.departure import Departure
+from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
-from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, OutcomeTracker
+from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
-from tradetui.desk.reversal.progress import Progress, Sent, sent_of
-from tradetui.desk.reversal.sending import KIND, NotConfirmed, Sending, is_cancelled
-from tradetui.desk.reversal.tracking import Tracking
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
+from tradetui.desk.reversal.task_groups import BackgroundTasks, is_cancelled
+from tradetui.desk.reversal.tracking import FollowedReversals, Listener
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
@@ -35,17 +35,10 @@ __all__ = ["KIND", "Execution", "NotConfirmed", "scope_of"]
 
 _log = logging.getLogger(__name__)
 
-OTHERS_FOLLOW_S: Final = 5.0
-"""An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 READING_AGAIN_S: Final = 20.0
 """Reading again before sending takes a second; what it rests on must be three seconds old at most."""
-
-STANDS_STILL_S: Final = 120.0
-STOPPING_S: Final = 10.0
 CONFIRMING_S: Final = 120.0
 """Longer than all that a confirmation waits for."""
-
-Listener = Callable[[Sent, Progress], None]
 
 
 class Execution:
@@ -71,10 +64,9 @@ class Execution:
         self._reads = OrderReads(client, self._evidence)
         self._tracker = OutcomeTracker(self._reads, self._evidence, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
-        self._trackings: dict[str, Tracking] = {}
-        self._taken_up: set[str] = set()
-        self._listeners: list[Listener] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = BackgroundTasks()
+        self._followed = FollowedReversals(self._tracker, clock, self._tasks)
+        self._watch = IntentWatch(self.intents, self._followed, self._sendings.keys(), self._tasks)
 
     # The journal
 
@@ -83,110 +75,16 @@ class Execution:
         self.uid = uid or self.uid
         await self.intents.open(account, location)
         # A journal whose loss is accepted later is watched as well.
-        self._beside(self._watch())
-
-    def _beside(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (problem := task.exception()) is not None:
-            _log.debug("a piece of work ended with %s", type(problem).__name__)
+        self._tasks.begin(self._watch.run())
 
     async def stop(self) -> None:
         """End following; what is open stays open in the journal, and what has not left does not leave any more."""
         for sending in self._sendings.values():
             sending.abandon()
         try:
-            async with asyncio.timeout(STOPPING_S):
-                while tasks := tuple(self._tasks):
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
-                    self._tasks.difference_update(tasks)
-        except BaseException as problem:
-            _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
-                raise
+            await self._tasks.stop()
         finally:
             self.intents.close()
-
-    async def _watch(self) -> None:
-        """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
-        first = True
-        for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
-            try:
-                async with asyncio.timeout(READING_AGAIN_S):
-                    await step(first)
-            except Withheld:
-                pass  # there is no journal to be used yet
-            except asyncio.CancelledError:
-                if is_cancelled():
-                    raise
-            except Exception as problem:  # the next look says what is wrong with the journal
-                _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
-            else:
-                first = first and step != self._look_around
-
-    async def _look_around(self, first: bool) -> None:
-        self._end_what_stands_still()
-        await asyncio.sleep(WATCH_S)
-        await self.intents.look()
-
-    def _end_what_stands_still(self) -> None:
-        """End a search that has said nothing for too long: its intent is taken up anew."""
-        for tracking in tuple(self._trackings.values()):
-            if self._clock.monotonic() - tracking.heard_s > STANDS_STILL_S and tracking.task is not None:
-                tracking.task.cancel()
-
-    async def _take_up(self, first: bool) -> None:
-        """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
-        at_least_s = 0.0 if first else OTHERS_FOLLOW_S
-        known = self._taken_up | self._sendings.keys()
-        if at_least_s and not self.intents.ids() - known:
-            return
-        for intent in await self.intents.not_settled():
-            if intent.kind != KIND or intent.id in known:
-                continue
-            if intent.id in self._trackings and intent.state not in (State.INTENDED, State.SENT):
-                continue
-            still_s = self.intents.elapsed_s(intent.events[-1])
-            if still_s < at_least_s and not await self.intents.is_left_behind(intent):
-                continue
-            self._taken_up.add(intent.id)
-            self._beside(self._take_up_one(intent))
-
-    async def _take_up_one(self, intent: Intent) -> None:
-        try:
-            if intent.state is not State.INTENDED:
-                # It is looked for at once: what is seen of it settles it, whoever sent it.
-                self._track(sent_of(intent))
-            async with asyncio.timeout(STANDS_STILL_S):
-                await self._write_what_was_left_behind(intent)
-        finally:
-            self._taken_up.discard(intent.id)
-
-    async def _write_what_was_left_behind(self, intent: Intent) -> None:
-        intent = await self.intents.left_behind(intent)
-        if intent.state is State.INTENDED:
-            why = {"why": "the program ended before it was sent"}
-            await self.intents.note(intent.id, State.WITHDRAWN, why, seen=State.INTENDED)
-        elif intent.state is State.SENT:
-            await self.intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT)
-        await self.intents.look()
-
-    async def _watch_what_was_inferred(self, first: bool) -> None:
-        """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
-        if not first:
-            return
-        for intent in await self.intents.newest():
-            if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
-                continue
-            if self.intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
-                self._track(sent_of(intent))
 
     # The lock
 
@@ -286,11 +184,11 @@ class Execution:
             intent,
             key,
             self._asleep_ms,
-            self._beside,
+            self._tasks.begin,
             departure,
         )
         self._sendings[intent] = sending
-        task: asyncio.Task[Sent] = self._beside(self._confirm(sending, shown, typed))
+        task: asyncio.Task[Sent] = self._tasks.begin(self._confirm(sending, shown, typed))
         try:
             async with asyncio.timeout(CONFIRMING_S):
                 sent = await asyncio.shield(task)
@@ -306,7 +204,7 @@ class Execution:
                 return task.result()
             task.cancel()
             sent = sending.broken_off(problem)
-            self._track(sent)
+            self._followed.track(sent)
         return sent
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
@@ -320,7 +218,7 @@ class Execution:
                 if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                     raise
                 sent = sending.broken_off(problem)
-            self._track(sent)
+            self._followed.track(sent)
             return sent
         finally:
             del self._sendings[sending.intent]
@@ -356,33 +254,14 @@ class Execution:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener with every progress of every reversal that is followed; returns what ends it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def _tell(self, sent: Sent, progress: Progress) -> None:
-        for listener in tuple(self._listeners):
-            listener(sent, progress)
-
-    def _track(self, sent: Sent) -> Tracking:
-        if (tracking := self._trackings.get(sent.intent)) is not None:
-            return tracking
-        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell, self._clock)
-        tracking.task = self._beside(self._track_to_the_end(tracking))
-        return tracking
-
-    async def _track_to_the_end(self, tracking: Tracking) -> None:
-        try:
-            await self._tracker.track(tracking.sent, tracking.publish)
-        finally:
-            self._trackings.pop(tracking.sent.intent, None)
-            tracking.end()
+        return self._followed.subscribe(listener)
 
     async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
         """Each progress until the outcome is settled and named, or until it is left open after a while.
 
         Whoever follows may stop at any time: the search goes on behind, for as long as the session lasts.
         """
-        async for progress in self._track(sent).updates():
+        async for progress in self._followed.track(sent).updates():
             yield progress
 
     def why_not_released(self, intent: Intent) -> str | None:

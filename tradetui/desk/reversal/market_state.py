@@ -11,8 +11,8 @@ from typing import Final
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
-from tradetui.desk.reversal.read_group import ReadGroup
 from tradetui.desk.reversal.seen_orders import SeenOrders
+from tradetui.desk.reversal.task_groups import ReadGroup
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock

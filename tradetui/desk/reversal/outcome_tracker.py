@@ -26,7 +26,7 @@ from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
-from tradetui.desk.reversal.sending import is_cancelled
+from tradetui.desk.reversal.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.money import exact_digits
@@ -150,8 +150,11 @@ class OutcomeTracker:
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
         search.state = intent.state
-        if search.watching and self._intents.open_on(intent.scope) is not None:
-            search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
+        if search.watching and not search.own_only:
+            # What the next reversal of this symbol does is none of this one's doing.
+            search.own_only = self._intents.open_on(intent.scope) is not None or await self._reversed_since(
+                search, intent
+            )
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
         waited_s = self.waited_s(intent, sent.call_ended_s)
@@ -176,6 +179,17 @@ class OutcomeTracker:
             return await self._settle(search, seen, classification, publish)
         else:
             publish(_so_far(search.state, seen, classification))
+        return False
+
+    async def _reversed_since(self, search: _Search, intent: Intent) -> bool:
+        """Whether the symbol was reversed again after this one, before this process began to look."""
+        if search.evidence is not None:
+            return False
+        for other in await self._intents.newest():
+            if other.id == intent.id:
+                return False
+            if other.scope == intent.scope and other.state not in (State.WITHDRAWN, State.REJECTED):
+                return True
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
@@ -224,7 +238,9 @@ class OutcomeTracker:
             "came_true": came_true,
             "inferred": inferred,
             "final": final,
-            "filled": str(classification.filled) if classification.filled is not None else None,
+            "filled": _digits(classification.filled),
+            "closed": _digits(classification.closed),
+            "opened": _digits(classification.opened),
             "proven": seen.proven,
         }
         if search.state is State.SENT and await self._intents.note(
@@ -292,15 +308,32 @@ def _reply_of(intent: Intent) -> tuple[str | None, bool]:
 
 def _more_of_ours(search: _Search, intent: Intent, classification: Classification) -> bool:
     """Whether something of ours has come since it was settled: a fill, or an order that is pending."""
-    filled = intent.details.get("filled")
-    if search.evidence is None:  # it was settled before this process began
-        return classification.filled is not None and filled is not None and classification.filled > Decimal(filled)
+    if search.evidence is None:
+        return _more_than_written(search, intent, classification)
     for part in (OWN_FILLS, PENDING) if search.own_only else (OWN_FILLS, PENDING, OPENING_FILLS):
         before, now = search.evidence[part], classification.evidence[part]
         assert isinstance(before, frozenset) and isinstance(now, frozenset)
         if now - before:
             return True
     return False
+
+
+def _more_than_written(search: _Search, intent: Intent, classification: Classification) -> bool:
+    """The same for what was settled before this process began, by the amounts that were written then."""
+    if classification.standing is Standing.PENDING:
+        return True
+    amounts = {"filled": classification.filled}
+    if not search.own_only:
+        amounts |= {"closed": classification.closed, "opened": classification.opened}
+    for name, amount in amounts.items():
+        written = intent.details.get(name)
+        if amount is not None and written is not None and amount > Decimal(written):
+            return True
+    return False
+
+
+def _digits(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
 
 
 def _how_much(classification: Classification) -> str:

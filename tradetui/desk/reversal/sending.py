@@ -11,10 +11,10 @@ from typing import Any, Final
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import AlreadyOpen, Overtaken, State, WrongStep
 from tradetui.desk.reversal.classification import OrderAnswer
-from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
@@ -39,6 +39,43 @@ class NotConfirmed(Withheld):
     def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
         super().__init__(reasons)
         self.preview = preview
+
+
+class Departure:
+    """One attempt leaves or is withdrawn, never both.
+
+    Nothing is awaited between the two answers, so whoever withdrew it in time knows at once that it never leaves.
+    """
+
+    def __init__(self) -> None:
+        self._departed = False
+        self._withdrawn_because = ""
+
+    @property
+    def departed(self) -> bool:
+        """Whether the first byte may have left."""
+        return self._departed
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether it never leaves."""
+        return bool(self._withdrawn_because)
+
+    def withdraw(self, reason: str) -> bool:
+        """Keep it from leaving, for a reason in words; whether that was in time."""
+        if not self._departed:
+            self._withdrawn_because = self._withdrawn_because or reason
+        return not self._departed
+
+    def check(self) -> None:
+        """Raise NotSent where it was withdrawn."""
+        if self._withdrawn_because:
+            raise NotSent(self._withdrawn_because)
+
+    def depart(self) -> None:
+        """Let the first byte leave; raises NotSent where it was withdrawn."""
+        self.check()
+        self._departed = True
 
 
 class Sending:
@@ -271,12 +308,6 @@ async def _proven(read: Callable[[], Awaitable[bool]]) -> bool:
         return False
     except Exception:
         return False
-
-
-def is_cancelled() -> bool:
-    """Whether this task itself is to end, and not only something that it waited for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _in_words(problem: BaseException) -> str:

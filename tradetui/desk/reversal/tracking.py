@@ -1,4 +1,4 @@
-"""One reversal that is followed: its newest progress, and whoever wants to hear of it."""
+"""Reversals that are followed: the newest progress of each, and whoever wants to hear of it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock
 
 _log = logging.getLogger(__name__)
+
+Listener = Callable[[Sent, Progress], None]
 
 
 class Tracking:
     """Hands each progress to all who listen; nobody who stops listening, or fails, ends the search behind it."""
 
-    def __init__(self, sent: Sent, listener: Callable[[Sent, Progress], None], clock: Clock) -> None:
+    def __init__(self, sent: Sent, listener: Listener, clock: Clock) -> None:
         self.sent = sent
         self.task: asyncio.Task[Any] | None = None
         self.heard_s = math.inf if sent.progress.state is State.SETTLED else clock.monotonic()
@@ -64,3 +68,48 @@ class Tracking:
                 progress = await queue.get()
         finally:
             self._queues.remove(queue)
+
+
+class FollowedReversals:
+    """One search for the outcome of each reversal that was sent, whoever listens to it."""
+
+    def __init__(self, tracker: OutcomeTracker, clock: Clock, tasks: BackgroundTasks) -> None:
+        self._tracker = tracker
+        self._clock = clock
+        self._tasks = tasks
+        self._trackings: dict[str, Tracking] = {}
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call the listener with every progress of every reversal that is followed; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def has(self, intent: str) -> bool:
+        """Whether an intent is followed now."""
+        return intent in self._trackings
+
+    def track(self, sent: Sent) -> Tracking:
+        """Follow a reversal that was sent, where it is not followed yet."""
+        if (tracking := self._trackings.get(sent.intent)) is not None:
+            return tracking
+        tracking = self._trackings[sent.intent] = Tracking(sent, self._publish, self._clock)
+        tracking.task = self._tasks.begin(self._track_to_the_end(tracking))
+        return tracking
+
+    def end_what_stands_still(self, seconds: float) -> None:
+        """End a search that has said nothing for so long: its intent is taken up anew."""
+        for tracking in tuple(self._trackings.values()):
+            if self._clock.monotonic() - tracking.heard_s > seconds and tracking.task is not None:
+                tracking.task.cancel()
+
+    def _publish(self, sent: Sent, progress: Progress) -> None:
+        for listener in tuple(self._listeners):
+            listener(sent, progress)
+
+    async def _track_to_the_end(self, tracking: Tracking) -> None:
+        try:
+            await self._tracker.track(tracking.sent, tracking.publish)
+        finally:
+            self._trackings.pop(tracking.sent.intent, None)
+            tracking.end()

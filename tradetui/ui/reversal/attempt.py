@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from textual.app import App
 from textual.content import Content
 
-from tradetui.desk.reversal.departure import Departure
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.reversal.lines import left_words, outcome_lines, unknown_outcome_lines
 from tradetui.ui.sanitize import notify

@@ -1,0 +1,66 @@
+"""The trading lock of an account: chosen by hand in any of its sessions, and written where all of them see it."""
+
+from __future__ import annotations
+
+from tradetui.desk.intents.journal import Journal
+from tradetui.exchange.clock import Clock, Moment
+from tradetui.storage.disk_thread import Disk
+
+
+class AccountLock:
+    """What this session knows of the lock. The newest choice counts, whenever earlier ones come to be written."""
+
+    def __init__(self, disk: Disk, clock: Clock, *, locked: bool) -> None:
+        self.is_told = True
+        """Whether the other sessions see that this one was locked by hand."""
+        self.here = locked
+        """Whether this session is locked, whatever the others see."""
+        self._everywhere = False
+        self._disk = disk
+        self._clock = clock
+        self._choices = 0
+
+    @property
+    def locked(self) -> bool:
+        """Whether it was locked in this session, or by hand in any process of the account."""
+        return self.here or self._everywhere
+
+    @property
+    def choice(self) -> int:
+        """The number of the newest choice of this session."""
+        return self._choices
+
+    def choose(self, locked: bool, *, has_journal: bool) -> int:
+        """Lock or unlock at once; gives the number of the choice, with which it is to be written."""
+        self._choices += 1
+        self._everywhere = locked
+        # Without a journal nobody else is told, so it is this session's own.
+        self.here = locked and not has_journal
+        self.is_told = True
+        return self._choices
+
+    def seen(self, locked: bool, choice: int) -> None:
+        """Take over what the journal says, where nothing was chosen here since it was asked."""
+        if choice == self._choices:
+            self._everywhere = locked
+
+    async def write(self, journal: Journal | None, locked: bool, choice: int) -> bool:
+        """Write a choice for every process; whether it is written. A lock that is not holds for this session.
+
+        Raises:
+            FileUnusable, sqlite3.Error, OSError: the newest choice cannot be written.
+        """
+        if journal is None:
+            self.is_told = not locked
+            return False
+        try:
+            await self._disk.run(journal.set_trading_lock, locked, Moment.now(self._clock))
+        except Exception:
+            if choice != self._choices:
+                return False
+            self.here = self.here or locked
+            self.is_told = not locked
+            raise
+        if choice == self._choices:
+            self.is_told, self.here = True, False
+        return True

@@ -1,0 +1,106 @@
+"""Looks after an account's open intents: takes up what was left behind, and sees what other processes do."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Collection
+from typing import Final
+
+from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
+from tradetui.desk.intents.journal import Intent, State
+from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S
+from tradetui.desk.reversal.progress import sent_of
+from tradetui.desk.reversal.sending import KIND
+from tradetui.desk.reversal.task_groups import BackgroundTasks, is_cancelled
+from tradetui.desk.reversal.tracking import FollowedReversals
+
+_log = logging.getLogger(__name__)
+
+OTHERS_FOLLOW_S: Final = 5.0
+"""An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
+STANDS_STILL_S: Final = 120.0
+_STEP_S: Final = 20.0
+"""What takes longer is broken off, and done again in its turn."""
+
+
+class IntentWatch:
+    """Runs for as long as a session has a journal. `sending` are the intents that this session sends itself."""
+
+    def __init__(
+        self, intents: Intents, followed: FollowedReversals, sending: Collection[str], tasks: BackgroundTasks
+    ) -> None:
+        self._intents = intents
+        self._followed = followed
+        self._sending = sending
+        self._tasks = tasks
+        self._taken_up: set[str] = set()
+
+    async def run(self) -> None:
+        """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
+        first = True
+        for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
+            try:
+                async with asyncio.timeout(_STEP_S):
+                    await step(first)
+            except Withheld:
+                pass  # there is no journal to be used yet
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+            except Exception as problem:  # the next look says what is wrong with the journal
+                _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
+            else:
+                first = first and step != self._look_around
+
+    async def _look_around(self, first: bool) -> None:
+        self._followed.end_what_stands_still(STANDS_STILL_S)
+        await asyncio.sleep(WATCH_S)
+        await self._intents.look()
+
+    async def _take_up(self, first: bool) -> None:
+        """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
+        at_least_s = 0.0 if first else OTHERS_FOLLOW_S
+        known = self._taken_up.union(self._sending)
+        if at_least_s and not self._intents.ids() - known:
+            return
+        for intent in await self._intents.not_settled():
+            if intent.kind != KIND or intent.id in known:
+                continue
+            if self._followed.has(intent.id) and intent.state not in (State.INTENDED, State.SENT):
+                continue
+            still_s = self._intents.elapsed_s(intent.events[-1])
+            if still_s < at_least_s and not await self._intents.is_left_behind(intent):
+                continue
+            self._taken_up.add(intent.id)
+            self._tasks.begin(self._take_up_one(intent))
+
+    async def _take_up_one(self, intent: Intent) -> None:
+        try:
+            if intent.state is not State.INTENDED:
+                # It is looked for at once: what is seen of it settles it, whoever sent it.
+                self._followed.track(sent_of(intent))
+            async with asyncio.timeout(STANDS_STILL_S):
+                await self._write_what_was_left_behind(intent)
+        finally:
+            self._taken_up.discard(intent.id)
+
+    async def _write_what_was_left_behind(self, intent: Intent) -> None:
+        intent = await self._intents.left_behind(intent)
+        if intent.state is State.INTENDED:
+            why = {"why": "the program ended before it was sent"}
+            await self._intents.note(intent.id, State.WITHDRAWN, why, seen=State.INTENDED)
+        elif intent.state is State.SENT:
+            await self._intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT)
+        await self._intents.look()
+
+    async def _watch_what_was_inferred(self, first: bool) -> None:
+        """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
+        if not first:
+            return
+        for intent in await self._intents.newest():
+            if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
+                continue
+            if self._intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
+                self._followed.track(sent_of(intent))

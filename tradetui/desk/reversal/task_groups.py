@@ -1,0 +1,73 @@
+"""Tasks that end together: reads that one look rests on, and what a session does that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Final, Self, TypeVar
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+STOPPING_S: Final = 10.0
+
+
+class ReadGroup:
+    """Where the block is left, for whatever reason, what still runs is cancelled and its end waited for."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[Any]] = []
+
+    def begin(self, read: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin one; it is to be awaited within the block."""
+        task = asyncio.create_task(read)
+        self._tasks.append(task)
+        return task
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class BackgroundTasks:
+    """What goes on until the session stops; what it raises is for who awaits it, if anybody does."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin one."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            _log.debug("a piece of work ended with %s", type(problem).__name__)
+
+    async def stop(self) -> None:
+        """Cancel all of them, and wait for their end as long as a stop may take."""
+        try:
+            async with asyncio.timeout(STOPPING_S):
+                while tasks := tuple(self._tasks):
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+                    self._tasks.difference_update(tasks)
+        except BaseException as problem:
+            _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
+            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+                raise
+
+
+def is_cancelled() -> bool:
+    """Whether this task itself is to end, and not only something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
