@@ -29,7 +29,7 @@ from tradetui.desk.tables.columns import (
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.fills import fill_columns
 from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.product_row import MarkedOrder, ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
 from tradetui.profiles.model import Intervals
@@ -372,3 +372,16 @@ def test_an_order_says_of_how_many_fills_it_is() -> None:
     count = column("fills", "fills")
     shown = [FilledOrder(rows), FilledOrder(rows, older_unknown=True), rows[0]]
     assert [count.cell(row, DEFAULT_FORMAT)[0] for row in shown] == ["2", "2+", "1"]
+
+
+def test_an_orders_distance_is_from_the_mark_and_sorts_by_nearness() -> None:
+    away = column("orders", "away")
+    below, above = (
+        MarkedOrder(ProductType.USDT_FUTURES, order(1, price=price), Decimal(200)) for price in ("190", "204")
+    )
+    assert (away.cell(below, DEFAULT_FORMAT)[0], away.cell(above, DEFAULT_FORMAT)[0]) == ("-5.00", "+2.00")
+    assert away.sort_key(above) < away.sort_key(below)  # type: ignore[operator]
+    unmarked = MarkedOrder(ProductType.USDT_FUTURES, order(1, price="190"), None)
+    assert (away.cell(unmarked, DEFAULT_FORMAT)[0], away.sort_key(unmarked)) == (UNKNOWN, None)
+    assert unmarked != below
+    assert below == MarkedOrder(ProductType.USDT_FUTURES, order(1, price="190"), Decimal(200))

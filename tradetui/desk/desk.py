@@ -88,7 +88,6 @@ class Desk:
             return Feed(table.name, reader, intervals[table.name], clock)
 
         self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types))
-        self.orders = feed_of(ORDERS, OrdersReader(polling, product_types))
         self.fills = feed_of(FILLS, FillsReader(histories, clock))
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
         self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)
@@ -97,6 +96,7 @@ class Desk:
             polling, product_types, histories, disk, clock, first_client=client, joined=self.market.joined
         )
         self.positions = feed_of(POSITIONS, self.positions_reader)
+        self.orders = feed_of(ORDERS, OrdersReader(polling, product_types, self.market.mark_of))
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()

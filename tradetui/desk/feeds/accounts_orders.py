@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
-from tradetui.desk.tables.product_row import ProductRow, newest_first
+from tradetui.desk.tables.product_row import MarkedOrder, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
@@ -39,16 +40,27 @@ class AccountsReader:
 class OrdersReader:
     """Endpoint 12: every page each time, live and partially filled, merged by order id; what is absent is gone.
 
-    No times are given, since an order that is good till cancelled is older than any window.
+    No times are given, since an order that is good till cancelled is older than any window. `mark_of` gives the mark
+    of a symbol, where somebody reads them.
     """
 
-    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
+    def __init__(
+        self,
+        client: ExchangeReader,
+        product_types: Sequence[ProductType],
+        mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None,
+    ) -> None:
         self._client = client
+        self._mark_of = mark_of
         self._parts = ProductReads[ProductRow[PendingOrder]](product_types)
 
     async def read(self) -> Reading[ProductRow[PendingOrder]]:
         error = await self._parts.read(self._read)
-        return self._parts.reading(newest_first(self._parts.rows), error)
+        rows = newest_first(self._parts.rows)
+        return self._parts.reading([self._marked(row) for row in rows], error)
+
+    def _marked(self, row: ProductRow[PendingOrder]) -> MarkedOrder:
+        return MarkedOrder(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[PendingOrder]]:
         part = ProductRead[ProductRow[PendingOrder]]()

@@ -9,6 +9,8 @@ from typing import Final
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNKNOWN: Final = "—"
+CONVERTED: Final = "~"
+"""Before a figure that was worked out, or turned over from another coin."""
 # Roomy enough that no figure the models let through is refused; what is beyond it is shown with its exponent.
 _ROOMY: Final = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_EXPONENT: Final = 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
@@ -52,6 +53,28 @@ class ProductRow(Generic[RecordT_co]):
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+class MarkedOrder(ProductRow[PendingOrder]):
+    """A pending order with the mark of its symbol when it was read; None where that is not known."""
+
+    __slots__ = ("mark",)
+
+    def __init__(self, product_type: ProductType, record: PendingOrder, mark: Decimal | None) -> None:
+        super().__init__(product_type, record)
+        self.mark = mark
+
+    @property
+    def distance(self) -> Decimal | None:
+        """How far the mark has to move to its price, as a part of the mark; below zero where the price lies below."""
+        if not self.mark or self.record.price is None:
+            return None
+        return (self.record.price - self.mark) / self.mark
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MarkedOrder) and self.mark == other.mark and super().__eq__(other)
+
+    __hash__ = ProductRow.__hash__
 
 
 def record_of(row: object) -> Record | None:

@@ -11,6 +11,7 @@ from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.columns.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.columns.shared import PRODUCT
+from tradetui.desk.tables.number_format import CONVERTED, is_dollar
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -114,12 +115,14 @@ def account_columns(rows: Iterable[ProductRow[FuturesAccount]]) -> tuple[Column[
 def account_totals(
     rows: Iterable[ProductRow[FuturesAccount]], cell_format: CellFormat
 ) -> Mapping[str, tuple[str, Tone]]:
-    """How many accounts there are, what they are worth together in USDT, and the least free of them."""
+    """How many accounts there are, and what they are worth together in USDT."""
     accounts = [row.record for row in rows]
     totals = totals_of(accounts)
+    unrealised = money(totals.unrealised, _DOLLARS, cell_format, signed=True)
+    is_converted = totals.unrealised is not None and not all(is_dollar(account.margin_coin) for account in accounts)
     equity_id = "unionTotalMargin" if totals.has_union and not totals.has_single else "usdtEquity"
     return {
         "marginCoin": (f"{len(accounts):,}", Tone.PLAIN),
         equity_id: (money(totals.equity, _DOLLARS, cell_format), Tone.PLAIN),
-        "unrealizedPL": (money(totals.unrealised, _DOLLARS, cell_format, signed=True), tone_of(totals.unrealised)),
+        "unrealizedPL": (f"{CONVERTED}{unrealised}" if is_converted else unrealised, tone_of(totals.unrealised)),
     }

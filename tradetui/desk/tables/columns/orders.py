@@ -14,7 +14,7 @@ from tradetui.desk.tables.columns.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import price_column, size_column
+from tradetui.desk.tables.columns.figure_columns import percent_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, worded_column
 from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order
@@ -34,6 +34,17 @@ def _symbol(row: ProductRow[PendingOrder]) -> str:
 def _filled(row: ProductRow[PendingOrder]) -> Decimal | None:
     order = row.record
     return None if order.base_volume is None or not order.size else order.base_volume / order.size
+
+
+def _distance(row: ProductRow[PendingOrder]) -> Decimal | None:
+    from tradetui.desk.tables.product_row import MarkedOrder
+
+    return row.distance if isinstance(row, MarkedOrder) else None
+
+
+def _nearness(row: ProductRow[PendingOrder]) -> Decimal | None:
+    distance = _distance(row)
+    return None if distance is None else abs(distance)
 
 
 def _whole_percent(part: Decimal | None) -> str:
@@ -58,6 +69,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     size_column("size", "Size", 7, lambda row: row.record.size, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
     Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
+    percent_column("away", "Away %", 7, _distance, signed=True, order=_nearness, unit="from the mark to the price"),
     size_column("baseVolume", "Filled size", 11, lambda row: row.record.base_volume, _symbol),
     text_column("orderType", "Kind", 6, lambda row: row.record.order_type),
     worded_column("status", "Status", 13, lambda row: row.record.status, _STATUSES),
@@ -72,5 +84,5 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     PRODUCT,
 )
 ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "does", "price", "size", "filled"
+    _COLUMNS, "symbol", "does", "price", "size", "away", "filled"
 )

@@ -17,7 +17,7 @@ from tradetui.desk.tables.columns.figure_columns import (
     size_column,
 )
 from tradetui.desk.tables.columns.shared import PRODUCT
-from tradetui.desk.tables.number_format import UNKNOWN, number
+from tradetui.desk.tables.number_format import CONVERTED, UNKNOWN, number
 from tradetui.desk.tables.position_figures import (
     exposure_of,
     in_dollars,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tradetui.trading.positions import Position
 
 LIQUIDATION_NEAR: Final = Decimal("0.05")
-CONVERTED: Final = "~"
-"""Before a figure that was turned over from another coin."""
 NO_LIQUIDATION: Final = "none"
 _DOLLARS: Final = "USDT"
 _STOP_TEXTS: Final[Mapping[StopState, str]] = {
