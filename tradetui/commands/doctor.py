@@ -15,6 +15,13 @@ from tempfile import TemporaryFile
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.session.alert_checks import (
+    AlertFinding,
+    desktop_finding,
+    has_tickers,
+    listed_symbols,
+    rules_finding,
+)
 from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.desk.account.identity import AccountIdentity
@@ -86,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         _account(account, reached=reached),
         _journal(loaded, account),
         _terminal(),
+        _alert_check("desktop", desktop_finding(loaded, os.environ, to_terminal=_shows_tests(args))),
         *online,
     ]
     output = stdout()
@@ -205,6 +213,14 @@ def _terminal() -> Check:
     )
 
 
+def _alert_check(name: str, result: AlertFinding) -> Check:
+    return _check(name, not result.remedy, result.finding, result.remedy)
+
+
+def _shows_tests(args: argparse.Namespace) -> bool:
+    return stdout().is_terminal and not args.json
+
+
 async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
     """Whether the exchange was reached, and every check that asks it."""
     async with open_reader(loaded) as client:
@@ -216,6 +232,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 Check(name, CheckStatus.NOT_ASKED, _NOT_ASKED)
                 for name in ("key", "orders", "fills", "triggers", "permissions", "clock")
             ]
+            not_asked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
             address = _address(client.link.address_usage())
             return False, [_broken_connection(loaded, failure), *not_asked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
@@ -235,7 +252,13 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 checks.append(await _asked(name, read))
             except Unreachable as failure:
                 checks.append(Check(name, CheckStatus.FAILED, failure.message, failure.remedy or ""))
-        checks += [await _permissions(client), _clock(client), _limits(client), _address(client.link.address_usage())]
+        checks += [
+            await _alerts(client, loaded),
+            await _permissions(client),
+            _clock(client),
+            _limits(client),
+            _address(client.link.address_usage()),
+        ]
     return True, checks
 
 
@@ -258,6 +281,14 @@ async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
         remedy = "Please report them; show --json prints what can be read."
         return Check(name, CheckStatus.FAILED, f"{undecodable_rows} rows cannot be read", remedy)
     return Check(name, CheckStatus.OK, "answers")
+
+
+async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
+    try:
+        symbols, tickers = await listed_symbols(client, loaded), await has_tickers(client, loaded)
+    except Unreachable:
+        symbols, tickers = None, True
+    return _alert_check("alerts", rules_finding(loaded, symbols, tickers=tickers))
 
 
 async def _permissions(client: ExchangeReader) -> Check:

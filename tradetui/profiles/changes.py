@@ -15,8 +15,8 @@ from tradetui.profiles.model import Profile
 SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
 """Settings that only say how the screen looks and which keys it takes."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
-_SECRET: Final = frozenset({"proxy", "credentials"})
-"""Settings that may hold a secret, or the way to one: only that they changed is said."""
+_UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
+"""Settings that may hold a secret, or the way to one, or a long list: only that they changed is said."""
 _NOT_GIVEN: Final = "not set"
 
 
@@ -82,7 +82,7 @@ def _changes(opened: Profile, configured: Profile) -> Iterator[SettingChange]:
             continue
         if name == "symbols":
             yield from _symbol_changes(opened.symbols, configured.symbols)
-        elif name in _SECRET:
+        elif name in _UNSPOKEN:
             yield SettingChange(name, "", "", Effect.RESTART)
         else:
             yield SettingChange(name, _text(before), _text(after), _effect(name, before, after))

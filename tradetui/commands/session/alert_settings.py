@@ -9,9 +9,10 @@ from typing import Final
 from tradetui.commands.session.screen_state import read_screen_state, write_screen_state
 from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.alerts.command import ProgramCommand
-from tradetui.desk.alerts.rules import DEFAULT_RULES, DesktopSequence
+from tradetui.desk.alerts.rules import DEFAULT_RULES, DesktopSequence, Rule
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import LoadedProfile
+from tradetui.profiles.model import Profile
 
 _SILENCED: Final = "silenced"
 _OWN_PREFIX = "TRADETUI_"
@@ -35,6 +36,11 @@ class FileSilences:
         write_screen_state(self._data_dir, self._profile, {_SILENCED: sorted(names) or None})
 
 
+def profile_rules(profile: Profile) -> tuple[Rule, ...]:
+    """The rules of a profile, or those that count without any."""
+    return DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts)
+
+
 def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credentials) -> AlertSettings:
     """Rules, silences and the command of a profile; no variable that holds a secret reaches the command."""
     profile = loaded.profile
@@ -44,7 +50,7 @@ def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credent
         command = ProgramCommand(profile.alert_command, environ)
     automatic = profile.desktop_notification == "auto"
     return AlertSettings(
-        rules=DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts),
+        rules=profile_rules(profile),
         silences=FileSilences(loaded.data_dir, loaded.name),
         command=command,
         commands_a_minute=profile.alert_commands_a_minute,

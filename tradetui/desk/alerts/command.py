@@ -15,9 +15,10 @@ from tradetui.exchange.clock import Clock
 
 LIMIT_S: Final = 10.0
 """How long a program may run."""
-_STDERR_BYTES: Final = 4_096
+_KEPT_BYTES: Final = 4_096
+_CHUNK_BYTES: Final = 65_536
+_LAST_CHUNKS: Final = 16
 _SHOWN_CHARACTERS: Final = 120
-_LAST_WORDS_S: Final = 0.2
 _MINUTE_S: Final = 60.0
 
 
@@ -43,48 +44,87 @@ class ProgramCommand:
         self._limit_s = limit_s
 
     async def run(self, json_text: str) -> None:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *self._arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                env=self._environment,
-                start_new_session=True,
-            )
-        except OSError as problem:
-            raise CommandFailed(f"{one_sentence(self._arguments[0])} cannot be run ({problem.strerror})") from None
-        stderr = bytearray()
-        talking = asyncio.create_task(self._talk(process, json_text, stderr))
-        try:
-            async with asyncio.timeout(self._limit_s):
-                code = await process.wait()
-        except TimeoutError:
-            raise CommandFailed(f"ended after {self._limit_s:g} s, the most it may take") from None
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # with whatever it has started
-                await process.wait()
-            # A program of its own that it left behind may keep the pipe open for ever.
-            await asyncio.wait([talking], timeout=_LAST_WORDS_S)
-            talking.cancel()
-            await asyncio.gather(talking, return_exceptions=True)
+        # Pipes of our own: asyncio's would keep the end of the program waiting for whatever it left running.
+        with _Pipe() as stdin, _Pipe() as stderr:
+            os.set_blocking(stdin.writing_end, False)
+            os.write(stdin.writing_end, json_text.encode("utf-8"))
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *self._arguments,
+                    stdin=stdin.reading_end,
+                    stdout=asyncio.subprocess.DEVNULL,
+                    stderr=stderr.writing_end,
+                    env=self._environment,
+                    start_new_session=True,
+                )
+            except OSError as problem:
+                raise CommandFailed(f"{one_sentence(self._arguments[0])} cannot be run ({problem.strerror})") from None
+            stdin.close_writing_end()
+            stderr.close_writing_end()
+            tail = _Tail(stderr.reading_end)
+            try:
+                async with asyncio.timeout(self._limit_s):
+                    code = await process.wait()
+            except TimeoutError:
+                raise CommandFailed(f"ended after {self._limit_s:g} s, the most it may take") from None
+            finally:
+                if process.returncode is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)  # with whatever it has started
+                    await process.wait()
+                text = tail.close()
         if code != 0:
-            text = stderr.decode("utf-8", "replace").strip()
-            last_line = one_sentence(text.rpartition("\n")[2])[:_SHOWN_CHARACTERS]
+            last_line = one_sentence(text.strip().rpartition("\n")[2])[:_SHOWN_CHARACTERS]
             raise CommandFailed(f"ended with code {code}{f': {last_line}' if last_line else ''}")
 
-    @staticmethod
-    async def _talk(process: asyncio.subprocess.Process, json_text: str, stderr: bytearray) -> None:
-        assert process.stdin is not None and process.stderr is not None
-        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read what it is given
-            process.stdin.write(json_text.encode("utf-8"))
-            await process.stdin.drain()
-        process.stdin.close()
-        while chunk := await process.stderr.read(_STDERR_BYTES):
-            stderr += chunk
-            del stderr[:-_STDERR_BYTES]
+
+class _Pipe:
+    """A pipe whose ends are closed with the block, unless one was before."""
+
+    def __enter__(self) -> _Pipe:
+        self.reading_end, self.writing_end = os.pipe()
+        self._writing_is_open = True
+        return self
+
+    def close_writing_end(self) -> None:
+        if self._writing_is_open:
+            self._writing_is_open = False
+            os.close(self.writing_end)
+
+    def __exit__(self, *_: object) -> None:
+        self.close_writing_end()
+        os.close(self.reading_end)
+
+
+class _Tail:
+    """The last bytes of what comes through a pipe, which is read as it comes."""
+
+    def __init__(self, reading_end: int) -> None:
+        os.set_blocking(reading_end, False)
+        self._reading_end = reading_end
+        self._bytes = b""
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(reading_end, self._read)
+
+    def _read(self) -> bool:
+        """Take what is there now; whether there may be more."""
+        try:
+            chunk = os.read(self._reading_end, _CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._loop.remove_reader(self._reading_end)
+            return False
+        self._bytes = (self._bytes + chunk)[-_KEPT_BYTES:]
+        return True
+
+    def close(self) -> str:
+        """Read what is left, at most what a pipe holds, and no more after that; the last of it as text."""
+        for _ in range(_LAST_CHUNKS):
+            if not self._read():
+                break
+        self._loop.remove_reader(self._reading_end)
+        return self._bytes.decode("utf-8", "replace")
 
 
 class MinuteLimit:

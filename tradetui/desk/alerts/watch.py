@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
 from tradetui.desk.alerts.event import AlertEvent, one_sentence
@@ -35,6 +36,8 @@ UNCONFIRMED_S: Final = 30.0
 """How long such a read is waited for, before what was seen is told without it."""
 _LOST: Final = frozenset({LinkState.DOWN, LinkState.REFUSED})
 LINK_KEY: Final = "link"
+FEE_COINS: Final = 4
+"""Coins of fees that a command is told: what it is given stays short, whatever an exchange sends."""
 
 
 RowT = TypeVar("RowT")
@@ -275,5 +278,5 @@ def _figures_of(fills: OrderFills) -> dict[str, str]:
         return "" if value is None else exact_digits(value)
 
     figures = {"size": text(fills.size), "price": text(fills.price), "profit": text(fills.profit)}
-    figures |= {f"fee_{coin}": text(fee) for coin, fee in fills.fees.items()}
+    figures |= {f"fee_{coin}": text(fee) for coin, fee in islice(fills.fees.items(), FEE_COINS)}
     return {one_sentence(name): one_sentence(value) for name, value in figures.items() if value}

@@ -1,0 +1,117 @@
+"""What doctor says of alerts: rules that can never fire, and whether a notification reaches the desktop."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tradetui.commands.session.alert_checks import desktop_finding, rules_finding
+from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
+from tradetui.exchange.credentials import Credentials
+from tradetui.profiles.load import Flags, LoadedProfile, load
+
+BASE = '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\nproduct_types = ["USDT-FUTURES"]\n'
+DESKTOP = 'alerts = [{ when = "fill", to = ["desktop"] }]\n'
+
+
+def loaded(tmp_path: Path, settings: str) -> LoadedProfile:
+    config = tmp_path / "config.toml"
+    config.write_text(BASE + settings)
+    return load({}, Flags(config=config, data_dir=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("rule", "symbols", "tickers", "fault"),
+    [
+        (
+            'when = "fill", symbol = "BTCUSD"',
+            None,
+            True,
+            "'fill of BTCUSD' can never fire: symbol BTCUSD is in none of",
+        ),
+        ('when = "fill", symbol = "XYZUSDT"', {"BTCUSDT"}, True, "can never fire: symbol XYZUSDT is in none of"),
+        ('when = "fill", symbol = "BTCUSDT"', {"BTCUSDT"}, True, None),
+        ('when = "margin_ratio_above", percent = 120', None, True, "the exchange liquidates at 100 %"),
+        ('when = "price_crosses", symbol = "BTCUSDT", price = 9', None, False, "the exchange serves no ticker"),
+        ('when = "price_crosses", symbol = "BTCUSDT", price = 9', None, True, None),
+        ('when = "outcome_unknown"', None, True, None),
+    ],
+)
+def test_a_rule_that_can_never_fire_is_named(
+    tmp_path: Path, rule: str, symbols: set[str] | None, tickers: bool, fault: str | None
+) -> None:
+    profile = loaded(tmp_path, f"alerts = [{{ {rule} }}]\n")
+    finding = rules_finding(profile, None if symbols is None else frozenset(symbols), tickers=tickers)
+    assert bool(finding.remedy) == (fault is not None)
+    assert (fault or "each can fire") in finding.finding
+
+
+def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:
+    rule, config = 'alerts = [{ when = "outcome_unknown" }]\n', tmp_path / "config.toml"
+    config.write_text((BASE + rule).replace('"trade"', '"monitor"'))
+    assert "monitor mode sends no reversal" in rules_finding(load({}, Flags(config=config)), None, tickers=True).finding
+    config.write_text(BASE.replace('"trade"', '"monitor"'))
+    assert not rules_finding(load({}, Flags(config=config)), None, tickers=True).remedy, (
+        "nobody wrote the default rules"
+    )
+
+
+def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int = 0) -> None:
+    program = tmp_path / "tmux"
+    program.write_text(
+        f'#!/bin/sh\n[ "$*" = "show-options -pAv allow-passthrough" ] || exit 9\necho {answer}\nexit {code}\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "well"), [("all", 0, True), ("on", 0, False), ("off", 0, False), ("", 1, True)]
+)
+def test_tmux_is_to_pass_it_on_from_every_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int, well: bool
+) -> None:
+    fake_tmux(tmp_path, monkeypatch, answer, code)
+    finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "/tmp/x,1,0"}, to_terminal=False)
+    assert (finding.remedy == "") == well
+    assert well or "set -g allow-passthrough all" in finding.remedy
+
+
+def test_a_test_goes_to_the_terminal_and_to_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = loaded(tmp_path, DESKTOP + 'desktop_notification = "osc777"\n')
+    assert "no test is sent" in desktop_finding(profile, {}, to_terminal=False).finding
+    assert capsys.readouterr().out == ""
+    assert "a test was sent" in desktop_finding(profile, {}, to_terminal=True).finding
+    out = capsys.readouterr().out
+    assert out.startswith("\x1b]777;notify;tradetui;Test by tradetui doctor") and out.endswith("\a\a")
+    assert "no alert goes to the desktop" in desktop_finding(loaded(tmp_path, ""), {}, to_terminal=True).finding
+    assert capsys.readouterr().out == ""
+
+
+def test_the_command_gets_no_credentials() -> None:
+    environ: dict[str, Any] = {
+        "PATH": "/bin",
+        "TRADETUI_API_KEY": "k",
+        "TRADETUI_DATA_DIR": "/x",
+        "DESK_API_SECRET": "s",
+        "DESK_PASSPHRASE": "p",
+        "DESK_NAME": "mine",
+        "COPY": "what is canary-secret here",
+    }
+    kept = environment_without_secrets(environ, "DESK", Credentials("canary-key", "canary-secret", "canary-pass"))
+    assert kept == {"PATH": "/bin", "DESK_NAME": "mine"}
+
+
+def test_silences_are_kept_by_profile_and_beside_what_else_is_chosen(tmp_path: Path) -> None:
+    first, second = FileSilences(tmp_path, "a"), FileSilences(tmp_path, "b")
+    assert first.read() == frozenset()
+    first.write(frozenset({"fill", "a name with spaces, 5 %"}))
+    second.write(frozenset({"link lost"}))
+    assert first.read() == {"fill", "a name with spaces, 5 %"}
+    first.write(frozenset())
+    assert not first.read() and second.read() == {"link lost"}
+    (tmp_path / "state.toml").write_text('[profiles.a]\nsilenced = "fill"\n')
+    assert first.read() == frozenset()

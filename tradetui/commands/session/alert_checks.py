@@ -1,0 +1,113 @@
+"""What `doctor` says of a profile's alerts: those that can never fire, and whether notifications reach the desktop."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tradetui.commands.process.console import stdout
+from tradetui.commands.session.alert_settings import profile_rules
+from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError, Unreachable
+from tradetui.profiles.load import LoadedProfile
+from tradetui.ui.alerts.desktop import in_tmux, notification, own_sequence
+from tradetui.wire.product_types import ProductType, may_trade
+
+_TMUX_S: Final = 3.0
+_PASSTHROUGH: Final = "allow-passthrough"
+_TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
+
+
+@dataclass(frozen=True, slots=True)
+class AlertFinding:
+    """What was found, and what to do about it; an empty remedy means that it is well."""
+
+    finding: str
+    remedy: str = ""
+
+
+async def listed_symbols(client: ExchangeReader, loaded: LoadedProfile) -> frozenset[str] | None:
+    """Every symbol of the profile's product types, where a rule names one and the exchange lists them; else None."""
+    if not any(rule.condition.symbol for rule in profile_rules(loaded.profile)):
+        return None
+    symbols: set[str] = set()
+    try:
+        for product_type in loaded.profile.product_types:
+            reply = await client.futures.contracts(product_type=product_type)
+            symbols |= {contract.symbol.upper() for contract in reply.rows}
+    except Unreachable:
+        raise
+    except ExchangeError:
+        return None
+    return frozenset(symbols) or None
+
+
+async def has_tickers(client: ExchangeReader, loaded: LoadedProfile) -> bool:
+    """Whether the exchange serves the ticker of a symbol that a price alert is about; True where none is."""
+    priced = [r.condition for r in profile_rules(loaded.profile) if r.condition.kind is RuleKind.PRICE_CROSSES]
+    product_types = [ProductType(name) for name in loaded.profile.product_types]
+    for condition in priced:
+        product_type = next((p for p in product_types if may_trade(p, condition.symbol)), None)
+        if product_type is None:
+            continue
+        try:
+            await client.futures.ticker(product_type=product_type, symbol=condition.symbol)
+        except Unreachable:
+            raise
+        except ExchangeError:
+            return False
+    return True
+
+
+def rules_finding(loaded: LoadedProfile, symbols: frozenset[str] | None, *, tickers: bool) -> AlertFinding:
+    """The alerts that cannot fire, each with the reason; or that all can."""
+    rules = profile_rules(loaded.profile)
+    product_types = [ProductType(name) for name in loaded.profile.product_types]
+    faults = []
+    for rule in rules:
+        why = impossible(rule, product_types, sends=not loaded.read_only, symbols=symbols)
+        if why and (loaded.profile.alerts is not None or rule.condition.kind is not RuleKind.OUTCOME_UNKNOWN):
+            faults.append(f"{rule.name!r} can never fire: {why}")
+        elif rule.condition.kind is RuleKind.PRICE_CROSSES and not tickers:
+            faults.append(f"{rule.name!r} can fire only while a position of it is held: the exchange serves no ticker")
+    if faults:
+        return AlertFinding("; ".join(faults), "Correct them in alerts of the profile, or remove them.")
+    source = "of the profile" if loaded.profile.alerts is not None else "that count without configuration"
+    return AlertFinding(f"{len(rules)} {source}, each can fire")
+
+
+def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_terminal: bool) -> AlertFinding:
+    """Whether a notification can reach the desktop; a test is sent where there is a terminal."""
+    if not any(Channel.DESKTOP in rule.channels for rule in profile_rules(loaded.profile)):
+        return AlertFinding("no alert goes to the desktop")
+    chosen = loaded.profile.desktop_notification
+    sequence = own_sequence(environ) if chosen == "auto" else DesktopSequence(chosen)
+    if in_tmux(environ):
+        passed = _tmux_passthrough()
+        if passed not in ("all", None):
+            return AlertFinding(
+                f"{sequence} through tmux, which does not pass it on from every window ({_PASSTHROUGH} {passed})",
+                f"Put `set -g {_PASSTHROUGH} all` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} all` now.",
+            )
+    through = " through tmux" if in_tmux(environ) else ""
+    if not to_terminal:
+        return AlertFinding(f"{sequence}{through}; no test is sent without a terminal")
+    terminal = stdout()
+    terminal.layout(notification(_TEST_SENTENCE, sequence, environ))
+    terminal.flush()
+    return AlertFinding(
+        f"{sequence}{through}; a test was sent. If none came, try the other of osc9 and osc777 as desktop_notification"
+    )
+
+
+def _tmux_passthrough() -> str | None:
+    """What tmux does with such sequences: off, on (windows in sight) or all; None where it does not tell."""
+    command: Sequence[str] = ("tmux", "show-options", "-pAv", _PASSTHROUGH)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TMUX_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
