@@ -17,7 +17,7 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 USDT, COIN = ProductType.USDT_FUTURES, ProductType.COIN_FUTURES
-TODAY = CellFormat(today=date(2026, 11, 21))
+TODAY = CellFormat(today=date(2026, 11, 21), summed_day=date(2026, 11, 21))
 
 
 def filled(day: int, hour: int, product_type: ProductType = USDT, **fields: object) -> ProductRow[FuturesFill]:

@@ -13,6 +13,7 @@ from textual.widgets import Input
 from tests.ui.virtual import Stage
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.tty.screenshot import screen_text
@@ -95,6 +96,72 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
         assert times == sorted(times, reverse=True)
 
 
+async def typed_dates(stage: Stage, pilot: Pilot[None], **texts: str) -> DatesDialog:
+    await pilot.press("f")
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, DatesDialog)
+    for field, text in texts.items():
+        dialog.query_one(f"#field-{field}", Input).value = text
+    await pilot.pause()
+    return dialog
+
+
+async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        screen = await opened(stage, pilot)
+        every = screen.table.shown
+        await typed_dates(stage, pilot, **{"from": "07-20", "to": "2026-07-29", "symbol": "btc"})
+        assert "Shows 20 Jul to 29 Jul BTC, in UTC." in screen_text(stage.app)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert 0 < screen.table.shown < every / 5
+        assert f"Every fill seen {screen.table.shown} · 20 Jul to 29 Jul BTC" in screen_text(stage.app)
+        await pilot.press("e")
+        stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
+        await pilot.press("enter")
+        await stage.app.workers.wait_for_complete()
+        written = json.loads((tmp_path / "fills.json").read_text())
+        assert len(written) == screen.table.shown
+        assert {row["symbol"][:3] for row in written} == {"BTC"}
+        assert {row["cTimeUtc"][:8] for row in written} == {"2026-07-"}
+        assert {int(row["cTimeUtc"][8:10]) for row in written} <= set(range(20, 30))
+        await pilot.press("escape")
+        await settled(pilot)
+        assert screen.table.shown >= every
+        assert stage.app.screen_stack[-1] is screen
+
+
+async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        await pilot.press("4")
+        dialog = await typed_dates(stage, pilot, **{"from": "soon"})
+        assert "from: must be a day, a time, or a span; given: soon." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert len(stage.app.screen_stack) == 3, "what cannot be read is not taken"
+        dialog.query_one("#field-from", Input).value = "today"
+        await pilot.press("enter")
+        await pilot.pause()
+        panel = stage.app.main.panel
+        shown, fills = panel.table.shown, stage.desk.panel_rows("fills").count
+        assert 0 < shown < fills
+        assert panel.caption.startswith(f"4 Fills {shown}/{fills} · today")
+        await pilot.press("H")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        assert history.table.shown >= shown
+        assert "· today" in screen_text(stage.app)
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert stage.app.screen_stack[-1] is stage.app.main
+        await pilot.press("escape")
+        await pilot.pause()
+        assert panel.table.shown == stage.desk.panel_rows("fills").count
+
+
 async def test_newer_rows_are_looked_for_when_asked() -> None:
     stage = Stage()
     async with stage.running(after=20) as pilot:
@@ -113,4 +180,4 @@ async def test_other_panels_have_no_history() -> None:
         await pilot.press("2", "H")
         await pilot.pause()
         assert stage.app.screen is stage.app.main
-        assert "Only fills and triggers are kept" in screen_text(stage.app)
+        assert "Only fills and stops are kept" in screen_text(stage.app)

@@ -30,6 +30,7 @@ from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
+from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.product_row import RecordT
 from tradetui.desk.tables.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
@@ -261,10 +262,18 @@ class Desk:
         if self.creation is not None:
             await self.creation.open(account, folder and folder / KEY_STORE_DIR)
 
-    def history(self, kind: type[RecordT], changed: Callable[[], None]) -> ArchiveRows[RecordT] | None:
+    def history(
+        self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None
+    ) -> ArchiveRows[RecordT] | None:
         """Everything that was ever seen of a kind of record, read as it is shown; None until the account is known."""
         archive = self.archive
-        return None if archive is None else ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
+        if archive is None:
+            return None
+        if dates is None:
+            return ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
+        selection = Selection(kind, since=dates.since, until=dates.until)
+        tests = (dates.keeps_symbol,) if dates.symbols else ()
+        return ArchiveRows(archive, self._disk, selection, changed=changed, keeps_symbol=tests)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

@@ -24,6 +24,7 @@ from tradetui.ui.main.start import StartScreen
 from tradetui.ui.messages import (
     OpenAlerts,
     OpenCreation,
+    OpenDates,
     OpenDetail,
     OpenExport,
     OpenHistory,
@@ -301,7 +302,11 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @on(OpenHistory)
     def _open_history(self, message: OpenHistory) -> None:
-        self.push_screen(deferred.history_screen(self.settings, message.panel))
+        self.push_screen(deferred.history_screen(self.settings, message))
+
+    @on(OpenDates)
+    def _open_dates(self, message: OpenDates) -> None:
+        deferred.ask_for_dates(self, message)
 
     @on(OpenReversal)
     def _open_reversal(self, message: OpenReversal) -> None:

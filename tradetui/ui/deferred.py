@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
+    from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.ui.alerts.notices import AlertNotices
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.messages import OpenDetail, OpenExport
+    from tradetui.ui.messages import OpenDates, OpenDetail, OpenExport, OpenHistory
     from tradetui.ui.settings import UiSettings
     from tradetui.ui.table.table_screen import TableScreen
 
@@ -78,11 +79,22 @@ def detail_screen(row: OpenDetail) -> Screen[None]:
     return DetailScreen(row.title, row.key, row.record, row.zone, row.feed_name)
 
 
-def history_screen(settings: UiSettings, panel: str) -> Screen[None]:
+def history_screen(settings: UiSettings, message: OpenHistory) -> Screen[None]:
     """Every row of a panel that was ever seen."""
     from tradetui.ui.history.history_screen import HistoryScreen
 
-    return HistoryScreen(settings, panel)
+    return HistoryScreen(settings, message.panel, message.dates)
+
+
+def ask_for_dates(app: App[Any], message: OpenDates) -> None:
+    """Ask from when to when, and of which symbols, rows are shown."""
+    from tradetui.ui.dialogs.dates import DatesDialog
+
+    def take(answer: DateFilter | bool | None) -> None:
+        if answer is not None and answer is not False:
+            message.chosen(None if answer is True else answer)
+
+    app.push_screen(DatesDialog(message.title, message.before, message.now_ms, message.zone), take)
 
 
 def journal_screen(settings: UiSettings) -> Screen[None]:

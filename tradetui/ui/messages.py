@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.columns import Column
+    from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import RowSource
 
 
@@ -47,9 +48,24 @@ class OpenDetail(Message):
 
 @dataclass(eq=False)
 class OpenHistory(Message):
-    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`."""
+    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them."""
 
     panel: str
+    dates: DateFilter | None = None
+
+
+@dataclass(eq=False)
+class OpenDates(Message):
+    """The choice of dates and symbols for the rows of a table; `chosen` is called with it, with None for all of them.
+
+    `now_ms` is the moment that spans such as `7d` end at, in Unix milliseconds.
+    """
+
+    title: str
+    before: DateFilter | None
+    now_ms: int
+    zone: tzinfo
+    chosen: Callable[[DateFilter | None], None]
 
 
 @dataclass(eq=False)

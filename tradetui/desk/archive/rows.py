@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic
 
@@ -22,8 +22,9 @@ class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
     `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
-    there. A page is reached from the nearest place known, be it the beginning, the end or a page read before, so
-    that a jump to the end of a million rows costs no more than one to the next page.
+    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`. A page is reached
+    from the nearest place known, be it the beginning, the end or a page read before, so that a jump to the end of a
+    million rows costs no more than one to the next page.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class ArchiveRows(Generic[RecordT]):
         *,
         newest: bool = True,
         changed: Callable[[], None] | None = None,
+        keeps_symbol: Sequence[Callable[[str], bool]] = (),
     ) -> None:
         self.selection = selection
+        self._keeps_symbol = tuple(keeps_symbol)
         self.newest = newest
         self.generation = 0
         self.count = 0
@@ -49,7 +52,11 @@ class ArchiveRows(Generic[RecordT]):
         self._narrowing: asyncio.Task[None] | None = None
 
     async def refresh(self) -> None:
-        """Count again and forget the pages: rows may have come in."""
+        """Count again and forget the pages: rows may have come in, of new symbols too."""
+        if self._keeps_symbol:
+            symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
+            kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
+            self.selection = replace(self.selection, symbols=kept)
         count = await self._disk.run(self._archive.count, self.selection)
         self._pages.clear()
         self._places.clear()
@@ -64,19 +71,21 @@ class ArchiveRows(Generic[RecordT]):
         Their count is read in the background; `changed` is called when it is there.
         """
         newest = self.newest if sort is None else sort.reverse
-        view = ArchiveRows(self._archive, self._disk, self.selection, newest=newest, changed=self._changed)
-        view._narrowing = asyncio.get_running_loop().create_task(view._narrow(pattern))
+        matches = matcher(pattern)
+        view = ArchiveRows(
+            self._archive,
+            self._disk,
+            self.selection,
+            newest=newest,
+            changed=self._changed,
+            keeps_symbol=self._keeps_symbol if matches is None else (*self._keeps_symbol, matches),
+        )
+        view._narrowing = asyncio.get_running_loop().create_task(view.refresh())
         return view
 
     def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
         return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
-
-    async def _narrow(self, pattern: str) -> None:
-        if (matches := matcher(pattern)) is not None:
-            symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
-            self.selection = replace(self.selection, symbols=tuple(filter(matches, symbols)))
-        await self.refresh()
 
     def row(self, index: int) -> ProductRow[RecordT] | None:
         """The row at a place, or None while its page is being read."""

@@ -61,7 +61,7 @@ def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
     Where no row is older than today, what there was before the oldest is not known: the note names its time.
     """
     profit, fees, since = DollarSum(), DollarSum(), None
-    zone, today = cell_format.zone, cell_format.today
+    zone, today = cell_format.zone, cell_format.summed_day
     has_older = False
     for row in rows:
         moment = row.record.c_time.astimezone(zone)

@@ -23,6 +23,7 @@ from tradetui.ui.time_zones import zone_label
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
+    from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.ui.settings import UiSettings
 
 ORDER: Final = "by time; s turns it round; the filter looks at symbols"
@@ -35,8 +36,9 @@ class HistoryScreen(TableScreen):
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
-    def __init__(self, settings: UiSettings, table: str) -> None:
+    def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None) -> None:
         super().__init__(settings)
+        self._dates = dates
         self._kind = PANELS[table]
         self._table = RecordTable(self._kind.columns, id=f"table-{table}")
         self._words = Static(sanitized("reading …"), classes="words", markup=False)
@@ -57,18 +59,29 @@ class HistoryScreen(TableScreen):
         if (choice := self.trade_app.preferences.tables.get(self._kind.name)) is not None:
             show_choice(self._table, self._kind, choice)
             self._table.sort_by(None)
-        assert self.desk is not None
-        self._rows = self.desk.history(self._kind.endpoint.row, self._changed)
-        self.action_poll_now()
+        self._open_rows(self._dates)
 
     def on_unmount(self) -> None:
         """Nobody looks any more."""
         if self._rows is not None:
             self._rows.close()
 
+    def _open_rows(self, dates: DateFilter | None) -> None:
+        assert self.desk is not None
+        if self._rows is not None:
+            self._rows.close()
+        self._dates = dates
+        self._rows = self.desk.history(self._kind.endpoint.row, self._changed, dates)
+        self.action_poll_now()
+
+    def action_dates(self) -> None:
+        """Choose from when to when, and of which symbols, rows are shown."""
+        self.ask_for_dates(self._dates, self._open_rows)
+
     def action_poll_now(self) -> None:
         """Count again, so that newer rows are seen."""
-        for rows in {self._rows, self._table.rows}:
+        shown = self._table.rows if self._table.source is self._rows else None
+        for rows in {self._rows, shown}:
             if isinstance(rows, ArchiveRows):
                 self.run_worker(rows.refresh(), exit_on_error=False)
 
@@ -102,14 +115,22 @@ class HistoryScreen(TableScreen):
         """Bring the title, the words where there is no row, and the hints up to date."""
         box, shown = self.query_one("#records", TableFrame), self._table.shown
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
-        box.entitle(sanitized(f"{self.subject} {shown:,}{pattern}"))
+        dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
+        box.entitle(sanitized(f"{self.subject} {shown:,}{dates}{pattern}"))
         box.border_subtitle = sanitized(ORDER)
         box.set_class(not shown, "-empty")
-        self._words.update(
-            sanitized("No symbol matches.\nEsc clears the filter." if pattern else "Nothing was seen yet.")
-        )
+        self._words.update(sanitized(self._nothing))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, f"times in {zone_label(self.zone)}")
+
+    @property
+    def _nothing(self) -> str:
+        """What it means that there is no row."""
+        if self._table.pattern:
+            return "No symbol matches.\nEsc clears the filter."
+        if self._dates is not None:
+            return "Nothing was seen of these dates and symbols.\nEsc clears them."
+        return "Nothing was seen yet."
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id: rows in order of time can always be turned round."""
@@ -129,8 +150,12 @@ class HistoryScreen(TableScreen):
         """This order is the screen's own, not the panel's."""
 
     async def action_back(self) -> None:
-        """Clear the filter, then leave."""
-        if not await self.drop_filter():
+        """Clear the filter, then the dates, then leave."""
+        if await self.drop_filter():
+            return
+        if self._dates is not None:
+            self._open_rows(None)
+        else:
             self.dismiss()
 
     def action_leave(self) -> None:

@@ -62,7 +62,7 @@ def _lookup(table: Table[object]) -> KeyBinding:
 BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", ROWS, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
-    KeyBinding("back", "escape", "back", "Back", "close, clear the filter, leave zoom", "Anywhere", ROWS),
+    KeyBinding("back", "escape", "back", "Back", "close, clear filter and dates, leave zoom", "Anywhere", ROWS),
     KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", ROWS),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", PANELLED),
@@ -92,9 +92,12 @@ BINDINGS: Final = (
     KeyBinding(
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
     ),
+    KeyBinding(
+        "dates", "f", "dates", "Dates", "from when to when, and which symbols", "Rows", ("main", "history"), True
+    ),
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
-    KeyBinding("history", "H", "history", "History", "every fill or trigger ever seen", "View", MAIN),
+    KeyBinding("history", "H", "history", "History", "every fill or stop ever seen", "View", MAIN),
     KeyBinding("alerts", "A", "alerts", "Alerts", "what you are alerted of, and what was", "View", SCREENS, True),
     KeyBinding(
         "test_alert", "t", "test_alert", "Test", "send a test by every way of this alert", "View", ("alerts",), True
@@ -130,7 +133,8 @@ REASONS: Final[Mapping[str, str]] = {
     "sort_undo": "the order has not changed",
     "columns": "these rows have the columns they have",
     "export": "there are no rows",
-    "history": "only fills and triggers are kept, once it is known whose account this is",
+    "dates": "only fills, stops and their history have dates to choose",
+    "history": "only fills and stops are kept, once it is known whose account this is",
     "view": "this panel has one view",
     "alerts": "still starting",
     "test_alert": "the cursor is on no alert of the list",

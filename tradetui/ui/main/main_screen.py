@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
     from tradetui.ui.settings import ProfileChoice, UiSettings
@@ -52,7 +54,20 @@ TICK_S = 1.0
 SUMMARY_S = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
-_HINT_ORDER = ("help", "reverse", "detail", "filter", "sort", "view", "zoom", "product", "pause", "screens", "lock")
+_HINT_ORDER = (
+    "help",
+    "reverse",
+    "detail",
+    "filter",
+    "dates",
+    "sort",
+    "view",
+    "zoom",
+    "product",
+    "pause",
+    "screens",
+    "lock",
+)
 """What does not fit is left out from the end, so what is used most stands first."""
 
 
@@ -166,7 +181,7 @@ class MainScreen(TableScreen):
         """Show times in the zone and know its day, and figures with the decimals that are known by now."""
         self._day = self.today
         for panel in self.panels.values():
-            panel.table.set_format(self.cell_format)
+            panel.set_format(self.cell_format)
 
     # What the desk publishes
 
@@ -323,6 +338,7 @@ class MainScreen(TableScreen):
         return {
             **super().possible(),
             "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
+            "dates": self.panel.kind.history_title is not None and desk is not None,
             "view": self._other_view_known(),
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self._settings.profiles) > 1,
@@ -380,6 +396,9 @@ class MainScreen(TableScreen):
         """Close the filter's box, clear the filter, leave zoom, or resume: the innermost of these first."""
         if await self.drop_filter():
             return
+        if self.panel.dates is not None:
+            self._show_dates(self.panel, None)
+            return
         if self._area.zoomed:
             self.action_zoom()
         elif self.paused:
@@ -401,7 +420,17 @@ class MainScreen(TableScreen):
     def action_history(self) -> None:
         """Everything that was ever seen of this panel's rows."""
         if self.able("history"):
-            self.post_message(OpenHistory(self.focused_panel))
+            self.post_message(OpenHistory(self.focused_panel, self.panel.dates))
+
+    def action_dates(self) -> None:
+        """Choose from when to when, and of which symbols, this panel shows its rows."""
+        if self.able("dates"):
+            panel = self.panel
+            self.ask_for_dates(panel.dates, partial(self._show_dates, panel))
+
+    def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
+        panel.narrow(panel.product, dates, self.cell_format)
+        self.refresh_states()
 
     def _other_view_known(self) -> bool:
         """Whether the focused panel has another view: of stops, those that wait where the exchange reports them."""
@@ -427,8 +456,7 @@ class MainScreen(TableScreen):
         """Show the rows of one product type, or of all."""
         self.product = product
         for panel in self.panels.values():
-            panel.product = product
-            panel.table.keep_only(None if product is None else lambda row: str(row.product_type) == product)
+            panel.narrow(product, panel.dates, self.cell_format)
         self.refresh_states()
 
     def action_poll_now(self) -> None:

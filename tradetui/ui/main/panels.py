@@ -10,7 +10,8 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.tables.row_source import NO_ROWS, FeedRowT_co
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.row_source import NO_ROWS, FeedRow, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.footer import Footer
@@ -20,6 +21,7 @@ from tradetui.ui.table.record_table import RecordTable
 if TYPE_CHECKING:
     from tradetui.desk.feeds.feed import Feed
     from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.tables.date_filter import DateFilter
 
 READING: Final = "reading …"
 NOT_READ: Final = "not read"
@@ -38,6 +40,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.kind = kind
         self.caption = ""
         self.product: str | None = None
+        self.dates: DateFilter | None = None
+        self._dates_title = ""
         self._default_columns = kind.columns
         self.in_other_view = False
         self._shown_generation = (False, -1)
@@ -56,6 +60,26 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def other_view(self) -> OtherView | None:
         """The other view where it is the one shown."""
         return self.kind.other_view if self.in_other_view else None
+
+    def narrow(self, product: str | None, dates: DateFilter | None, cell_format: CellFormat) -> None:
+        """Show the rows of a product type (None: of all) and of a stretch of time and symbols (None: all)."""
+        self.product, self.dates = product, dates
+        self.set_format(cell_format)
+        if product is None and dates is None:
+            self.table.keep_only(None)
+            return
+
+        def keeps(row: FeedRow) -> bool:
+            if product is not None and str(row.product_type) != product:
+                return False
+            return dates is None or dates.keeps_row(row)
+
+        self.table.keep_only(keeps)
+
+    def set_format(self, cell_format: CellFormat) -> None:
+        """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
+        self._dates_title = "" if self.dates is None else self.dates.title(cell_format.zone, cell_format.today)
+        self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:
         """The table; words where there is no row come when there is something to say."""
@@ -130,6 +154,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def _entitle(self, count: str, state: str) -> None:
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
+        if self._dates_title:
+            narrowed.append(f"· {self._dates_title}")
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
         hint = f"· {self.kind.hint}" if count and self.kind.hint and not self.in_other_view else ""
@@ -148,6 +174,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             return
         if snapshot.count and self.table.pattern:
             self._say(f"None of {snapshot.count} rows matches.\nEsc clears the filter.")
+        elif snapshot.count and self.dates is not None:
+            self._say(
+                f"None of the newest {snapshot.count} rows: {self._dates_title}.\n"
+                "H looks through all that was ever seen; Esc clears the dates."
+            )
         elif snapshot.count:
             self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
         elif snapshot.error is not None and snapshot.error.of_account:

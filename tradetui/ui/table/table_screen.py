@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
@@ -22,6 +22,7 @@ from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding, shown_keys
 from tradetui.ui.messages import (
     OpenAlerts,
     OpenCreation,
+    OpenDates,
     OpenDetail,
     OpenExport,
     OpenJournal,
@@ -35,6 +36,7 @@ from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import RowSource
     from tradetui.ui.settings import UiSettings
 
@@ -78,16 +80,21 @@ class TableScreen(Screen[None]):
         """How the cells of its tables are written now."""
         exact, today = self._settings.exact_figures, self.today
         if self.desk is None:
-            return CellFormat(self.zone, exact=exact, today=today)
+            return CellFormat(self.zone, exact=exact, today=today, summed_day=today)
         market = self.desk.market
-        return CellFormat(self.zone, market.precisions, exact, market.coin_places, today=today)
+        return CellFormat(self.zone, market.precisions, exact, market.coin_places, today=today, summed_day=today)
 
     @property
     def today(self) -> date | None:
         """The day in the zone by the desk's clock; None while no desk is open."""
         if self.desk is None:
             return None
-        return datetime.fromtimestamp(self.desk.clock.wall_ms() / 1000, UTC).astimezone(self.zone).date()
+        return datetime.fromtimestamp(self.now_ms / 1000, UTC).astimezone(self.zone).date()
+
+    @property
+    def now_ms(self) -> int:
+        """The time by the desk's clock, in Unix milliseconds; 0 while no desk is open."""
+        return 0 if self.desk is None else self.desk.clock.wall_ms()
 
     @property
     def feed_name(self) -> str:
@@ -245,6 +252,10 @@ class TableScreen(Screen[None]):
     def export_name(self) -> str:
         """How the proposed name of a file of the rows begins."""
         return self.screen_name
+
+    def ask_for_dates(self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None]) -> None:
+        """Ask from when to when, and of which symbols, rows are shown."""
+        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, self.zone, chosen))
 
     @property
     def exported_rows(self) -> RowSource[object]:

@@ -24,8 +24,8 @@ class CellFormat:
     """What the text of a cell depends on beside its row.
 
     `precisions` are by symbol, `coin_places` the decimals of money by coin, both in capitals. `exact` shows every
-    digit. `today` is the day in the zone: its moments show their time, others their day, and sums are of it; None sums
-    all there is. What is exported, copied, sorted by and sent never depends on this.
+    digit. `today` is the day in the zone: its moments show their time, others their day. `summed_day` is the day that
+    sums are of; None sums all there is. What is exported, copied, sorted by and sent never depends on this.
     """
 
     zone: tzinfo = UTC
@@ -33,6 +33,7 @@ class CellFormat:
     exact: bool = False
     coin_places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     today: date | None = None
+    summed_day: date | None = None
 
     def precision_of(self, symbol: str | None) -> Precision:
         """The decimals of a symbol's prices and sizes."""

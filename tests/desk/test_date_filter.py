@@ -1,0 +1,98 @@
+"""A date filter is read from what a person types, keeps what it says, and reads so in a title."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tradetui.desk.tables.date_filter import DateFilter, read_date_filter
+
+NOW = datetime(2026, 11, 21, 15, 42, tzinfo=UTC)
+NOW_MS = int(NOW.timestamp() * 1000)
+EAST = timezone(timedelta(hours=9))
+
+
+def read(since: str = "", until: str = "", symbol: str = "", zone: tzinfo = UTC) -> DateFilter:
+    chosen, problems = read_date_filter({"from": since, "to": until, "symbol": symbol}, NOW_MS, zone)
+    assert not problems
+    assert chosen is not None
+    return chosen
+
+
+def ms(year: int, month: int, day: int, hour: int = 0, minute: int = 0, *, zone: tzinfo = UTC) -> int:
+    return int(datetime(year, month, day, hour, minute, tzinfo=zone).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "expected", "title"),
+    [
+        ("today", "", (ms(2026, 11, 21), None), "today"),
+        ("today", "today", (ms(2026, 11, 21), ms(2026, 11, 22) - 1), "today"),
+        ("yesterday", "yesterday", (ms(2026, 11, 20), ms(2026, 11, 21) - 1), "20 Nov"),
+        ("7d", "", (NOW_MS - 7 * 86_400_000, None), "since 14 Nov 15:42"),
+        ("2026-11-14", "11-20", (ms(2026, 11, 14), ms(2026, 11, 21) - 1), "14 Nov to 20 Nov"),
+        ("12-24", "", (ms(2025, 12, 24), None), "since 24 Dec 2025"),
+        ("2026-11-20 15:30", "", (ms(2026, 11, 20, 15, 30), None), "since 20 Nov 15:30"),
+        ("", "2026-11-20", (None, ms(2026, 11, 21) - 1), "until 20 Nov"),
+        ("11-20", "2h", (ms(2026, 11, 20), NOW_MS - 7_200_000), "20 Nov 00:00 to 21 Nov 13:42"),
+    ],
+)
+def test_days_times_and_spans(since: str, until: str, expected: tuple[int | None, int | None], title: str) -> None:
+    chosen = read(since, until)
+    assert (chosen.since, chosen.until) == expected
+    assert chosen.title(UTC, NOW.date()) == title
+
+
+def test_days_are_those_of_the_zone() -> None:
+    # In Tokyo it is the 22nd already.
+    chosen = read("today", zone=EAST)
+    assert chosen.since == ms(2026, 11, 22, zone=EAST)
+    assert chosen.title(EAST, date(2026, 11, 22)) == "today"
+
+
+def test_a_day_that_was_today_is_named_the_day_after() -> None:
+    assert read("today").title(UTC, date(2026, 11, 22)) == "since 21 Nov"
+
+
+@pytest.mark.parametrize(
+    ("texts", "field", "remedy"),
+    [
+        ({"from": "soon"}, "from", "today, yesterday, 7d"),
+        ({"from": "2026-13-01"}, "from", "today, yesterday, 7d"),
+        ({"from": "12"}, "from", "today, yesterday, 7d"),
+        ({"from": "today", "to": "yesterday"}, "to", "Exchange the two"),
+        ({"symbol": "BTC;"}, "symbol", "BTCUSDT ETHUSDT"),
+    ],
+)
+def test_what_cannot_be_read_names_field_rule_and_remedy(texts: dict[str, str], field: str, remedy: str) -> None:
+    chosen, problems = read_date_filter(texts, NOW_MS, UTC)
+    assert chosen is None
+    assert list(problems) == [field]
+    assert problems[field].startswith(field)
+    assert remedy in problems[field]
+    assert texts[field] in problems[field]
+
+
+def test_nothing_typed_narrows_nothing() -> None:
+    assert read_date_filter({"from": " ", "symbol": ""}, NOW_MS, UTC) == (None, {})
+
+
+def test_pieces_of_symbols_are_enough() -> None:
+    chosen = read(symbol="btc, ethusdt")
+    assert [chosen.keeps(NOW, symbol) for symbol in ("BTCUSDT", "BTCPERP", "ETHUSDT", "ETHPERP")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert chosen.title(UTC, None) == "BTC, ETHUSDT"
+
+
+@given(st.integers(-5_000, 5_000), st.integers(-12, 14))
+def test_a_day_keeps_exactly_what_happened_on_it(minutes: int, hours: int) -> None:
+    moment, zone = datetime(2026, 8, 1, 12, tzinfo=UTC) + timedelta(minutes=minutes), timezone(timedelta(hours=hours))
+    chosen = read("2026-08-01", "2026-08-01", zone=zone)
+    assert chosen.keeps(moment, "BTCUSDT") == (moment.astimezone(zone).date() == date(2026, 8, 1))

@@ -1,0 +1,137 @@
+"""A stretch of time and symbols that rows are narrowed to: read from what a person types, and shown in a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.product_row import record_of, time_of
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.time_points import milliseconds
+
+FROM, TO, SYMBOL = "from", "to", "symbol"
+DATE_FIELDS: Final = (FROM, TO, SYMBOL)
+_SYMBOLS: Final = re.compile(r"[A-Z0-9_]+", re.ASCII)
+_DAY: Final = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
+_TIME_REMEDY: Final = "For example today, yesterday, 7d, 36h, 11-20, 2026-11-20, 2026-11-20 15:30."
+
+
+@dataclass(frozen=True, slots=True)
+class DateFilter:
+    """Rows from one moment to another (Unix ms, both included; None is open) whose symbol holds one of the pieces."""
+
+    since: int | None = None
+    until: int | None = None
+    symbols: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+    """What was typed, by field."""
+
+    def keeps(self, moment: datetime, symbol: str) -> bool:
+        """Whether a row of a moment and a symbol is shown."""
+        at = moment.timestamp() * 1000
+        if (self.since is not None and at < self.since) or (self.until is not None and at >= self.until + 1):
+            return False
+        return self.keeps_symbol(symbol)
+
+    def keeps_row(self, row: object) -> bool:
+        """Whether a fill, an order's fills by the last of them, or a trigger order is shown."""
+        if isinstance(row, FilledOrder):
+            return self.keeps(row.record.c_time, row.record.symbol)
+        record = record_of(row)
+        return record is not None and self.keeps(time_of(record), getattr(record, "symbol", ""))
+
+    def keeps_symbol(self, symbol: str) -> bool:
+        """Whether rows of a symbol are shown."""
+        return not self.symbols or any(piece in symbol.upper() for piece in self.symbols)
+
+    def title(self, zone: tzinfo, today: date | None) -> str:
+        """Such as `today`, `20 Nov`, `14 Nov to 20 Nov`, `since 20 Nov 15:30`, with the symbols after it."""
+        return " ".join(filter(None, (_period(self.since, self.until, zone, today), ", ".join(self.symbols))))
+
+
+def read_date_filter(
+    texts: Mapping[str, str], now_ms: int, zone: tzinfo
+) -> tuple[DateFilter | None, Mapping[str, str]]:
+    """The filter that these texts mean, None where nothing is narrowed; and what is wrong with each field.
+
+    Days and times are in the zone. A day alone begins with its first moment, and as the end means its last.
+    """
+    given = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
+    problems: dict[str, str] = {}
+
+    def read(field: str, reader: Callable[[str], int]) -> int | None:
+        if field not in given:
+            return None
+        try:
+            return reader(given[field])
+        except InvalidRequest as problem:
+            problems[field] = str(problem)
+            return None
+
+    since = read(FROM, lambda text: _moment(FROM, text, now_ms, zone, at_end=False))
+    until = read(TO, lambda text: _moment(TO, text, now_ms, zone, at_end=True))
+    if since is not None and until is not None and until < since:
+        problems[TO] = str(InvalidRequest(TO, "must not lie before from", given[TO], "Exchange the two."))
+    symbols = tuple(piece for piece in re.split(r"[\s,]+", given.get(SYMBOL, "").upper()) if piece)
+    if any(_SYMBOLS.fullmatch(piece) is None for piece in symbols):
+        problems[SYMBOL] = str(
+            InvalidRequest(SYMBOL, "must be letters and digits", given[SYMBOL], "For example BTC, or BTCUSDT ETHUSDT.")
+        )
+    if problems or not given:
+        return None, problems
+    return DateFilter(since, until, symbols, tuple(given.items())), {}
+
+
+def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
+    now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone)
+    day = _day(field, text, now.date())
+    if day is None:
+        try:
+            return milliseconds(text, now_ms, field, zone)
+        except InvalidRequest:
+            raise InvalidRequest(field, "must be a day, a time, or a span", text, _TIME_REMEDY) from None
+    begin = datetime.combine(day + timedelta(days=1) if at_end else day, time(), zone)
+    return int(begin.timestamp() * 1000) - (1 if at_end else 0)
+
+
+def _day(field: str, text: str, today: date) -> date | None:
+    """The day that a text names alone; a day without a year is the last one of that name."""
+    word = text.lower()
+    if word in ("today", "yesterday"):
+        return today if word == "today" else today - timedelta(days=1)
+    if (parts := _DAY.fullmatch(text)) is None:
+        return None
+    try:
+        if parts["year"] is not None:
+            return date(int(parts["year"]), int(parts["month"]), int(parts["day"]))
+        of_this_year = date(today.year, int(parts["month"]), int(parts["day"]))
+        return of_this_year if of_this_year <= today else of_this_year.replace(year=today.year - 1)
+    except ValueError:
+        raise InvalidRequest(field, "must be a day of the calendar", text, _TIME_REMEDY) from None
+
+
+def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
+    begin = None if since is None else datetime.fromtimestamp(since / 1000, UTC).astimezone(zone)
+    # The end is told by the moment after it: the first that is left out.
+    end = None if until is None else datetime.fromtimestamp((until + 1) / 1000, UTC).astimezone(zone)
+    whole_days = (begin is None or begin.time() == time()) and (end is None or end.time() == time())
+    if begin is not None and end is not None:
+        last = end - timedelta(days=1) if whole_days else end
+        if whole_days and begin.date() == last.date():
+            return "today" if begin.date() == today else _named(begin, today, whole_days)
+        return f"{_named(begin, today, whole_days)} to {_named(last, today, whole_days)}"
+    if begin is not None:
+        is_today = whole_days and begin.date() == today
+        return "today" if is_today else f"since {_named(begin, today, whole_days)}"
+    if end is not None:
+        return f"until {_named(end - timedelta(days=1) if whole_days else end, today, whole_days)}"
+    return ""
+
+
+def _named(moment: datetime, today: date | None, whole_days: bool) -> str:
+    year = "" if today is None or moment.year == today.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year}{'' if whole_days else f' {moment:%H:%M}'}"

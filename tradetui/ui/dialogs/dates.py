@@ -1,0 +1,84 @@
+"""From when to when, and of which symbols, rows are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from tradetui.desk.parameter_form import FormField
+from tradetui.desk.tables.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
+from tradetui.ui.dialogs.parameter_form import ParameterForm
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.time_zones import zone_label
+
+_HINTS: Final[Mapping[str, str]] = {
+    FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",
+    TO: "now",
+    SYMBOL: "all; or a piece of the name, such as BTC",
+}
+_LONGEST_TEXT: Final = 100
+
+
+class DatesDialog(ParameterForm[DateFilter | bool]):
+    """Returns the filter that was typed, True for none at all, and False when it was left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "cancel", "Cancel"),
+        ("down", "app.focus_next", "Next field"),
+        ("up", "app.focus_previous", "Field before"),
+    ]
+
+    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo) -> None:
+        super().__init__(classes="dialog -form")
+        self._heading = title
+        self._texts = {} if before is None else dict(before.texts)
+        self._now_ms = now_ms
+        self._zone = zone
+
+    def compose(self) -> ComposeResult:
+        """Three boxes, what is wrong with each, two buttons."""
+        with Vertical() as box:
+            box.border_title = sanitized(f"Dates of {self._heading}")
+            box.border_subtitle = sanitized("Tab next · Enter shows · empty: all · Esc back")
+            for name in DATE_FIELDS:
+                with Horizontal(classes="field"):
+                    yield Static(sanitized(name), classes="name", markup=False)
+                    yield self.box(
+                        FormField(name, "", False),
+                        f"field-{name}",
+                        longest=_LONGEST_TEXT,
+                        text=self._texts.get(name, ""),
+                        placeholder=_HINTS[name],
+                    )
+                yield Static("", id=f"problem-{name}", classes="problem -whole", markup=False)
+            yield from self.foot("Show")
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is typed, by field."""
+        return {name: self.query_one(f"#field-{name}", Input).value for name in DATE_FIELDS}
+
+    def check(self) -> None:
+        """Say what is wrong with each box, and what will be shown."""
+        chosen, problems = read_date_filter(self.texts, self._now_ms, self._zone)
+        for name in DATE_FIELDS:
+            self.show_problem(f"problem-{name}", sanitized(problems.get(name, "")))
+        shown = "everything" if chosen is None else chosen.title(self._zone, None)
+        about = f"Shows {shown}, in {zone_label(self._zone)}." if not problems else ""
+        self.show_result(acceptable=not problems, about=[about])
+
+    def accept(self) -> None:
+        """Return the filter, once nothing is wrong."""
+        chosen, problems = read_date_filter(self.texts, self._now_ms, self._zone)
+        if not problems:
+            self.dismiss(True if chosen is None else chosen)
+
+    def action_cancel(self) -> None:
+        """Leave what was shown."""
+        self.dismiss(False)
