@@ -139,9 +139,9 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
         "--side",
         type=str.lower,
         choices=("buy", "sell"),
-        help="the leg: buy the long, sell the short; needed where both are held",
+        help="the side to reverse: buy for the LONG, sell for the SHORT; needed where both are held",
     )
-    preview.add_argument("--size", help="amount to reverse; the whole leg when not given")
+    preview.add_argument("--size", help="amount to reverse; the whole position when not given")
     preview.add_argument("--json", action="store_true")
 
 
@@ -157,7 +157,7 @@ def _journal_options(journal: argparse.ArgumentParser) -> None:
     journal.add_argument(
         "--accept-loss",
         action="store_true",
-        help="go on without what is lost of it: nothing is deleted, and trading is locked until you unlock it",
+        help="go on without the lost entries: nothing is deleted, and trading is locked until you unlock it",
     )
 
 
@@ -176,7 +176,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
     "journal": ("list intents and their outcomes", _journal_options),
     "keys": ("the key table", _json_option),
-    "paths": ("where configuration, keys, data, state and the shared budget lie", _json_option),
+    "paths": ("where configuration, keys, data, state and the shared rate limits are", _json_option),
     "completions": ("a shell's completion script, to be saved where that shell looks for it", _completions_options),
 }
 """Each command with its summary and what adds its own options."""

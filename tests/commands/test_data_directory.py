@@ -54,7 +54,7 @@ def test_a_wider_one_is_narrowed_and_said_once(point: Point, tmp_path: Path, cap
     data.mkdir(mode=0o755)
     data.chmod(0o755)
     main(command.split())
-    assert f"{data} was open to others (mode 0755); now only you" in capsys.readouterr().err
+    assert f"Others could read {data} (mode 0755); now only you" in capsys.readouterr().err
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
     main(command.split())
     assert "was open" not in capsys.readouterr().err
@@ -66,9 +66,9 @@ def test_doctor_has_a_line_of_it(point: Point, tmp_path: Path, capsys: Capture) 
     data.mkdir()
     data.chmod(0o750)
     assert main(["doctor"]) == DONE
-    assert f"ok    data directory   {data} was open to others (mode 0750)" in capsys.readouterr().out
+    assert f"ok    data directory   Others could read {data} (mode 0750)" in capsys.readouterr().out
     (data / "letter.txt").write_text("")
     data.chmod(0o755)
     assert main(["doctor"]) == ATTENTION
-    assert f"FAIL  data directory   data_dir {data} is open to others" in capsys.readouterr().out
+    assert f"FAIL  data directory   Others can read data_dir {data}." in capsys.readouterr().out
     assert stat.S_IMODE(data.stat().st_mode) == 0o755

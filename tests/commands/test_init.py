@@ -100,7 +100,7 @@ def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsy
     assert main(["init", "--config", str(config)]) == DONE
     messages = capsys.readouterr().err
     assert "refuses" not in messages and "not tried" not in messages
-    assert "classic mode, no copy trader" in messages and "sub-account of" not in messages
+    assert "classic mode, not a copy trader" in messages and "sub-account of" not in messages
     assert "futures orders: read and write; futures positions: read" in messages
     assert "WARNING" not in messages
     assert "works from everywhere" in messages

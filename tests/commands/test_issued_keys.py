@@ -1,4 +1,4 @@
-"""Keys given out: created over a real connection, listed by `journal`, made profiles that work at once."""
+"""API keys you created: created over a real connection, listed by `journal`, made profiles that work at once."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
     assert main(["journal", "--config", str(flags.config)]) == ATTENTION
     lines = capsys.readouterr().out.splitlines()
     assert "unknown      create sub-accounts with keys: lostlost" in lines[0]
-    assert "Keys may exist that were never seen" in lines[1]
+    assert "Keys may exist that tradetui never received" in lines[1]
     assert "delete the API keys there" in lines[1]
 
 

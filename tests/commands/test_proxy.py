@@ -91,7 +91,7 @@ async def test_commands_go_through_a_proxy(point: Point, server: dict[str, Any],
         code, output, _ = await tradetui("doctor", "--json", "--proxy", address, **exchange)
         checks = {check["check"]: check for check in json.loads(output)}
         assert code == ATTENTION
-        assert "the way ends at the proxy" in checks["connection"]["found"]
+        assert "the proxy cannot be reached" in checks["connection"]["found"]
         assert "user and password" in checks["connection"]["found"]
         # Without the file of certificates the exchange is not who it says it is.
         code, output, _ = await tradetui(
@@ -105,9 +105,9 @@ async def test_commands_go_through_a_proxy(point: Point, server: dict[str, Any],
 @pytest.mark.parametrize(
     ("base_url", "proxy", "words"),
     [
-        ("https://exchange.invalid", "http://127.0.0.1:1", ("ends at the proxy", "http://127.0.0.1:1")),
-        ("https://exchange.invalid", "none", ("its name is not found", "exchange.invalid")),
-        ("http://127.0.0.1:1", "none", ("ends at the exchange", "127.0.0.1:1")),
+        ("https://exchange.invalid", "http://127.0.0.1:1", ("the proxy cannot be reached", "http://127.0.0.1:1")),
+        ("https://exchange.invalid", "none", ("its name cannot be resolved", "exchange.invalid")),
+        ("http://127.0.0.1:1", "none", ("the exchange does not answer", "127.0.0.1:1")),
     ],
 )
 def test_doctor_names_the_hop_that_fails_and_says_ok_of_nothing_that_it_could_not_ask(
@@ -118,7 +118,7 @@ def test_doctor_names_the_hop_that_fails_and_says_ok_of_nothing_that_it_could_no
     marks = {line.split()[1]: line for line in capsys.readouterr().out.splitlines()}
     assert marks["connection"].startswith("FAIL") and all(word in marks["connection"] for word in words)
     for name in ("account", "key", "orders", "fills", "triggers", "permissions", "clock"):
-        assert marks[name].startswith("--") and "not asked" in marks[name]
+        assert marks[name].startswith("--") and "not checked" in marks[name]
 
 
 @pytest.mark.parametrize(

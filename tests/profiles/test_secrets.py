@@ -48,7 +48,7 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     file.write_text(KEY_FILE)
     file.chmod(0o600)
     os.symlink(file, link)
-    with pytest.raises(ConfigurationError, match="is a link"):
+    with pytest.raises(ConfigurationError, match="is a symbolic link"):
         fetch(loaded(tmp_path, f'{{ source = "file", path = "{link}" }}'))
 
 

@@ -118,7 +118,7 @@ def rows() -> dict[int, list[Row]]:
     found[2] = caller.post("subaccounts.create_batch", [{**virtual, **words_of_2}]).rows
     found[5] = [caller.post("futures.reverse", {**reversal, "side": "buy", "tradeSide": "open"}).data]
     found[8] = [caller.post("broker.create_subaccount", {"subaccountName": "n@broker.example"}, "broker").data]
-    assert found[2][0]["subAccountName"] == "abcdefgh", "the alias, as it was asked for"
+    assert found[2][0]["subAccountName"] == "abcdefgh", "the alias, as it was requested"
     return found
 
 

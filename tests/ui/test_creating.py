@@ -453,7 +453,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         await asyncio.sleep(0.2)
         await pilot.pause()
         assert isinstance(stage.app.screen, ChoiceDialog)
-        assert "Keys given out" in stage.app.screen._options
+        assert "API keys you created" in stage.app.screen._options
         await pilot.press("escape", "ctrl+p")
         await asyncio.sleep(0.5)
         await pilot.press(*"keys given")
@@ -462,7 +462,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         await asyncio.sleep(0.5)
         await pilot.pause()
         assert isinstance(stage.app.screen, IssuedKeysScreen)
-        assert "No key was given out" in screen_text(stage.app)
+        assert "tradetui has not created an API key" in screen_text(stage.app)
 
 
 async def test_what_the_account_cannot_have_is_not_offered() -> None:
@@ -529,7 +529,11 @@ async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(
         await batch_form(stage, pilot)
         stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
         await sent(stage, pilot)
-        for sentence in ("It is not known what was created", "Keys may exist that were never seen", "? alphaone"):
+        for sentence in (
+            "It is not known what was created",
+            "Keys may exist that tradetui never received",
+            "? alphaone",
+        ):
             assert sentence in words(stage)
         await pilot.press("escape")
         await choose(stage, pilot, "Create sub-accounts with API keys")
@@ -566,7 +570,7 @@ async def test_no_answer_in_time_is_in_doubt() -> None:
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot, 20)
-        assert "A copy-trading key may exist that was never seen" in words(stage)
+        assert "A copy-trading key may exist that tradetui never received" in words(stage)
         await pilot.press("escape", "q")
         await pilot.pause()
         assert isinstance(stage.app.screen, ConfirmDialog), "quitting asks while it is in doubt"
@@ -596,7 +600,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         await pilot.pause()
         result = stage.app.screen
         assert isinstance(result, ResultDialog)
-        assert "Created, and not kept yet" in words(stage)
+        assert "Created, and not saved yet" in words(stage)
         # On the screen the path, which is as long as it is, decides where the line breaks.
         assert any("No space left on device" in str(each.content) for each in result.query(Static))
         assert not result.query(IssuedKeys)
@@ -604,14 +608,14 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         assert secret not in screen_text(stage.app)
         await pilot.press("escape", "q")
         await pilot.pause()
-        assert "KEYS WERE GIVEN OUT THAT ARE IN MEMORY ONLY" in words(stage)
+        assert "NEW API KEYS ARE IN MEMORY ONLY" in words(stage)
         await pilot.press("enter")
         stage.app.open_profile(1)
         await asyncio.sleep(0.5)
         assert "not on disk yet" in said(stage)
         assert stage.app.chosen == 0, "another account is not opened meanwhile"
         await choose(stage, pilot, "Create sub-accounts with API keys")
-        assert "Created, and not kept yet" in words(stage)
+        assert "Created, and not saved yet" in words(stage)
         monkeypatch.undo()
         stage.app.screen.query_one("#again", Button).press()
         await asyncio.sleep(0.5)
@@ -634,11 +638,11 @@ async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_pa
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert "Nothing was sent: keys could not be kept" in words(stage)
+        assert "Nothing was sent: the keys could not be saved" in words(stage)
         assert posts(stage) == 0
 
 
-# Keys given out
+# API keys you created
 
 
 async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_path: Path) -> None:
@@ -674,7 +678,7 @@ async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
         await sent(first, pilot)
     second = Stage(data_dir=tmp_path)
     async with second.running(SIZE) as pilot:
-        await choose(second, pilot, "Keys given out")
+        await choose(second, pilot, "API keys you created")
         assert isinstance(second.app.screen, IssuedKeysScreen)
         listed = second.app.screen.query_one(OptionList)
         assert listed.option_count == 2
@@ -700,7 +704,7 @@ async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> 
         assert "Create 5" in text and "Back" in text
         await pilot.press(*["pagedown"] * 4)
         await pilot.pause()
-        assert "never sent a second time" in words(stage)
+        assert "never sent twice" in words(stage)
         await pilot.press("tab", "enter")
         await asyncio.sleep(3)
         await pilot.pause()
@@ -728,7 +732,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ReleaseDialog)
-        assert "Keys may exist that were never seen" in words(stage)
+        assert "Keys may exist that tradetui never received" in words(stage)
         dialog.query_one("#why", Input).value = "not there"
         dialog.query_one("#typed", Input).value = "create-subaccounts"
         await pilot.pause()
@@ -777,10 +781,10 @@ def break_a_key(data_dir: Path) -> None:
 async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path: Path) -> None:
     stage = Stage(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Keys given out")
+        await choose(stage, pilot, "API keys you created")
         await pilot.press("escape")
         break_a_key(tmp_path)
-        await choose(stage, pilot, "Keys given out")
+        await choose(stage, pilot, "API keys you created")
         shown = screen_text(stage.app)
         for sentence in ("CANNOT BE READ", str(tmp_path), "It may hold keys: do not delete it."):
             assert sentence in shown, sentence
@@ -793,7 +797,7 @@ async def test_what_the_key_may_not_do_is_not_offered() -> None:
         await pilot.press("N")
         await pilot.pause()
         assert isinstance(stage.app.screen, ChoiceDialog)
-        assert list(stage.app.screen._options) == ["Keys given out"]
+        assert list(stage.app.screen._options) == ["API keys you created"]
         assert stage.desk.creation is not None
         assert any(
             "has not the permission" in reason

@@ -180,4 +180,4 @@ async def test_other_panels_have_no_history() -> None:
         await pilot.press("2", "H")
         await pilot.pause()
         assert stage.app.screen is stage.app.main
-        assert "Only fills and stops are kept" in screen_text(stage.app)
+        assert "Only fills and stops have a history" in screen_text(stage.app)

@@ -34,7 +34,7 @@ async def test_an_empty_journal_says_so() -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
-        assert "Nothing was ever sent for this account" in screen_text(stage.app)
+        assert "Nothing has been sent for this account" in screen_text(stage.app)
         await pilot.press("escape")
         assert not isinstance(stage.app.screen, JournalScreen)
 

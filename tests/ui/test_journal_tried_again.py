@@ -68,7 +68,7 @@ async def test_a_full_disk_stands_in_the_header_until_l_finds_that_it_takes_writ
         await asyncio.sleep(1)
         assert isinstance(stage.app.screen, ReversalDialog)
         await tried_again(stage, pilot)
-        assert said(stage) == "The journal takes entries again. Trading is unlocked."
+        assert said(stage) == "The journal can be written again. Trading is unlocked."
         await pilot.press("escape")
         await pilot.pause()
         assert " TRADE " in header_of(stage) and "JOURNAL" not in header_of(stage)

@@ -123,7 +123,7 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
             stage.app
         )
         await pilot.press("a")
-        assert said(stage) == "Everything there is, or that fits here, was read."
+        assert said(stage) == "Every row is loaded, or as many as fit."
 
 
 async def test_the_mouse_wheel_brings_older_rows_too() -> None:
@@ -231,7 +231,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         assert screen.lookup.state is LookupState.COMPLETE
         assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
         await pilot.press("a")
-        assert said(stage) == "Everything there is, or that fits here, was read."
+        assert said(stage) == "Every row is loaded, or as many as fit."
 
 
 async def test_reading_again_begins_at_the_newest() -> None:

@@ -48,7 +48,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         assert isinstance(dialog, LostJournalDialog)
         shown = words(stage)
         assert "The journal is lost or damaged" in shown
-        assert "look" in shown and "on the exchange itself" in shown
+        assert "you checked positions, orders and fills on the exchange's site" in shown
         await pilot.press("enter")
         assert execution.locked and execution.intents.loss is not None, "Enter leaves it locked"
         await pilot.press("L")

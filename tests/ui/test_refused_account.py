@@ -11,7 +11,7 @@ from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SENTENCES = (
-    "The account is in unified mode, which this program does not speak: You are in Unified Account mode, and the "
+    "The account is in unified mode, which this program does not support: You are in Unified Account mode, and the "
     "Classic Account API is not supported at this time (40085). On the exchange's site create a sub-account in "
     "classic mode, make an API key in it, and use that key here. The exchange is asked again once a minute."
 )

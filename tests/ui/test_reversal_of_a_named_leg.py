@@ -44,7 +44,7 @@ async def test_a_symbol_alone_with_both_legs_held_asks_for_the_leg_and_takes_it(
     async with stage.running((80, 24)) as pilot:
         await typed(stage, pilot, "btcusdt")
         assert isinstance(stage.app.screen, SymbolDialog), "it asks on"
-        assert "Both legs are held: type BTCUSDT LONG or BTCUSDT SHORT." in words(stage)
+        assert "Both sides are held: type BTCUSDT LONG or BTCUSDT SHORT." in words(stage)
         stage.app.screen.query_one(Input).value = "btcusdt short"
         await pilot.press("enter")
         await asyncio.sleep(1.5)

@@ -98,7 +98,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         assert table.cursor_record is not None and table.cursor_record is not gone
         await read_at_once(stage, pilot, burst)
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert f"{gone.symbol} {leg.upper()} has gone since the key before" in words(stage)
+        assert f"{gone.symbol} {leg.upper()} has just closed" in words(stage)
         await pilot.press("R")
         await asyncio.sleep(1)
         assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"

@@ -90,7 +90,7 @@ async def test_a_copy_key_is_created_once_and_both_refusals_are_explained(tmp_pa
         again = await on.creation.create(COPY_KEY)
         assert again.state is S.REJECTED
         assert "You have already created a Copy API Key" in again.sentence
-        assert "its secret is not told a second time" in again.next
+        assert "its secret is shown only once" in again.next
         assert on.steps() == [S.INTENDED, S.SENT, S.REJECTED]
         assert [file.name for file in on.files()] == ["copy-trading.toml"], "the refused one left nothing"
     async with scene(tmp_path / "old", "copy-old") as on:
@@ -476,7 +476,7 @@ async def test_some_may_fail_while_others_succeed(tmp_path: Path) -> None:
             ("gammatri", False),
         ]
         assert done.state is S.UNKNOWN
-        assert "does not speak of alphaone" in done.sentence
+        assert "does not mention alphaone" in done.sentence
         assert "alphaone" in done.next and "betatwos" not in done.next
         assert (await on.creation.keys.secrets("betatwos")).secret == SecretStr("secret of betatwos")
         assert on.intents.unsettled()

@@ -58,7 +58,7 @@ async def test_time_to_connect_makes_what_was_read_too_old(monkeypatch: pytest.M
     async with scene() as on:
         on.hold(long="2")
         connecting(monkeypatch, lambda: asyncio.sleep(3.2))
-        assert "3.2 s old, and 3 s is the most" in await refused(on)
+        assert "3.2 s before sending, and 3 s is the limit" in await refused(on)
 
 
 async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

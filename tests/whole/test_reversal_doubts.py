@@ -147,7 +147,7 @@ async def test_nothing_is_sent_on_what_was_read_too_long_ago(
             monkeypatch.setattr(evidence, "held", slow(evidence.held, 3.5, count()))
         else:
             monkeypatch.setattr(execution.intents, what, slow(getattr(execution.intents, what), 3.5, count()))
-        with pytest.raises(NotConfirmed, match=r"3\.5 s old, and 3 s is the most"):
+        with pytest.raises(NotConfirmed, match=r"3\.5 s before sending, and 3 s is the limit"):
             await execution.confirm(preview, preview.subject)
         assert on.posts == 0
         assert not execution.unsettled()

@@ -59,7 +59,7 @@ def test_every_known_code_has_a_remedy_that_is_a_sentence() -> None:
     ("codes", "remedy"),
     [
         (("40028", "40066"), "does not belong to this broker: check the UID"),
-        (("40032", "40069"), "use one of them, or have the exchange raise the number"),
+        (("40032", "40069"), "use one of them, or ask the exchange for more"),
     ],
 )
 def test_a_sub_account_s_refusal_is_told_what_helps_against_it(codes: tuple[str, ...], remedy: str) -> None:

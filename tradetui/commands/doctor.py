@@ -41,12 +41,12 @@ from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.enums import PlanType
 from tradetui.wire.text.json_text import dump_json
 
-_NOT_ASKED = "not asked, the exchange was not reached"
+_NOT_ASKED = "not checked, the exchange cannot be reached"
 _HOPS = {
-    Hop.PROXY: "the way ends at the proxy",
-    Hop.NAME: "its name is not found",
+    Hop.PROXY: "the proxy cannot be reached",
+    Hop.NAME: "its name cannot be resolved",
     Hop.TLS: "TLS fails",
-    Hop.EXCHANGE: "the way ends at the exchange",
+    Hop.EXCHANGE: "the exchange does not answer",
 }
 
 
@@ -55,7 +55,7 @@ class CheckStatus(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
-    NOT_ASKED = "not asked"
+    NOT_ASKED = "not checked"
 
 
 _MARKS = {CheckStatus.OK: "ok  ", CheckStatus.FAILED: "FAIL", CheckStatus.NOT_ASKED: "--  "}
@@ -165,8 +165,8 @@ def _account(account: AccountIdentity, *, reached: bool) -> Check:
     return Check(
         "account",
         CheckStatus.OK,
-        "the exchange does not give the uid and the profile has none; a hash of the key stands in, so what another key "
-        "of this account does locks nothing here. Set uid in the profile of each",
+        "the exchange does not report the uid and the profile has none; a hash of the key stands in, so an order sent "
+        "with another key of this account locks nothing here. Set uid in each profile",
     )
 
 
@@ -299,7 +299,7 @@ async def _permissions(client: ExchangeReader) -> Check:
         return Check("permissions", CheckStatus.NOT_ASKED, finding)
     account_info = reply.rows[0] if reply.rows else None
     if account_info is None or not account_info.authorities:
-        return Check("permissions", CheckStatus.NOT_ASKED, "not known: the exchange does not tell them")
+        return Check("permissions", CheckStatus.NOT_ASKED, "not known: the exchange does not report them")
     finding = "; ".join(permission_texts(account_info.authorities))
     if may_withdraw(account_info.authorities):
         finding += ". WARNING: this key may withdraw; tradetui never needs that"
@@ -324,7 +324,7 @@ def _address(usage: AddressUsage) -> Check:
 def _clock(client: ExchangeReader) -> Check:
     offset = client.link.clock_offset_ms
     if offset is None:
-        return _check("clock", False, "no reply told the exchange's time", "Check the address and the network.")
+        return _check("clock", False, "no reply carried the exchange's time", "Check the address and the network.")
     latency = client.link.latency_ms
     finding = (
         f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"

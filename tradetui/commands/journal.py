@@ -21,15 +21,15 @@ from tradetui.profiles.errors import ConfigurationError
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
 from tradetui.wire.text.json_text import dump_json
 
-_EMPTY = "The journal is empty: nothing was ever sent for this account from this data directory."
+_EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
 _NOT_KNOWN = (
-    "It is not known whose account this is: the exchange does not tell now and did not before, so its journal, if "
-    "there is one, cannot be found. Set uid in the profile, or try again when the exchange answers."
+    "The account is not identified: the exchange has never reported its UID to this profile, so its journal cannot be "
+    "found. Set uid in the profile, or try again when the exchange answers."
 )
 
 NOT_ENDED = (
-    "Not settled: what became of it is looked for while tradetui runs on this account. Where none runs, start it; "
-    "until then look at the exchange's own pages before doing anything again."
+    "Not settled: a running tradetui session on this account looks for the outcome. Start one if none runs; until "
+    "then check the exchange's site before you send anything again."
 )
 ACCEPTED = "Trading is locked now for every session of the account; L unlocks it on the main screen."
 

@@ -29,7 +29,8 @@ def run(args: argparse.Namespace) -> int:
     named = Target.named(args.symbol)
     side = named.side if args.side is None else Side(args.side)
     if named.side not in (None, side):
-        raise InvalidRequest("--side", f"must name the leg of {args.symbol!r}", args.side, "buy is the long leg.")
+        rule, remedy = f"must name the side to reverse of {args.symbol!r}", "buy reverses the LONG, sell the SHORT."
+        raise InvalidRequest("--side", rule, args.side, remedy)
     target = Target(
         named.symbol,
         None if args.product_type is None else desk_settings(loaded).product_types[0],

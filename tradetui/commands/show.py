@@ -110,7 +110,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     if progress.undecodable_rows:
         say(
             f"tradetui: {progress.undecodable_rows} rows could not be read and are not shown; "
-            "`tradetui doctor` tells more."
+            "`tradetui doctor` says more."
         )
         return ATTENTION
     return DONE
@@ -195,11 +195,11 @@ async def _rows(
     try:
         progress.cut = await anext(records, None) is not None
     except ExchangeError:
-        progress.may_be_cut = True  # what was asked for is complete; only whether there is more is not known
+        progress.may_be_cut = True  # what was requested is complete; only whether there is more is not known
 
 
 def _most(options: argparse.Namespace, endpoint: Endpoint) -> int | None:
-    """Rows in all: what was asked for, or one page, beyond which one product type may reach further than another."""
+    """Rows in all: what was requested, or one page, beyond which one product type may reach further than another."""
     if options.all and options.limit is None:
         return None
     return options.limit if options.limit is not None or endpoint.page is None else endpoint.page.default
@@ -349,7 +349,7 @@ def show_parser() -> argparse.ArgumentParser:
     parser = CommandParser(
         prog="tradetui show",
         description="One read of any reading endpoint; JSON, CSV, or aligned text.",
-        epilog="Each has options of its own, all parameters of the interface among them: tradetui show WHAT --help",
+        epilog="Each has its own options, with all parameters of the interface: tradetui show WHAT --help",
     )
     whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for what, table in TABLES.items():

@@ -204,7 +204,7 @@ class ExchangeReader:
         """Read every page of what the request asks for, each row once; raises `ExchangeError`.
 
         A stretch given here, and not in the request, may be of any length: it is cut into spans that the exchange
-        allows. It ends at `end_time` (now); a `start_time` of 0 goes back as far as the exchange tells, ten years at
+        allows. It ends at `end_time` (now); a `start_time` of 0 goes back as far as the exchange reports, ten years at
         most.
         """
         return paging.replies(self.walk(request, start_time=start_time, end_time=end_time))

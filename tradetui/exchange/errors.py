@@ -45,7 +45,7 @@ class PermissionRefused(ExchangeError):
 class UnifiedAccount(ExchangeError):
     """The account is in unified mode (40085): it refuses everything of this interface, whatever is asked."""
 
-    reason = "The account is in unified mode, which this program does not speak"
+    reason = "The account is in unified mode, which this program does not support"
 
 
 class RateLimited(ExchangeError):

@@ -69,7 +69,7 @@ class Writes:
             if refused or sent_at is None:
                 raise
             raise OutcomeUnknown(
-                f"what came back could not be worked with ({type(problem).__name__}: {problem})",
+                f"the reply could not be processed ({type(problem).__name__}: {problem})",
                 stamp_ms=sent_at,
                 endpoint=endpoint.name,
                 remedy="Look at the exchange before doing anything again.",

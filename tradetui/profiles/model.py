@@ -125,16 +125,16 @@ class Profile(StrictSettings):
         ),
     ] = 0.8
     max_reversal_size: Decimal | None = Field(
-        default=None, gt=0, description="the largest size a reversal may have, in the contract's base coin"
+        default=None, gt=0, description="the largest size of a reversal, in the contract's coin (BTC for BTCUSDT)"
     )
     max_reversal_value: Decimal | None = Field(
-        default=None, gt=0, description="the largest notional a reversal may trade, in the quote coin"
+        default=None, gt=0, description="the largest value of a reversal, in the coin of the price (USDT for BTCUSDT)"
     )
     symbols: tuple[str, ...] = Field(default=(), description="symbols that may be reversed; empty allows every one")
     typed_above: Decimal | None = Field(
         default=None,
         ge=0,
-        description="notional in the quote coin above which symbol and leg must be typed to confirm",
+        description="value, in the coin of the price (USDT for BTCUSDT), above which symbol and side must be typed",
     )
     reversal_trade_side: Literal["Open", "open", "Close", "close"] = Field(
         default="Open", description="tradeSide of a reversal in hedge mode, as sent"

@@ -64,7 +64,7 @@ def fetch(loaded: LoadedProfile) -> KeyMaterial:
                 f"{name} holds a line break or another control character",
                 location=location,
                 key="credentials",
-                remedy="Copy it again, without what stands around it.",
+                remedy="Copy it again, without any characters around it.",
             )
     return KeyMaterial(
         api_key=SecretStr(values["api_key"]),
@@ -86,7 +86,7 @@ def refuse_wider_than_owner(file: Path) -> None:
         raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
     if stat.S_ISLNK(mode):
         raise ConfigurationError(
-            "is a link; secrets are read from a regular file only",
+            "is a symbolic link; secrets are read from a regular file only",
             location=str(file),
             remedy="Name the file itself.",
         )

@@ -14,7 +14,7 @@ from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.replies.record import Record
 
-NOT_TOLD: Final = "(not told)"
+NOT_TOLD: Final = "(no coin given)"
 """The coin of an amount whose coin the interface does not name, such as a convert's fee."""
 # Sums keep every digit: a figure has forty before its point at most, and as many after it as the exchange writes.
 _EXACT: Final = Context(prec=400)

@@ -352,7 +352,7 @@ def mode_of(
             return None, f"{origin} name both position modes"
         if modes:
             return next(iter(modes.values())), origin
-    return None, "no position, order or fill tells the position mode"
+    return None, "no position, order or fill shows the position mode"
 
 
 def _mode_word(position: Position) -> str | None:

@@ -192,7 +192,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
         if self.desk is not None and self.desk.creation is not None and self.desk.creation.holds_unsaved:
-            notify(self, "Keys were given out that are not on disk yet; N shows what to do first.", severity="error")
+            notify(self, "New API keys are not saved yet; N shows what to do first.", severity="error")
             return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
@@ -390,7 +390,7 @@ class TradeApp(App[None], inherit_bindings=False):
         question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
         creation = self.desk.creation if self.desk is not None else None
         if creation is not None and creation.holds_unsaved:
-            question = f"KEYS WERE GIVEN OUT THAT ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
+            question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
         self.push_screen(deferred.confirm_dialog("Quit", question, "Quit"), leave)
 
     def action_lock_at_once(self) -> None:

@@ -40,7 +40,7 @@ class TradingLock:
             return
         self._changed()
         why = execution.intents.trouble or "the journal cannot be used"
-        sentence = f"Trading is locked in this session only: other sessions of the account are not told ({why})."
+        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
         notify(self._app, sentence, severity="error", seconds=600)
 
     def lock_or_unlock(self, desk: Desk | None) -> None:

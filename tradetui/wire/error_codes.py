@@ -59,7 +59,7 @@ class Meaning:
 _UNLISTED: Final = Meaning(
     ErrorKind.REJECTED,
     CodeGroup.UNLISTED,
-    "The exchange's own words are all there is; look the code up in its documentation.",
+    "This program knows only the exchange's own message; look the code up in its documentation.",
 )
 
 UNIFIED_ACCOUNT: Final = "40085"
@@ -191,7 +191,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             ErrorKind.MISSING,
             CodeGroup.MISSING,
-            "This endpoint does not exist here; what needs it does without.",
+            "This exchange does not have this endpoint; the program works without it.",
             "404 40404",
         ),
         **_entries(_NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109 40768 43025 33014 35029 36216"),
@@ -253,7 +253,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.PRICE,
-            "The price is outside what the exchange takes now: look at the market and choose another.",
+            "The price is outside the range that the exchange accepts now: look at the market and choose another.",
             "32006 32019 32020 35014 35020 36222 36223 40706 41117 50016 50017 50018 50021",
         ),
         **_entries(
@@ -285,7 +285,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.SUBACCOUNT,
-            "The account has as many sub-accounts as it may: use one of them, or have the exchange raise the number.",
+            "The account has all the sub-accounts it may have: use one of them, or ask the exchange for more.",
             "40032 40069",
         ),
         **_entries(
@@ -317,7 +317,7 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
         "Change to the new model on the exchange's site, or make an ordinary API key there."
     ),
     "You have already created a Copy API Key": (
-        "This account has its one copy-trading key already, and its secret is not told a second time. "
+        "This account has its one copy-trading key already, and its secret is shown only once. "
         "Use that key; where its secret is lost, delete it on the exchange's site first."
     ),
 }
@@ -358,7 +358,7 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
 
 
 def order_not_found(code: str | None) -> bool:
-    """Whether the reply says that there is no order of the id that was asked for."""
+    """Whether the reply says that there is no order of the id that was requested."""
     return code is not None and meaning(code).group is CodeGroup.NOT_FOUND
 
 

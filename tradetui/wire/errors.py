@@ -12,14 +12,14 @@ _LONGEST_VALUE = 80
 
 
 class ExchangeError(Exception):
-    """A call that did not give what was asked for.
+    """A call that did not give what was requested.
 
     `code` and `message` are the exchange's own where it answered, `endpoint` is the catalogue's name,
     `http_status` the reply's, `remedy` a sentence on what to do. No secret is ever part of it. `request_time` is the
     exchange's own time in its refusal (Unix ms), None where nothing readable came.
     """
 
-    reason = "The exchange did not do what was asked"
+    reason = "The exchange did not carry out the request"
     request_time: int | None = None
 
     def __init__(

@@ -27,7 +27,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
     if ago := _AGO.match(text):
         moment_ms = now_ms - int(ago["count"]) * _UNIT_MS[ago["unit"].lower()]
         if moment_ms < _SMALLEST_MS:
-            raise InvalidRequest(flag, "must not reach back before there were futures exchanges", text, "Try 90d.")
+            raise InvalidRequest(flag, "must not be earlier than the first futures exchanges", text, "Try 90d.")
         return moment_ms
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
@@ -54,7 +54,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
 def _known(moment_ms: int, text: str, flag: str) -> int:
     if 0 <= moment_ms <= _LARGEST_MS:
         return moment_ms
-    raise InvalidRequest(flag, "must be a time that exchanges know", text, "Give one of this century.")
+    raise InvalidRequest(flag, "must be a date of this century", text, "Give one of this century.")
 
 
 def is_ago(text: str) -> bool:

@@ -57,7 +57,7 @@ def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:
     are told apart by id. Nothing for an end before the start; one empty stretch is one piece.
     """
     if piece <= 0:
-        raise ValueError("a piece must be longer than nothing")
+        raise ValueError("a piece must be longer than zero")
     if end < start:
         return
     while end - start > piece:

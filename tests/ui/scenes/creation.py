@@ -110,5 +110,5 @@ SCENES = {
     "create-copy-refused": Scene(
         SIZE, ("Refused: nothing was created", "(code 31902)"), _copy_refused, account="at-limits"
     ),
-    "keys-none": Scene(SIZE, ("No key was given out to tradetui for this account yet.",), _no_keys),
+    "keys-none": Scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys),
 }

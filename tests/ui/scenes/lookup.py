@@ -109,8 +109,8 @@ FULL_SHOWS: Mapping[str, tuple[str, ...]] = {
     "email": ("0 Sub-account e-mail 1", "desk2@broker.example"),
 }
 EMPTY_SHOWS = {
-    "spot-fills": ("No spot fill that this asks for.",),
-    "spot-bills": ("No movement of the spot account that this asks for.",),
+    "spot-fills": ("No spot fill matches this query.",),
+    "spot-bills": ("No spot bill matches this query.",),
     "convert": ("Nothing was converted in this time.",),
     "transfers": ("No deposit or withdrawal in this time.",),
     "email": ("This needs a query first.",),

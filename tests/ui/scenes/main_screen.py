@@ -35,7 +35,7 @@ async def _export(stage: Stage, pilot: Pilot[None]) -> None:
     await press("3", "e")(stage, pilot)
     stage.app.screen.query_one(Input).value = "orders.xlsx"
     # Where the program runs is this machine's own.
-    stage.app.screen.query("Static").first().update("A file in /home/trader, or a path of its own; .csv or .json.")  # type: ignore[attr-defined]
+    stage.app.screen.query("Static").first().update("A file in /home/trader, or any other path; .csv or .json.")  # type: ignore[attr-defined]
     await press("enter")(stage, pilot)
 
 

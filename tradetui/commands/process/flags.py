@@ -77,7 +77,7 @@ def global_flags_into(
     """Add the flags that every command takes; what is not given leaves no attribute."""
     group = parser.add_argument_group("everywhere")
     group.add_argument("--config", type=path_of, metavar="FILE", default=argparse.SUPPRESS, help="configuration file")
-    group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile of it")
+    group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile to use")
     group.add_argument("--base-url", metavar="URL", default=argparse.SUPPRESS, help="the exchange's address")
     group.add_argument("--product-type", metavar="TYPE", default=argparse.SUPPRESS, help=product_types)
     group.add_argument(

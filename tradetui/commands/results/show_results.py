@@ -52,7 +52,7 @@ _MISSING: Final = (
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    """Print what was asked for; exit code as of every command."""
+    """Print what was requested; exit code as of every command."""
     now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
     try:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None

@@ -37,13 +37,15 @@ def closed_sentence(loaded: LoadedProfile, closed: Closed) -> str:
     if closed.narrowed:
         (path, mode), *others = closed.narrowed
         more = f" and {len(others)} more in it" if others else ""
-        sentences.append(f"{path}{more} was open to others (mode {mode:04o}); now only you can look into it.")
+        sentences.append(f"Others could read {path}{more} (mode {mode:04o}); now only you can.")
     for path in closed.left[:1]:
         if path == loaded.data_dir:
             sentences.append(
-                f"data_dir {path} is open to others and not closed, because it is not yours alone or holds other "
-                "files too. Set data_dir to a directory of its own, or run: chmod 700 on it."
+                f"Others can read data_dir {path}. tradetui did not change that, because the directory belongs to "
+                "others too or holds other files. Set data_dir to a separate directory, or run chmod 700 on this one."
             )
         else:
-            sentences.append(f"{path} is open to others and cannot be changed. Make its owner you, or remove it.")
+            sentences.append(
+                f"Others can read {path}, and tradetui cannot change that. Become its owner, or remove it."
+            )
     return " ".join(sentences)

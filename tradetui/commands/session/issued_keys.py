@@ -86,7 +86,8 @@ class ProfileMaker:
         if before.written_default is None and before.default is not None:
             # It was the only one: with a second it would not be clear which one plain `tradetui` opens.
             write_default(places.config_file(*config), before.default)
-        write_profile(file, self._settings(entry, own_uid, credentials), f"tradetui profile {name}, of a key given out")
+        comment = f"tradetui profile {name}, made from an API key that tradetui created"
+        write_profile(file, self._settings(entry, own_uid, credentials), comment)
         return str(file)
 
     def _settings(self, entry: StoredKey, own_uid: str, credentials: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,8 @@ async def check_key(client: ExchangeReader, product_type: str) -> KeyCheck:
     try:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
-        sentences: tuple[str, ...] = (f"The key can read futures. The exchange does not tell more of it: {problem}",)
+        nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
+        sentences: tuple[str, ...] = (nothing_else,)
     else:
         sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
     return KeyCheck((*sentences, *_clock_sentences(client)))
@@ -42,18 +43,22 @@ async def check_key(client: ExchangeReader, product_type: str) -> KeyCheck:
 
 def account_sentences(info: AccountInfo) -> tuple[str, ...]:
     """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
-    kinds = {True: "a copy trader", False: "no copy trader", None: "a copy trader or not, the exchange does not say"}
+    kinds = {
+        True: "a copy trader",
+        False: "not a copy trader",
+        None: "a copy trader or not (the exchange does not say)",
+    }
     parent = info.parent_id or ""
     owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
-    permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not tell them"
+    permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
     sentences = [
         f"Account: user ID {info.user_id}{owner}, classic mode, {kinds[info.is_copy_trader]}.",
         f"Permissions: {permissions}.",
     ]
     if may_withdraw(info.authorities):
         sentences.append(
-            "WARNING: this key may withdraw, and who steals it takes the money. tradetui never needs that: make a key "
-            "without withdrawals and delete this one."
+            "WARNING: this key may withdraw, so a thief could empty the account. tradetui never needs that: create a "
+            "key without withdrawal and delete this one."
         )
     if not info.ips or _ANY_ADDRESS & set(info.ips):
         sentences.append("Addresses: the key works from everywhere. Bind it to your address at the exchange.")

@@ -17,7 +17,7 @@ from tradetui.ui.settings import ConfigurationReload, ProfileChoice, ProfileLook
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
 
-_NO_SYMBOL_LEFT: Final = "symbols: none of those allowed before is left, so this session only reads until a restart"
+_NO_SYMBOL_LEFT: Final = "symbols: no symbol allowed before is still allowed; this session only reads until a restart"
 
 
 class ProfileSessions:

@@ -35,7 +35,8 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
         stored = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         _put_aside(file)
-        sentence = f"{file} cannot be read: columns, order and theme are as at first. It is kept as {FILE}.unread."
+        defaults = "columns, order and theme are the defaults"
+        sentence = f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
         return {}, sentence
     except OSError:
         return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.

@@ -152,7 +152,7 @@ class AccountStorage:
                 pass
             except Exception as problem:
                 _log.exception("the account could not be identified")
-                self._not_kept(f"whose account this is could not be found out ({type(problem).__name__}: {problem})")
+                self._not_kept(f"the account's owner could not be determined ({type(problem).__name__}: {problem})")
             else:
                 self.trouble = None
                 return identity

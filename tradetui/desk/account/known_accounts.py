@@ -53,12 +53,12 @@ class KnownAccounts:
             return {}
         except NotADirectoryError:
             folder = self._file.parent.parent
-            raise FileUnusable(str(folder), "it is no directory", "Set data_dir to one.") from None
+            raise FileUnusable(str(folder), "it is not a directory", "Set data_dir to one.") from None
         except (OSError, ValueError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else None
             raise FileUnusable(
                 str(self._file),
-                f"which account a key is cannot be read ({reason or 'not JSON'})",
+                f"the list of known accounts cannot be read ({reason or 'not JSON'})",
                 "Set uid in the profile, then delete the file.",
             ) from None
         return (

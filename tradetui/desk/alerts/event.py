@@ -49,7 +49,7 @@ class AlertEvent:
 class Alert:
     """An event as a session shows it: by which channels, for which rules (by name), at which wall time (Unix ms).
 
-    `silenced` names the rules that would have sounded. A `test` was asked for, and nothing happened.
+    `silenced` names the rules that would have sounded. A `test` was requested, and nothing happened.
     """
 
     event: AlertEvent

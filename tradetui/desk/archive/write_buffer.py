@@ -47,7 +47,7 @@ class WriteBuffer(Generic[RecordT]):
         try:
             await self._disk.run(self.archive.add, self._kind, waiting, missing)
         except (sqlite3.Error, OSError) as problem:
-            self.trouble = f"what is read cannot be kept: {problem}"
+            self.trouble = f"rows cannot be saved: {problem}"
             while len(self._waiting) > WAITING_AT_MOST:
                 del self._waiting[next(iter(self._waiting))]
             return

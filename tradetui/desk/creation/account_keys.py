@@ -29,7 +29,7 @@ class AccountKeys:
         self, disk: Disk, clock: Clock, secret_backend: SecretBackend | None, make_profile: MakeProfile | None
     ) -> None:
         """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
-        self.trouble = "whose account this is is not known yet"
+        self.trouble = "the account is not identified yet"
         """Why no key can be kept, as long as `ready` is False."""
         self.uid = ""
         """The account's UID; empty while nobody has told it."""
@@ -98,9 +98,9 @@ class AccountKeys:
     async def make_profile(self, name: str, key: StoredKey) -> str:
         """Make a profile of a key and return its file; raises NotWritten too."""
         if self._make_profile is None:
-            raise NotWritten("There is no place for profiles here.")
+            raise NotWritten("This session has no directory for profiles.")
         if not key.complete:
-            raise NotWritten("Key, secret and passphrase are needed, and one of them is not there.")
+            raise NotWritten("Key, secret and passphrase are needed, and one of them is missing.")
         secrets = await self.secrets(key.name)
         return await self._disk.run(self._make_profile, name, key, secrets, self.uid)
 

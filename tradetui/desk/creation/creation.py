@@ -144,7 +144,7 @@ class Creation:
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if not self.keys.ready:
-            reasons.append(f"Keys cannot be kept: {self.keys.trouble.rstrip('.')}.")
+            reasons.append(f"Keys cannot be saved: {self.keys.trouble.rstrip('.')}.")
         if (open_intent := intents.open_on(kind)) is not None:
             reasons.append(f"An earlier creation of this kind is not settled ({open_intent}).")
         if self._client.link.down:
@@ -152,10 +152,10 @@ class Creation:
         if self._client.link.clock_blocks:
             reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
         if not self._permitted(kind):
-            reasons.append("The key has not the permission; the exchange's site gives it.")
+            reasons.append("The key lacks the permission; grant it on the exchange's site.")
         elif not self.offers(kind):
             wanted = (CREATION_RULES[kind].account_kind or "").replace("_", " ")
-            reasons.append(f"This account is no {wanted}, as the exchange or the profile says.")
+            reasons.append(f"This account is not a {wanted}, as the exchange or the profile says.")
         return tuple(reasons)
 
     async def unsettled(self, kind: CreationKind) -> CreationStatus | None:
@@ -202,7 +202,7 @@ class Creation:
             names = await self.keys.reserve(intent, kind, requested_keys)
         except KeyStoreUnusable as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
-            raise Withheld((f"Nothing was sent: keys could not be kept. {problem}",)) from None
+            raise Withheld((f"Nothing was sent: the keys could not be saved. {problem}",)) from None
         attempt = _Attempt(intent, kind, request, requested_keys, names)
         try:
             reply = await self._send(attempt)
@@ -265,7 +265,7 @@ class Creation:
     async def _broker_created(
         self, intent: str, request: CreateSubaccountRequest, row: BrokerSubaccount
     ) -> CreationStatus:
-        outcome = f"created: uid {row.sub_uid}, {row.status or 'status not told'}"
+        outcome = f"created: uid {row.sub_uid}, {row.status or 'status not given'}"
         await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
         await self._intents.note(intent, State.SETTLED, {"outcome": outcome})
         item = CreatedItem(row.subaccount_name or request.subaccount_name, outcome, True)
@@ -276,16 +276,17 @@ class Creation:
         """Put what was told on disk, or try so again; raises Withheld where nothing waits for it."""
         unsaved = self._unsaved.get(intent)
         if unsaved is None:
-            raise Withheld(("Everything that was told is kept already.",))
+            raise Withheld(("Everything that the exchange returned is saved already.",))
         try:
             await self.keys.save(unsaved, intent)
         except KeyStoreUnusable as problem:
             await self._acknowledge(intent, unsaved, {"kept": f"in memory only: {problem}"})
-            sentence = f"Created, and NOT KEPT YET: {problem}"
+            sentence = f"Created, and NOT SAVED YET: {problem}"
             remedy = (
-                "Do not quit. It is held in memory and not shown before it is on disk; try again when that is mended."
+                "Do not quit. The key is in memory only and is shown once it is saved. Correct the problem, then try "
+                "again."
             )
-            rows = tuple(CreatedItem(key.title, "created, not kept yet", None) for key in unsaved.requested)
+            rows = tuple(CreatedItem(key.title, "created, not saved yet", None) for key in unsaved.requested)
             return CreationStatus(intent, unsaved.kind, State.ACKNOWLEDGED, sentence, remedy, rows, kept=False)
         self._unsaved.pop(intent, None)
         await self._acknowledge(intent, unsaved, {"kept": self.keys.where})
@@ -302,7 +303,7 @@ class Creation:
         outcome = f"{done} of {len(unsaved.requested)} created with a key, kept in {self.keys.where}."
         if missing:
             remedy = what_to_do(unsaved.kind, missing)
-            why = f"{outcome} The reply does not speak of {missing}."
+            why = f"{outcome} The reply does not mention {missing}."
             await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
             return CreationStatus(intent, unsaved.kind, State.UNKNOWN, why, remedy, rows)
         details = {"outcome": outcome, "rows": [f"{row.title}: {row.sentence}" for row in rows]}
@@ -348,7 +349,7 @@ class Creation:
         elif intent.state is State.ACKNOWLEDGED and (complete or kind is CreationKind.BROKER_SUBACCOUNT):
             await self._intents.step(intent.id, State.SETTLED, {"outcome": "created; the program ended then"})
         else:
-            why = "the program ended before what the exchange answered was on disk"
+            why = "the program ended before the exchange's reply was saved"
             remedy = what_to_do(kind, str(details.get("title", "")))
             await self._intents.step(intent.id, State.UNKNOWN, {"why": why, "next": remedy})
 

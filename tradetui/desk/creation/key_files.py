@@ -28,7 +28,7 @@ class KeyMemory:
     """Texts that end with the session."""
 
     texts: dict[str, str] = field(default_factory=dict, repr=False)
-    where: str = "this session's memory, which ends with it"
+    where: str = "memory, until this session ends"
 
     def finish_what_was_begun(self) -> None:
         """There is nothing a crash could have left."""

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from tradetui.desk.creation.key_files import COMPLETE, KeyFolder, KeyMemory, KeyStoreUnusable
 
-HEADING: Final = "# An API key given out to tradetui. Keep it, and its mode 0600: the exchange tells the secret once.\n"
+HEADING: Final = "# An API key that tradetui created. Keep it, and its mode 0600: the exchange shows the secret once.\n"
 LONGEST_NAME: Final = 32
 _SECRETS: Final = ("api_key", "secret", "passphrase")
 

@@ -104,16 +104,16 @@ def what_to_do(kind: CreationKind, title: str) -> str:
     """What is in doubt after a lost reply, where to look, and what to do there."""
     if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
-            "The sub-account may exist. Look among the broker's sub-accounts on the exchange's site; whatever is "
-            "there, release this afterwards. It is never sent again by itself."
+            "The sub-account may exist. Check the broker's sub-accounts on the exchange's site, then release this. "
+            "tradetui never sends it again by itself."
         )
     if kind is CreationKind.COPY_KEY:
         return (
-            "A copy-trading key may exist that was never seen, and its secret cannot be read again. Look under API "
-            "management on the exchange's site, delete the key if it is there, then release this."
+            "A copy-trading key may exist that tradetui never received, and its secret cannot be read again. Look "
+            "under API management on the exchange's site, delete the key if it is there, then release this."
         )
     names = title.removeprefix("create sub-accounts with keys: ")
     return (
-        f"Keys may exist that were never seen, and their secrets cannot be read again. Look for {names} under "
+        f"Keys may exist that tradetui never received, and their secrets cannot be read again. Look for {names} under "
         "sub-accounts on the exchange's site, delete the API keys there (the sub-accounts stay), then release this."
     )

@@ -1,4 +1,4 @@
-"""What the exchange told once and is not on disk yet, and what of it is what was asked for."""
+"""What the exchange told once and is not on disk yet, and what of it is what was requested."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UnsavedKeys:
 
     @property
     def missing(self) -> list[str]:
-        """What was asked for and is not in the reply."""
+        """What was requested and is not in the reply."""
         return [
             requested_key.title
             for requested_key, issued_key in zip(self.requested, self.issued, strict=True)
@@ -54,7 +54,7 @@ class UnsavedKeys:
             _item(requested_key.title, issued_key, name)
             for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
         ]
-        unclear = "created, but it cannot be told which of those asked for it is"
+        unclear = "created, but it is not clear for which of the requested names"
         return (*made, *(CreatedItem("?", unclear, None, name) for name in self.other_names))
 
 
@@ -66,6 +66,9 @@ def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
     if not issued_key.api_key or issued_key.secret is None:
         missing = "API key" if not issued_key.api_key else "secret"
         return CreatedItem(
-            title, f"created{uid}, but its {missing} was not told; delete its key and make another", False, name
+            title,
+            f"created{uid}, but its {missing} is missing in the reply; delete this key and create another",
+            False,
+            name,
         )
     return CreatedItem(title, f"created{uid}, key kept as {name}", True, name)

@@ -37,7 +37,7 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
     """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
-            f"none of the {len(reply.undecodable_rows)} rows that came", remedy="`tradetui doctor` tells more."
+            f"none of the {len(reply.undecodable_rows)} rows that came", remedy="`tradetui doctor` says more."
         )
 
 

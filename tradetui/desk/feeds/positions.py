@@ -107,7 +107,7 @@ class PositionsReader:
             if not await history.read_hole():
                 break
         if history.holes:
-            raise StillReading(f"Reading the fills that positions are summed from: {history.pages_read} pages so far")
+            raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
         sums = await self._sum_up(history)
         return ProductRead(list(sums.positions()), len(history.undecodable_rows), history.server_ms)
 
@@ -130,7 +130,7 @@ class PositionsReader:
             self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive)
             return sums
         history.forget()
-        raise StillReading("A fill came out of turn; the fills that positions are summed from are read again")
+        raise StillReading("A fill came out of order; all fills are read again, and positions summed from them")
 
 
 class _Sums:

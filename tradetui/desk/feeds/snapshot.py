@@ -55,7 +55,7 @@ class FeedError:
             message = problem.message.strip().rstrip(".") or "no reason given"
             code = f" ({problem.code})" if problem.code else ""
             return cls(f"{problem.reason}: {message}{code}", problem.remedy or "", problem.code)
-        return cls(f"The reply could not be taken in: {type(problem).__name__}", "Please report it.", None)
+        return cls(f"The reply could not be processed: {type(problem).__name__}", "Please report it.", None)
 
 
 @dataclass(frozen=True, slots=True)

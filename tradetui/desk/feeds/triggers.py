@@ -73,7 +73,7 @@ class TriggersReader:
 
     @property
     def live(self) -> tuple[ProductRow[TriggerOrder], ...] | None:
-        """The trigger orders that still wait, or None where the exchange does not tell them."""
+        """The trigger orders that still wait, or None where the exchange does not report them."""
         if not self.live_known:
             return None
         return tuple(newest_first(row for rows in self._waiting.values() for row in rows))

@@ -64,7 +64,7 @@ class Intents:
         start_locked: bool,
     ) -> None:
         """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
-        self.trouble: str | None = None if journal is not None else "whose account this is is not known yet"
+        self.trouble: str | None = None if journal is not None else "the account is not identified yet"
         self.account = account
         self.loss: FileLost | None = None
         """What of the journal is lost; nothing is sent until `accept_loss`."""
@@ -112,7 +112,7 @@ class Intents:
             await self._disk.run(self._show_life, location)
             standing = await self._disk.run(self._standing, intents)
         except Exception as problem:
-            _log.info("nothing is known of what is open yet: %s", problem)  # opening it says what is wrong
+            _log.info("open intents are not known yet: %s", problem)  # opening it says what is wrong
             return
         if self._journal is None and self._location is None:
             self._open.see(standing, {})

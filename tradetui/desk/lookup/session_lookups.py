@@ -66,7 +66,7 @@ class Lookups:
         info = account.info if account is not None else None
         needed = NEEDED_AUTHORITIES.get(endpoint.name, ())
         if info is not None and needed and info.lacks_all(*needed):
-            return "the key may not read spot orders; the exchange's site gives it the permission"
+            return "the key may not read spot orders; grant the permission on the exchange's site"
         return None
 
     async def stop(self) -> None:

@@ -167,12 +167,12 @@ class Execution:
             raise NotConfirmed(reasons, shown)
         departure = departure or Departure()
         if departure.withdrawn:
-            raise NotConfirmed(("It was taken back.",), shown)
+            raise NotConfirmed(("You withdrew it.",), shown)
         assert shown.target.product_type is not None
         key = scope_of(shown.target.product_type, shown.target.symbol)
         for sending in self._sendings.values():
             if sending.scope == key and sending.departure.withdrawn:
-                raise NotConfirmed(("The one taken back has not ended yet: confirm again in a moment.",), shown)
+                raise NotConfirmed(("The attempt you withdrew has not ended yet: confirm again in a moment.",), shown)
             if sending.scope == key:
                 raise NotConfirmed(("This reversal is being sent already.",), shown)
         intent = self.intents.new_id()
@@ -199,7 +199,7 @@ class Execution:
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
             if not (sending.departure.departed or task.done()):
-                raise NotConfirmed(("Waiting for it was broken off before it was sent.",), shown) from problem
+                raise NotConfirmed(("The confirmation was interrupted before anything was sent.",), shown) from problem
             if task.done() and not task.cancelled():
                 return task.result()
             task.cancel()
@@ -232,13 +232,15 @@ class Execution:
         except Withheld as refused:
             raise NotConfirmed(refused.reasons, shown) from None
         except TimeoutError:
-            raise NotConfirmed((f"It could not be read again within {READING_AGAIN_S:.0f} s.",), shown) from None
+            raise NotConfirmed(
+                (f"The account could not be read again within {READING_AGAIN_S:.0f} s.",), shown
+            ) from None
         except ExchangeError:
             raise
         except BaseException as problem:
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            why = f"It could not be read again ({type(problem).__name__}: {problem})."
+            why = f"The account could not be read again ({type(problem).__name__}: {problem})."
             raise NotConfirmed((why,), shown) from problem
         if changed := changes(shown, now):
             raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)

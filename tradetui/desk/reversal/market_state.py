@@ -208,7 +208,7 @@ class MarketState:
         return tuple(orders.values())
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
-        """Live trigger orders, None where the exchange does not tell them."""
+        """Live trigger orders, None where the exchange does not report them."""
 
         async def waiting(plan_type: str) -> list[TriggerOrder]:
             pages = self._client.futures.iter_live_triggers(

@@ -69,7 +69,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
 
 
 def is_typed(asked_for: str, typed: str) -> bool:
-    """Whether what was typed is what was asked for, whatever its case and however much space is in it."""
+    """Whether what was typed is what was requested, whatever its case and however much space is in it."""
     return typed.upper().split() == asked_for.upper().split()
 
 

@@ -56,7 +56,7 @@ class Target:
 class Preview:
     """The plan with its estimates and what it rests on. Times are monotonic seconds.
 
-    `asked_at` is when the first of what may change was asked for: nothing it says is younger than that for certain.
+    `asked_at` is when the first of what may change was requested: nothing it says is younger than that for certain.
     """
 
     target: Target
@@ -99,7 +99,7 @@ class Preview:
 
     @property
     def subject(self) -> str:
-        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; as it was asked for where there is no plan."""
+        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; as it was requested where there is no plan."""
         return self.plan.subject if self.plan is not None else self.target.subject
 
     @property

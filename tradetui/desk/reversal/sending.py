@@ -109,7 +109,7 @@ class Sending:
 
     def abandon(self) -> None:
         """Keep it from leaving, where it has not left."""
-        self.departure.withdraw("it was given up before it was sent")
+        self.departure.withdraw("it was withdrawn before it was sent")
 
     async def send(self, now: Preview, before_reading: int) -> Sent:
         """Write the intent and send it once.
@@ -214,7 +214,7 @@ class Sending:
         age = self._clock.monotonic() - now.asked_at + slept_s
         if age > SENDING_S:
             raise NotSent(
-                f"what was read before sending is {age:.1f} s old, and {SENDING_S:.0f} s is the most",
+                f"the account was read {age:.1f} s before sending, and {SENDING_S:.0f} s is the limit",
                 remedy="Look at it again and confirm again.",
             )
 
@@ -314,7 +314,7 @@ def _in_words(problem: BaseException) -> str:
     if isinstance(problem, ExchangeError):
         return str(problem)
     if isinstance(problem, asyncio.CancelledError):
-        return "it was broken off"
+        return "it was interrupted"
     if isinstance(problem, TimeoutError):
         return "it takes too long"
     return f"{type(problem).__name__}: {problem}".removesuffix(": ")

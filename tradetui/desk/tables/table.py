@@ -167,14 +167,14 @@ FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     columns=FILL_COLUMNS,
     columns_for=fill_columns,
     more_columns=(FILL_COUNT,),
-    nothing="No fill in the three months the exchange tells of.",
+    nothing="No fill in the three months that the exchange reports.",
     interval_s=1.0,
     history_title="Every fill seen",
     hint="one row an order",
     note=fills_note,
     headline=fills_note,
     other_view=OtherView(
-        title="Every fill", nothing="No fill in the three months the exchange tells of.", file_stem="fills"
+        title="Every fill", nothing="No fill in the three months that the exchange reports.", file_stem="fills"
     ),
 )
 TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
@@ -203,7 +203,7 @@ SPOT_FILLS: Final[Table[SpotFill]] = Table(
     subject="spot fills",
     endpoint_name="spot.fills",
     columns=SPOT_FILL_COLUMNS,
-    nothing="No spot fill that this asks for.",
+    nothing="No spot fill matches this query.",
 )
 SPOT_BILLS: Final[Table[SpotBill]] = Table(
     name=TableName.SPOT_BILLS,
@@ -213,7 +213,7 @@ SPOT_BILLS: Final[Table[SpotBill]] = Table(
     subject="the spot account's bills",
     endpoint_name="spot.bills",
     columns=SPOT_BILL_COLUMNS,
-    nothing="No movement of the spot account that this asks for.",
+    nothing="No spot bill matches this query.",
 )
 CONVERTS: Final[Table[ConvertRecord]] = Table(
     name=TableName.CONVERT,
@@ -243,7 +243,7 @@ EMAILS: Final[Table[SubaccountEmail]] = Table(
     subject="a sub-account's e-mail",
     endpoint_name="broker.subaccount_email",
     columns=EMAIL_COLUMNS,
-    nothing="The exchange tells no e-mail.",
+    nothing="The exchange reports no e-mail address.",
 )
 
 PANELS: Final[Mapping[str, Table[FeedRow]]] = {

@@ -83,7 +83,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
     summary = """Read every page, each row once. {purpose}
 
     With `start_time` the stretch from there to `end_time` (now) may be of any length: it is read in spans that the
-    exchange allows. `start_time=0` goes back as far as the exchange tells, ten years at most."""
+    exchange allows. `start_time=0` goes back as far as the exchange reports, ten years at most."""
     return _described(method, request, "iter_{name}", summary, "AsyncIterator[Reply[{row}]]", _READ_ERRORS)
 
 

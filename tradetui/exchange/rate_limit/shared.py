@@ -170,7 +170,7 @@ class SharedBudget:
         return self._ledger
 
     def run(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
-        """Do work on the file, in the order it was asked for; on the spot, unless others hold the file."""
+        """Do work on the file, in the order it was requested; on the spot, unless others hold the file."""
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         if (self._ledger is None and not self._inline) or self._waiting_for_others:
             return self._in_thread(work)
@@ -204,7 +204,7 @@ class SharedBudget:
     def give_up(self, failure: Exception) -> LocalBudget:
         """Go on without the file."""
         if self._local is None:
-            _log.warning("the shared budget cannot be used (%s): other processes are not seen", failure)
+            _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
             self.shared = False
             self._local = LocalBudget(
                 share=self._share,

@@ -55,7 +55,7 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, given: Any) 
 
 @dataclass(frozen=True, slots=True)
 class _Virtual:
-    """One virtual sub-account as asked for."""
+    """One virtual sub-account as requested."""
 
     name: str
     passphrase: str

@@ -171,7 +171,7 @@ def _funding_rates(call: ReadCall) -> list[Row]:
 
 
 def _of_symbol(call: ReadCall, rows: list[Row]) -> list[Row]:
-    """The row of the symbol that was asked for, every row where none was; raises Refusal."""
+    """The row of the symbol that was requested, every row where none was; raises Refusal."""
     wanted = call.values.get("symbol")
     if wanted is not None:
         call.exchange_state.spec(wanted, call.values["productType"])

@@ -110,7 +110,7 @@ class CreationForm(ParameterForm[None]):
         self._showed_locked = self._creation.locked
         if self._showed_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
-        return [*lines, f"What the exchange tells once is kept in {self._creation.keys.where}."]
+        return [*lines, f"The exchange shows a key once; it is saved in {self._creation.keys.where}."]
 
     def action_move(self, by: int) -> None:
         """To the same field of another row."""
@@ -154,5 +154,5 @@ class CreationForm(ParameterForm[None]):
             if yes:
                 self.dismiss()
 
-        question = "What was typed is forgotten; nothing was sent."
+        question = "Everything typed here is discarded; nothing was sent."
         self.app.push_screen(ConfirmDialog("Leave the form", question, "Leave"), leave)

@@ -77,7 +77,7 @@ class IssuedKeys(Vertical):
 
     @staticmethod
     def _words(entry: StoredKey) -> str:
-        state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  asked for, never told"
+        state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  requested, never received"
         if entry.unreadable:
             state = "  CANNOT BE READ"
         return f"{entry.name:<32} {entry.uid or UNKNOWN:<12} {entry.label}{state}"
@@ -90,7 +90,7 @@ class IssuedKeys(Vertical):
     def _draw(self) -> None:
         entry = self.entry
         if entry is None:
-            self._card.update(sanitized("No key was given out to tradetui for this account yet."))
+            self._card.update(sanitized("tradetui has not created an API key for this account yet."))
             return
         if entry.unreadable:
             self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
@@ -100,7 +100,7 @@ class IssuedKeys(Vertical):
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
         lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]
         lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
-        lines.append(self._line("addresses", ", ".join(entry.addresses) or "none told"))
+        lines.append(self._line("addresses", ", ".join(entry.addresses) or "none given"))
         lines.append(self._line("kept in", entry.location))
         self._card.update(Content("\n").join(lines))
 
@@ -171,7 +171,7 @@ class IssuedKeysScreen(IssuedKeysDialog):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = "Keys given out"
+            box.border_title = "API keys you created"
             box.border_subtitle = "Esc closes"
             yield Static(sanitized("reading …"), id="said", markup=False)
 

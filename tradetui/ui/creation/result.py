@@ -28,7 +28,7 @@ _HEADS = {
     State.SETTLED: ("Created", "bold $success"),
     State.REJECTED: ("Refused: nothing was created", "bold $warn"),
     State.UNKNOWN: ("It is not known what was created", "bold $error"),
-    State.ACKNOWLEDGED: ("Created, and not kept yet", "bold $error"),
+    State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $error"),
 }
 _MARKS = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", "$warn")}
 

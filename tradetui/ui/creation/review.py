@@ -85,8 +85,8 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         yield from map(sanitized, _json_lines(self._request.redacted()))
         yield Content("")
         yield Content.styled(
-            "It cannot be taken back from here, and is never sent a second time. What the exchange tells once is kept "
-            f"in {scrub(self._creation.keys.where)} before it is shown.",
+            "It cannot be undone from here, and is never sent twice. The new keys are saved "
+            f"in {scrub(self._creation.keys.where)} before they are shown.",
             "$quiet",
         )
 
@@ -145,7 +145,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
             self._sending = True
             self._confirm_button.disabled = True
             self._cancel_button.disabled = True
-            self._reason_line.update(sanitized("sending … what becomes of it is shown here"))
+            self._reason_line.update(sanitized("sending … the outcome is shown here"))
             self.query_one(Vertical).border_subtitle = ""
             # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
             self.app.run_worker(self._send(), group="creating", exit_on_error=False)
@@ -157,7 +157,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
             self._withheld(" ".join(refused.reasons))
         except Exception as problem:
             self._sending = False
-            self._say(f"It is not known what became of it ({type(problem).__name__}). Look at: tradetui journal")
+            self._say(f"The outcome is not known ({type(problem).__name__}). Look at: tradetui journal")
         else:
             if self.is_attached:
                 self.dismiss(created)

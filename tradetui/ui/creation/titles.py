@@ -10,7 +10,7 @@ from tradetui.desk.creation import CreationKind
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
 
-ISSUED_KEYS: Final = "Keys given out"
+ISSUED_KEYS: Final = "API keys you created"
 TITLES: Final[Mapping[str, str]] = {
     "create-subaccounts": "Create sub-accounts with API keys",
     "create-broker-subaccount": "Create a broker sub-account",

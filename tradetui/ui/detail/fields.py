@@ -19,7 +19,7 @@ from tradetui.wire.text.json_text import dump_json
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
 DERIVED = "worked out"
-ASKED = "as asked for"
+ASKED = "as requested"
 NOT_SENT = "not sent"
 _BEHIND_A_RECORD = ("received", "unreadable")
 

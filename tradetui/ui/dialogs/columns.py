@@ -18,7 +18,7 @@ from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
-_KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 as at first · Enter takes it · Esc leaves it"
+_KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 default · Enter accepts · Esc cancels"
 ID_WIDTH = 24
 
 

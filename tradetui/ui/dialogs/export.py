@@ -45,7 +45,7 @@ class ExportDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = sanitized(f"Export {self._what}")
-            yield Static(sanitized(f"A file in {Path.cwd()}, or a path of its own; .csv or .json."), markup=False)
+            yield Static(sanitized(f"A file in {Path.cwd()}, or any other path; .csv or .json."), markup=False)
             yield Input(self._proposed, id="path")
             yield Static("", id="reason", classes="reason", markup=False)
             with Horizontal(classes="buttons"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.account_totals import Totals
 
-NOT_KEPT: Final = "NOTHING IS KEPT"
+NOT_KEPT: Final = "HISTORY NOT SAVED"
 _STATES: Final = {
     LinkState.STARTING: ("○ ", "$quiet"),
     LinkState.CONNECTED: ("● ", "$success"),

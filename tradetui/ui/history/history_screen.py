@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.ui.settings import UiSettings
 
-ORDER: Final = "by time; s turns it round; the filter looks at symbols"
+ORDER: Final = "by time; s turns the order round; the filter matches symbols"
 
 
 class HistoryScreen(TableScreen):
@@ -130,7 +130,7 @@ class HistoryScreen(TableScreen):
             return "No symbol matches.\nEsc clears the filter."
         if self._dates is not None:
             return "Nothing was seen of these dates and symbols.\nEsc clears them."
-        return "Nothing was seen yet."
+        return "There are no rows yet."
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id: rows in order of time can always be turned round."""

@@ -1,4 +1,4 @@
-"""One intent from the journal: what was asked for, what came back, what was held, and when."""
+"""One intent from the journal: what was requested, what came back, what was held, and when."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tradetui.ui.settings import UiSettings
 
 LOOK_S = 1.0
-_EMPTY = "Nothing was ever sent for this account from this machine.\nA reversal is written here before it is sent."
+_EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
 
 
 class JournalScreen(TableScreen):

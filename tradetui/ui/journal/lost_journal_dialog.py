@@ -20,10 +20,10 @@ from tradetui.wire.text.sanitize import scrub
 
 WORD: Final = "ACCEPT LOSS"
 _CAUTION: Final = (
-    "A reversal may have been sent whose outcome this journal held. Nothing is sent until you say that you have looked "
-    "at positions, orders and fills on the exchange itself.\n"
-    "Accepting deletes nothing: what is damaged is kept under another name, what it locked is free, and trading stays "
-    "locked until L unlocks it."
+    "The lost entries may hold a reversal whose outcome is unknown. Nothing is sent until you confirm that you checked "
+    "positions, orders and fills on the exchange's site.\n"
+    "Accepting deletes nothing: a damaged file is kept under another name, its symbols are free again, and trading "
+    "stays locked until L unlocks it."
 )
 
 
@@ -46,9 +46,7 @@ class LostJournalDialog(ModalScreen[None]):
             if loss is not None:
                 yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
-                yield Static(
-                    sanitized(f"It was not settled: {open_scopes or 'nothing that is known of'}."), markup=False
-                )
+                yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
             yield Static(sanitized(_CAUTION), classes="reason", markup=False)
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield Static("", id="missing", classes="reason", markup=False)

@@ -16,8 +16,9 @@ from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.sanitize import sanitized
 
 CAUTION = (
-    "It is not known so far what became of it. Look at positions, orders and fills on the exchange itself first.\n"
-    "Releasing sends nothing and changes nothing there: it only ends the lock, and the journal says that you did it."
+    "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"
+    "Releasing sends nothing and changes nothing at the exchange: it only ends the lock, and the journal records that "
+    "you did."
 )
 
 
@@ -44,7 +45,7 @@ class ReleaseDialog(ModalScreen[str | None]):
             yield Static(sanitized(self._caution), classes="reason", markup=False)
             # What is typed at a button begins the reason: selected by the focus it would be replaced.
             yield Input(
-                id="why", placeholder="why, for the journal: what you saw on the exchange", select_on_focus=False
+                id="why", placeholder="reason for the journal: what you saw at the exchange", select_on_focus=False
             )
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
             yield Static(id="missing", classes="reason", markup=False)

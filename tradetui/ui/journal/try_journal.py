@@ -20,7 +20,7 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
         changed()
         if usable:
             lock = "Trading is locked" if intents.locked else "Trading is unlocked"
-            notify(app, f"The journal takes entries again. {lock}.", seconds=10)
+            notify(app, f"The journal can be written again. {lock}.", seconds=10)
         else:
             notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
 
@@ -30,6 +30,6 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
 
     question = (
         f"Nothing is sent while the journal cannot be used: {intents.trouble}.\n"
-        "Trying again opens it anew, checks every entry, and writes to the disk."
+        "Trying again opens it once more, checks every entry, and writes to the disk."
     )
     app.push_screen(ConfirmDialog("The journal cannot be used", question, "Try again"), answered)

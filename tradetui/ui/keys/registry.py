@@ -63,7 +63,7 @@ BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", ROWS, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding("back", "escape", "back", "Back", "close, clear filter and dates, leave zoom", "Anywhere", ROWS),
-    KeyBinding("quit", "q", "leave", "Quit", "end; asks while an order is in doubt", "Anywhere", ROWS),
+    KeyBinding("quit", "q", "leave", "Quit", "quit; asks first while an outcome is unknown", "Anywhere", ROWS),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", PANELLED),
     KeyBinding(
@@ -109,7 +109,7 @@ BINDINGS: Final = (
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", ROWS),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
-    KeyBinding("journal", "J", "journal", "Journal", "what was sent and what became of it", "Trading", SCREENS),
+    KeyBinding("journal", "J", "journal", "Journal", "what was sent, and its outcome", "Trading", SCREENS),
     KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
     KeyBinding(
@@ -122,7 +122,7 @@ BINDINGS: Final = (
         EVERYWHERE,
         in_dialogs=True,
     ),
-    KeyBinding("create", "N", "create", "Create", "sub-accounts and API keys; keys given out", "Account", SCREENS),
+    KeyBinding("create", "N", "create", "Create", "sub-accounts and API keys; those you created", "Account", SCREENS),
 )
 
 REASONS: Final[Mapping[str, str]] = {
@@ -131,10 +131,10 @@ REASONS: Final[Mapping[str, str]] = {
     "copy_row": "no row under the cursor",
     "sort_reverse": "no column is sorted",
     "sort_undo": "the order has not changed",
-    "columns": "these rows have the columns they have",
+    "columns": "the columns of these rows are fixed",
     "export": "there are no rows",
     "dates": "only fills, stops and their history have dates to choose",
-    "history": "only fills and stops are kept, once it is known whose account this is",
+    "history": "only fills and stops have a history, once the account is identified",
     "view": "this panel has one view",
     "alerts": "still starting",
     "test_alert": "the cursor is on no alert of the list",
@@ -144,7 +144,7 @@ REASONS: Final[Mapping[str, str]] = {
     "poll_now": "still starting",
     TableName.TRANSFERS: "only for a broker's main account",
     TableName.EMAIL: "only for a broker's main account",
-    "read_all": "everything there is, or that fits here, was read",
+    "read_all": "every row is loaded, or as many as fit",
     "reverse": "monitor mode: nothing can be sent",
     "journal": "monitor mode keeps no journal; `tradetui journal` lists it",
     "release": "only an intent whose outcome is unknown or was corrected can be released",

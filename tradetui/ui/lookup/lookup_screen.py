@@ -1,4 +1,4 @@
-"""The screen of one kind of record: its rows as they are loaded, what was asked for, and totals by coin."""
+"""The screen of one kind of record: its rows as they are loaded, what was requested, and totals by coin."""
 
 from __future__ import annotations
 
@@ -390,7 +390,7 @@ class LookupScreen(TableScreen):
         reading = self.lookup is not None and self.lookup.loading
         if not self.query("#filter") and reading and self.lookup is not None:
             self.lookup.stop()
-            notify(self.app, "Stopped; what was read stays.", seconds=2)
+            notify(self.app, "Stopped; the rows read so far stay.", seconds=2)
         elif await self.drop_filter():
             return
         elif self._zoomed:

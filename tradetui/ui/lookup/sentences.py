@@ -1,4 +1,4 @@
-"""What a lookup's screen says: what was asked for, over which time, and how far the reading is."""
+"""What a lookup's screen says: what was requested, over which time, and how far the reading is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
     if query.endpoint.time is None:
         return ""
     if assumed and start is None:
-        return "as far back as the exchange tells"
+        return "as far back as the exchange reports"
     stretch = f"{_moment(start, zone)} to {_moment(end, zone)} {zone_label(zone)}"
     if start is None:
         stretch = f"until {_moment(end, zone)} {zone_label(zone)}"

@@ -272,7 +272,7 @@ class MainScreen(TableScreen):
         if desk.archive_trouble != self._not_kept:
             self._not_kept = desk.archive_trouble
             if self._not_kept:
-                sentence = f"What is read is not kept beyond this session: {self._not_kept}"
+                sentence = f"Rows are not saved beyond this session: {self._not_kept}"
                 notify(self.app, sentence, severity="warning", seconds=60)
 
     def on_screen_resume(self) -> None:
@@ -328,7 +328,7 @@ class MainScreen(TableScreen):
         if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
             return "the exchange does not report waiting triggers"
         if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
-            return f"nothing is kept: {desk.archive_trouble}"
+            return f"nothing is saved: {desk.archive_trouble}"
         return super().blocking_reason(binding)
 
     def possible(self) -> dict[str, bool]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 READING: Final = "reading …"
 NOT_READ: Final = "not read"
 """In each panel while the exchange refuses the account as a whole; why stands above all of them."""
-_UNREADABLE: Final = "Rows came that cannot be read: what there is is not known.\ntradetui doctor tells more."
+_UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not complete.\ntradetui doctor says more."
 
 
 class Panel(TableFrame, Generic[FeedRowT_co]):

@@ -28,7 +28,7 @@ class VanishedPosition:
         if self._position is None:
             return ""
         leg = "LONG" if self._position.is_long else "SHORT"
-        return f"{self._position.symbol} {leg} has gone since the key before; R again takes the row that is there now."
+        return f"{self._position.symbol} {leg} has just closed; press R again for the row under the cursor now."
 
 
 def leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
@@ -36,4 +36,4 @@ def leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
     legs = {position.is_long for position in positions if position.symbol == target.symbol}
     if target.side is not None or not legs >= {True, False}:
         return ""
-    return f"Both legs are held: type {target.symbol} LONG or {target.symbol} SHORT."
+    return f"Both sides are held: type {target.symbol} LONG or {target.symbol} SHORT."

@@ -82,12 +82,12 @@ class ReversalRequest(Request[ReversalResult]):
             return
         if self.side is None:
             raise InvalidRequest(
-                "side", "required in hedge mode", None, "Give buy to reverse the long leg, sell to reverse the short."
+                "side", "required in hedge mode", None, "Give buy to reverse the LONG, sell to reverse the SHORT."
             )
         if self.trade_side is None:
             raise InvalidRequest("tradeSide", "required in hedge mode", None, "Give Open.")
         if self.size is None:
-            raise InvalidRequest("size", "required in hedge mode", None, "Give the leg's size to reverse all of it.")
+            raise InvalidRequest("size", "required in hedge mode", None, "Give the position's size to reverse it all.")
 
 
 class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
