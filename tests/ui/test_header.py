@@ -36,7 +36,7 @@ async def test_badges_account_worth_and_link() -> None:
 
 def test_what_is_unknown_is_a_dash() -> None:
     words = "".join(text for text, _ in worth_of(SimpleNamespace(totals=Totals)))  # type: ignore[arg-type]
-    assert words == "equity — USDT   unrealised —   margin ratio —"
+    assert words == "equity — USDT   unrealised —   margin ratio —   exposure —"
 
 
 @pytest.mark.looptime
@@ -162,5 +162,5 @@ async def test_an_account_with_several_assets_shows_the_union_figures(size: tupl
         assert f"margin ratio {totals.worst_margin_ratio * 100:.2f} %" in text
         if size[0] > 80:
             assert f"available {totals.union_available:,.2f}" in text
-        for title in ("Union margin", "Union avail.", "Margin ratio %"):
+        for title in ("Union margin", "Free USDT", "Margin ratio %"):
             assert title in text

@@ -54,7 +54,8 @@ async def test_resized_to_nothing_and_back() -> None:
         assert stage.app.main.focused_panel == "positions"
         assert stage.app.main.table.has_focus
         now = screen_text(stage.app).splitlines()
-        assert [line[:20] for line in now if "╭" in line] == [line[:20] for line in whole if "╭" in line]
+        # What a panel holds is counted behind its name, and goes on while history is being read.
+        assert [line[:10] for line in now if "╭" in line] == [line[:10] for line in whole if "╭" in line]
 
 
 @pytest.mark.looptime

@@ -90,7 +90,7 @@ def alarm_of(desk: Desk) -> str:
 def worth_of(desk: Desk) -> tuple[Part, ...]:
     """Equity or total margin, unrealised profit and worst margin ratio; what no account tells is —."""
     totals = desk.totals()
-    profit = totals.unrealised
+    profit, multiple = totals.unrealised, totals.exposure_multiple
     style = _PROFIT_STYLES.get(tone_of(profit), "")
     free: tuple[Part, ...] = ()
     if totals.has_union:
@@ -103,7 +103,7 @@ def worth_of(desk: Desk) -> tuple[Part, ...]:
         ("   margin ratio ", "$quiet"),
         (percent(totals.worst_margin_ratio), ""),
         ("   exposure ", "$quiet"),
-        (f"{number(totals.exposure_multiple, places=1)} ×", ""),
+        (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""),
         *free,
     )
 
