@@ -247,26 +247,34 @@ def closed_parts(rows: list[RawFill]) -> list[tuple[RawFill, Fraction | None]]:
     net: dict[str, Fraction | None] = defaultdict(lambda: None)
     assumed: dict[str, tuple[Fraction, Fraction]] = defaultdict(lambda: (Fraction(0), Fraction(0)))
     flat_known, mode = False, None
+    in_doubt: set[str] = set()
     for row in sorted(rows, key=order_of):
         if mode is not None and row["posMode"] != mode:
             flat_known = True
             net.clear()
             assumed.clear()
+            in_doubt.clear()
         mode = row["posMode"]
         size, symbol = Fraction(row["baseVolume"]), row["symbol"].upper()
         if mode == "hedge_mode":
             parts.append((row, None if row["tradeSide"] == "open" else size))
             continue
         signed = size if row["side"] == "buy" else -size
-        if flat_known:
+        word = not row["tradeSide"].endswith(("buy_single", "sell_single")) or row["tradeSide"].count("_") > 1
+        if flat_known and symbol not in in_doubt:
             held = net[symbol] or Fraction(0)
-            closes = min(size, abs(held)) if held * signed < 0 else Fraction(0)
+            against = held * signed < 0
+            if (against and word and size > abs(held)) or (not against and (word or Fraction(row["profit"]))):
+                in_doubt.add(symbol)  # it closes what was never seen opened: fills are missing
+                assumed[symbol] = Fraction(0), Fraction(0)
+                parts.append((row, size))
+                continue
+            closes = min(size, abs(held)) if against else Fraction(0)
             net[symbol] = held + signed
             parts.append((row, closes or None))
             continue
         held, value = assumed[symbol]
         against = held * signed < 0
-        word = not row["tradeSide"].endswith(("buy_single", "sell_single")) or row["tradeSide"].count("_") > 1
         if Fraction(row["profit"]) or word:
             closes = min(size, abs(held)) if against and not word else size
             parts.append((row, closes))

@@ -20,6 +20,7 @@ from tradetui.desk.archive.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.tables.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import open_file
+from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip
 from tradetui.wire.models.futures import FuturesFill
@@ -55,14 +56,28 @@ def pages_of(history: MadeHistory, chance: random.Random) -> list[list[ProductRo
     return pages
 
 
+def settle(archive: Archive) -> None:
+    """Bring the ledger up to date, as whoever reads it does."""
+    while archive.settle(over_holes=True):
+        pass
+
+
 def check(seed: int) -> None:
     chance = random.Random(seed)
     history = made_history(chance)
     archive = Archive(None)
-    for page in pages_of(history, chance):
+    pages = pages_of(history, chance)
+    some_missing = chance.random() < 0.3
+    if some_missing:
+        pages = [page for page in pages if chance.random() < 0.7]
+        came = {row.key for page in pages for row in page}
+        for product_type, fills in history.fills.items():
+            history.fills[product_type] = [row for row in fills if f"{product_type}|{row['tradeId']}" in came]
+    for page in pages:
         archive.add(FuturesFill, page)
-    while archive.settle():
-        pass
+        if chance.random() < 0.5:  # the ledger is read now and then
+            archive.settle(over_holes=True)
+    settle(archive)
     zone = chance.choice(ZONES)
     for grouping in CHECKED:
         rows = results(archive.connection, ResultQuery(grouping, NOW_MS, zone=ZoneInfo(zone)))
@@ -83,7 +98,7 @@ def check(seed: int) -> None:
             for key, sums in expected.items()
         }, f"seed {seed}, {grouping}"
     for row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS)):
-        if row.trip.start_proven and row.trip.ended:
+        if row.trip.start_proven and row.trip.ended and not some_missing:
             assert row.trip.profit_difference == 0, f"seed {seed}"
             assert row.trip.opened_size == row.trip.closed_size, f"seed {seed}"
     archive.close()
@@ -114,11 +129,13 @@ def fills_of(*rows: tuple[int, str, str, str, str]) -> list[ProductRow[FuturesFi
 
 
 def total(archive: Archive) -> ResultRow:
+    settle(archive)
     (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
     return row
 
 
 def trips(archive: Archive) -> list[Trip]:
+    settle(archive)
     return [row.trip for row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))]
 
 
@@ -144,17 +161,17 @@ def test_a_late_fill_takes_its_leg_up_from_the_last_flat_point_alone(monkeypatch
     ]
     late = rounds.pop(2_996)
     archive.add(FuturesFill, rounds)
-    while archive.settle():
-        pass
+    settle(archive)
     taken_in = []
     add = RunningLeg.add
 
-    def noted(leg: RunningLeg, fill: FuturesFill) -> FillOutcome:
+    def noted(leg: RunningLeg, fill: BookedFill) -> FillOutcome:
         taken_in.append(fill)
         return add(leg, fill)
 
     monkeypatch.setattr(RunningLeg, "add", noted)
     archive.add(FuturesFill, [late])
+    settle(archive)
     assert len(taken_in) < 10
     assert archive.ledger_settled
     assert len(trips(archive)) == 1_500
@@ -173,6 +190,7 @@ def test_one_order_in_twelve_fills_is_one_trade_on_the_day_of_its_last_fill() ->
     archive.add(FuturesFill, [opened])
     for piece in pieces:
         archive.add(FuturesFill, [piece])
+    settle(archive)
     before, after = results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))
     assert [before.sums.trades, before.sums.gross] == [0, 6]
     assert [after.sums.trades, after.sums.wins, after.sums.gross] == [1, 1, 6]
@@ -187,6 +205,7 @@ def test_a_fee_in_another_coin_is_a_row_of_its_own_and_a_deduction_is_paid_whate
         {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": None, "totalFee": "0.01"},
     ]
     archive.add(FuturesFill, [ProductRow(USDT, fill(1, feeDetail=fees))])  # type: ignore[arg-type]
+    settle(archive)
     rows = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
     assert [(row.coin, row.net) for row in rows] == [("BGB", Decimal("-0.25")), ("USDT", Decimal("0.01"))]
 
@@ -216,6 +235,7 @@ def test_a_hole_is_said_beside_the_periods_that_it_meets_alone() -> None:
     day = 86_400_000
     rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
     archive.add(FuturesFill, rows, {USDT: [Hole(rows[2].record.trade_id, START_MS + day)]})
+    settle(archive)
     complete = [row.complete for row in results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
     assert complete == [True, False, False, True, True]
     archive.note_read(USDT, START_MS + 4 * day)
@@ -237,8 +257,7 @@ def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> Non
         for number, at in enumerate(times)
     ]
     archive.add(FuturesFill, rows)
-    while archive.settle():
-        pass
+    settle(archive)
     for _ in range(20):
         since = START_MS + chance.randrange(7_200_000)
         until = since + length_ms - 1
@@ -284,9 +303,8 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     archive.add(FuturesFill, fills_of((5_000, "buy", "open", "1", "0")))
     archive.close()
     again = Archive(file)
-    assert again.fills_to_book == 5_000 - ROWS_A_STEP
-    while again.settle():
-        pass
+    assert again.fills_to_book == 5_001 - ROWS_A_STEP
+    settle(again)
     assert again.ledger_settled
     assert [total(again).sums.gross, total(again).sums.trades, len(trips(again))] == [2_504, 2_500, 2_500]
     assert total(again).sums.fees == Decimal("-0.06") * 5_001

@@ -53,7 +53,7 @@ def open_archive(loaded: LoadedProfile, since: int, until: int, *, fresh: bool) 
 def _bring_forward(archive: Archive) -> None:
     steps = 0
     while not archive.ledger_settled:
-        archive.settle()
+        archive.settle(over_holes=True)
         steps += 1
         if stderr_is_terminal():
             show_progress(f"{_BOOKING}: {archive.fills_to_book} fills to go" if archive.fills_to_book else _BOOKING)

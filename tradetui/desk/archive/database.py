@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
-from tradetui.desk.archive.ledger import Ledger, read_fill
+from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
@@ -125,11 +125,9 @@ class Archive:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self._ledger = Ledger(self._connection)
-        self.fills_to_book: int = self._connection.execute(
-            "SELECT coalesce(sum(last_rowid - next_rowid), 0) FROM ledger_unbooked"
-        ).fetchone()[0]
-        """Fills from before the ledger that are not in it yet; `settle` books some of them."""
         self._trimmed_keys: dict[str, None] = {}
+        self.fills_to_book = self._tail_length()
+        """About how many fills are not in the ledger yet; `settle` books some of them."""
 
     @property
     def trimmed(self) -> bool:
@@ -144,10 +142,11 @@ class Archive:
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
-        added: list[ProductRow[FuturesFill]] = []
-        with self._changing() as ledger:
+        with self._changing():
             for row in rows:
                 record = row.record
+                if row.key in self._trimmed_keys:
+                    continue
                 body = dump_json(record.received)
                 values = (
                     KINDS[kind],
@@ -158,46 +157,42 @@ class Archive:
                     str(getattr(record, "symbol", "")).upper(),
                     body,
                 )
-                inserted = self._connection.execute(_INSERT, values).rowcount > 0
-                if inserted or self._update(kind, row, body):
+                if self._connection.execute(_INSERT, values).rowcount > 0:
                     changed.add(row.key)
-                if inserted and isinstance(record, FuturesFill) and row.key not in self._trimmed_keys:
-                    added.append(ProductRow(row.product_type, record))
-            if added:
-                ledger.add(added)
+                    self.fills_to_book += kind is FuturesFill
+                elif self._update(kind, row, body):
+                    changed.add(row.key)
             for product_type, missing in (holes or {}).items():
                 self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
                     [(str(product_type), hole.cursor, hole.until) for hole in missing],
                 )
-            if kind is FuturesFill:
-                for product_type in {row.product_type for row in rows} | set(holes or {}):
-                    if not self.holes(product_type):
-                        # Below a hole older fills are still to come: each page of them would send the legs back.
-                        ledger.settle(product_type)
             if self._bounded and changed:
                 self._trim(kind)
         return changed
 
-    def settle(self) -> bool:
-        """Bring the ledger a step forward: book what an archive from before has, then legs that a late fill sent back.
+    def settle(self, *, over_holes: bool = False) -> bool:
+        """Bring the ledger a step forward: book its tail, then take legs forward that a late fill sent back.
 
-        Gives whether more is to be done.
+        Where older fills are still to come, legs wait for them, which would send them back again, unless `over_holes`
+        says that they are to be read now. Gives whether more is to be done.
         """
-        with self._changing() as ledger:
-            self.fills_to_book = ledger.book_earlier_fills()
-            return self.fills_to_book > 0 or ledger.settle()
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The open file, for what reads the ledger in it."""
-        return self._connection
+        with self._changing():
+            self._ledger.prepare()
+            self.fills_to_book = self._ledger.book_tail()
+            holes = {product_type for (product_type,) in self._connection.execute("SELECT product_type FROM hole")}
+            more = self.fills_to_book > 0 or self._ledger.settle(() if over_holes else holes)
+            self._ledger.write()
+        return more
 
     @property
     def ledger_settled(self) -> bool:
         """Whether the ledger is up to date with the fills; changes nothing."""
-        behind = "SELECT 1 FROM ledger_unbooked UNION ALL SELECT 1 FROM ledger_leg WHERE behind LIMIT 1"
+        behind = (
+            "SELECT 1 FROM ledger_mark WHERE booked_rowid < (SELECT max(rowid) FROM record)"
+            " UNION ALL SELECT 1 FROM ledger_leg WHERE behind LIMIT 1"
+        )
         return self._connection.execute(behind).fetchone() is None
 
     def note_read(self, product_type: ProductType, until_ms: int) -> None:
@@ -205,13 +200,17 @@ class Archive:
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file, for what reads the ledger in it."""
+        return self._connection
+
     @contextmanager
-    def _changing(self) -> Iterator[Ledger]:
+    def _changing(self) -> Iterator[None]:
+        """A transaction; where it is undone, the ledger forgets what it had in memory of it."""
         try:
             with transaction(self._connection):
-                self._ledger.prepare()
-                yield self._ledger
-                self._ledger.write()
+                yield
         except BaseException:
             self._ledger.forget()
             raise
@@ -230,10 +229,18 @@ class Archive:
             (round(time_of(row.record).timestamp() * 1000), body, *identity),
         )
         if isinstance(row.record, FuturesFill):
-            fill_before = read_fill(str(row.product_type), before)
-            if fill_before is not None and self._ledger.has_booked(rowid):
-                self._ledger.replace(fill_before, ProductRow(row.product_type, row.record))
+            self._rebook(row.product_type, rowid, before, row.record)
         return True
+
+    def _rebook(self, product_type: ProductType, rowid: int, before: str, fill: FuturesFill) -> None:
+        """Let the ledger count a fill as it is now, if it has counted it as it was before."""
+        booked_rowid: int = self._connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
+        if rowid > booked_rowid:
+            return
+        fill_before = FuturesFill.from_row(load_json(before))
+        self._ledger.prepare()
+        self._ledger.replace(placed_fill(product_type, fill_before), placed_fill(product_type, fill))
+        self._ledger.write()
 
     def holes(self, product_type: ProductType) -> list[Hole]:
         """What is known to be missing of a product type's fills."""
@@ -313,7 +320,18 @@ class Archive:
         """Close the file."""
         self._connection.close()
 
+    def _tail_length(self) -> int:
+        length: int = self._connection.execute(
+            "SELECT coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark) FROM record"
+        ).fetchone()[0]
+        return max(0, length)
+
     def _trim(self, kind: type[Record]) -> None:
+        if kind is FuturesFill:
+            self._ledger.prepare()
+            while self._ledger.book_tail():
+                pass
+            self._ledger.write()
         trimmed = self._connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
@@ -324,6 +342,8 @@ class Archive:
             self._trimmed_keys.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))
             for key in list(islice(self._trimmed_keys, max(0, len(self._trimmed_keys) - TRIMMED_KEYS))):
                 del self._trimmed_keys[key]
+        # A row that went may have been the last one, whose number the next one gets.
+        self._ledger.set_mark(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 
 
 def _rows(kind: type[RecordT], cursor: sqlite3.Cursor) -> Iterator[ProductRow[RecordT]]:

@@ -1,8 +1,10 @@
-"""The ledger of an archive's fills: kept in the transaction that keeps the fills, each of them counted once.
+"""The ledger of an archive's fills, each of them counted once, whatever order they come in and whatever comes again.
 
-Sums by quarter-hour change with every fill. What depends on the order of fills (which of them close in one-way mode,
-round trips) is kept by leg: the next fill in time is added to the leg's state, and one that comes late sends its leg
-back to the last flat point before it, from which it is taken forward again.
+Fills that were kept since it was last brought forward are its tail: the transaction that keeps a fill writes nothing
+more, and the tail is booked, with the mark of how far that goes, before the ledger is read. Sums by quarter-hour
+change with every fill. What depends on the order of fills (which of them close in one-way mode, round trips) is kept
+by leg: the next fill in time is added to the leg's state, and one that comes late sends its leg back to the last flat
+point before it, from which it is taken forward again.
 """
 
 from __future__ import annotations
@@ -10,14 +12,14 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.tables.product_row import ProductRow, id_order
+from tradetui.desk.tables.product_row import id_order
 from tradetui.trading.money import ZERO
-from tradetui.trading.results.booking import LegKey, bookings, leg_of_fill, settlement_coin
+from tradetui.trading.results.booking import BookedFill, LegKey, booked_fill
 from tradetui.trading.results.periods import ResultSums, quarter_of
 from tradetui.trading.results.trips import (
     Closing,
@@ -44,6 +46,13 @@ class Instant(NamedTuple):
 
     time: int
     ordinal: str
+
+
+class PlacedFill(NamedTuple):
+    """A fill with where it stands."""
+
+    instant: Instant
+    fill: BookedFill
 
 
 BEFORE_ALL: Final = Instant(-1, "")
@@ -73,7 +82,7 @@ class _ClosingOrder:
 
 
 class Ledger:
-    """Keeps the ledger over the archive's connection; every call but `prepare` is made within a transaction."""
+    """Keeps the ledger over the archive's connection; every call is made within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -83,7 +92,6 @@ class Ledger:
         self._changed_legs: set[LegKey] = set()
         self._modes: dict[ProductType, list[tuple[Instant, str]]] = {}
         self._data_version: int | None = None
-        self._unbooked: bool | None = None
 
     def forget(self) -> None:
         """Let go of what is in memory, as after a transaction that was undone."""
@@ -92,7 +100,6 @@ class Ledger:
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.clear()
-        self._unbooked = None
 
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
@@ -101,81 +108,58 @@ class Ledger:
             self.forget()
             self._data_version = version
 
-    @property
-    def unbooked(self) -> bool:
-        """Whether fills of an archive from before the ledger still have to be booked."""
-        if self._unbooked is None:
-            self._unbooked = self._connection.execute("SELECT 1 FROM ledger_unbooked").fetchone() is not None
-        return self._unbooked
-
-    def has_booked(self, rowid: int) -> bool:
-        """Whether the fill in a row of the file is booked; one from before the ledger may not be yet."""
-        if not self.unbooked:
-            return True
-        next_rowid, last_rowid = self._connection.execute(
-            "SELECT next_rowid, last_rowid FROM ledger_unbooked"
+    def book_tail(self) -> int:
+        """Book a step of the fills that were kept since the ledger was last brought forward; how many still wait."""
+        booked_rowid, last_rowid = self._connection.execute(
+            "SELECT booked_rowid, (SELECT coalesce(max(rowid), 0) FROM record) FROM ledger_mark"
         ).fetchone()
-        return not next_rowid < rowid <= last_rowid
+        rows = self._connection.execute(
+            "SELECT rowid, product_type, time, ordinal, body FROM record WHERE rowid > ? AND kind = 'fill'"
+            " ORDER BY rowid LIMIT ?",
+            (booked_rowid, ROWS_A_STEP),
+        ).fetchall()
+        self._book_new(
+            PlacedFill(Instant(time, ordinal), booked)
+            for _, product_type, time, ordinal, body in rows
+            if (booked := read_booked_fill(product_type, body, time)) is not None
+        )
+        self.set_mark(rows[-1][0] if len(rows) == ROWS_A_STEP else last_rowid)
+        return int(last_rowid) - int(rows[-1][0]) if len(rows) == ROWS_A_STEP else 0
 
-    def add(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:
-        """Book fills that are new in the archive."""
-        by_leg: defaultdict[LegKey, list[tuple[Instant, FuturesFill]]] = defaultdict(list)
-        for row in rows:
-            key = self._book(row)
-            by_leg[key].append((instant_of(row), row.record))
-        if self.unbooked:
-            for key in by_leg:
-                self._mark_behind(key)
-            return
-        self._note_modes(rows)
-        for key, fills in by_leg.items():
-            fills.sort(key=lambda entry: entry[0])
-            self._take_in(key, fills)
+    def set_mark(self, booked_rowid: int) -> None:
+        """Keep up to which row of the file fills are booked."""
+        self._connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (booked_rowid,))
 
-    def replace(self, before: ProductRow[FuturesFill], after: ProductRow[FuturesFill]) -> None:
-        """Book a fill that came again with other figures instead of the one known."""
+    def _book_new(self, fills: Iterable[PlacedFill]) -> None:
+        by_leg: defaultdict[LegKey, list[PlacedFill]] = defaultdict(list)
+        for placed in fills:
+            self._book(placed)
+            by_leg[placed.fill.key].append(placed)
+        self._note_modes(placed for placed_fills in by_leg.values() for placed in placed_fills)
+        for key, placed_fills in by_leg.items():
+            placed_fills.sort(key=lambda placed: placed.instant)
+            self._take_in(key, placed_fills)
+
+    def replace(self, before: PlacedFill, after: PlacedFill) -> None:
+        """Book a fill that came again with other figures instead of the one known, where that is booked."""
         self._book(before, times=-1)
         self._book(after)
-        if before.record.pos_mode != after.record.pos_mode and not self.unbooked:
-            self._find_modes(after.product_type)
-        earliest = min(instant_of(before), instant_of(after))
-        for key in {leg_of_fill(row.product_type, row.record) for row in (before, after)}:
-            self._go_back(key, earliest)
+        if before.fill.meaning.mode is not after.fill.meaning.mode:
+            self._find_modes(after.fill.key.product_type)
+        for key in {before.fill.key, after.fill.key}:
+            self._go_back(key, min(before.instant, after.instant))
 
-    def book_earlier_fills(self) -> int:
-        """Book a step of the fills that were there before the ledger; how many rows of the file still wait."""
-        pending = self._connection.execute("SELECT next_rowid, last_rowid FROM ledger_unbooked").fetchone()
-        if pending is None:
-            return 0
-        next_rowid, last_rowid = pending
-        cursor = self._connection.execute(
-            "SELECT rowid, product_type, body FROM record WHERE kind = 'fill' AND rowid > ? AND rowid <= ?"
-            " ORDER BY rowid LIMIT ?",
-            (next_rowid, last_rowid, ROWS_A_STEP),
-        )
-        rows = cursor.fetchall()
-        for _, product_type, body in rows:
-            row = read_fill(product_type, body)
-            if row is not None:
-                self._mark_behind(self._book(row))
-        if len(rows) == ROWS_A_STEP:
-            self._connection.execute("UPDATE ledger_unbooked SET next_rowid = ?", (rows[-1][0],))
-            return int(last_rowid) - int(rows[-1][0])
-        self._connection.execute("DELETE FROM ledger_unbooked")
-        self._unbooked = False
-        for (product_type,) in self._connection.execute("SELECT DISTINCT product_type FROM ledger_leg").fetchall():
-            self._find_modes(ProductType(product_type))
-        return 0
+    def settle(self, waiting: Collection[str] = (), rows_at_most: int = ROWS_A_STEP) -> bool:
+        """Take legs that are behind forward by so many fills in all; whether some still are.
 
-    def settle(self, product_type: ProductType | None = None, rows_at_most: int = ROWS_A_STEP) -> bool:
-        """Take legs that are behind forward by so many fills in all; whether some still are."""
-        if self.unbooked:
-            return True
+        Those of the product types that are `waiting` stay where they are.
+        """
         self._write_legs()
-        behind = self._connection.execute(
-            "SELECT product_type, symbol, leg FROM ledger_leg WHERE behind AND (product_type = ? OR ? IS NULL)",
-            (product_type, product_type),
-        ).fetchall()
+        behind = [
+            key
+            for key in self._connection.execute("SELECT product_type, symbol, leg FROM ledger_leg WHERE behind")
+            if key[0] not in waiting
+        ]
         for type_name, symbol, leg in behind:
             if rows_at_most <= 0:
                 return True
@@ -204,18 +188,15 @@ class Ledger:
         )
         self._changed_legs.clear()
 
-    def _book(self, row: ProductRow[FuturesFill], times: int = 1) -> LegKey:
-        fill = row.record
-        key = leg_of_fill(row.product_type, fill)
-        quarter = quarter_of(instant_of(row).time)
-        for booking in bookings(row.product_type, fill):
+    def _book(self, placed: PlacedFill, times: int = 1) -> None:
+        quarter, key = quarter_of(placed.instant.time), placed.fill.key
+        for booking in placed.fill.bookings():
             sums = self._sums((quarter, *key, booking.coin))
             sums.gross += booking.gross * times
             sums.fees += booking.fees * times
             sums.volume += booking.volume * times
             sums.gross_in_usd += booking.gross_in_usd * times
             sums.fees_in_usd += booking.fees_in_usd * times
-        return key
 
     def _sums(self, key: _QuarterKey) -> ResultSums:
         self._changed_quarters.add(key)
@@ -244,21 +225,17 @@ class Ledger:
             self._legs[key] = kept
         return kept
 
-    def _mark_behind(self, key: LegKey) -> None:
-        self._kept(key).behind = True
-        self._changed_legs.add(key)
-
-    def _take_in(self, key: LegKey, fills: list[tuple[Instant, FuturesFill]]) -> None:
+    def _take_in(self, key: LegKey, fills: list[PlacedFill]) -> None:
         kept = self._kept(key)
-        if fills[0][0] <= kept.applied:
-            self._go_back(key, fills[0][0])
+        if fills[0].instant <= kept.applied:
+            self._go_back(key, fills[0].instant)
         elif not kept.behind:
-            for instant, fill in fills:
-                self._apply(kept, instant, fill)
+            for placed in fills:
+                self._apply(kept, placed)
             self._changed_legs.add(key)
 
-    def _apply(self, kept: _KeptLeg, instant: Instant, fill: FuturesFill) -> None:
-        leg = kept.leg
+    def _apply(self, kept: _KeptLeg, placed: PlacedFill) -> None:
+        leg, (instant, fill) = kept.leg, placed
         ended: tuple[Trip, ...] = ()
         if self._mode_changed(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
@@ -277,15 +254,15 @@ class Ledger:
                 ],
             )
 
-    def _count_closing(self, key: LegKey, instant: Instant, fill: FuturesFill, closing: Closing) -> None:
-        order_key = (*key, fill.order_id or f"fill {fill.trade_id}")
+    def _count_closing(self, key: LegKey, instant: Instant, fill: BookedFill, closing: Closing) -> None:
+        order_key = (*key, fill.order_id)
         row = self._connection.execute(
             "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees FROM ledger_order"
             " WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
             order_key,
         ).fetchone()
         if row is None:
-            order = _ClosingOrder(settlement_coin(key.product_type, fill), instant, instant, ZERO, ZERO)
+            order = _ClosingOrder(fill.coin, instant, instant, ZERO, ZERO)
         else:
             order = _order_of(row)
             self._count_order(key, order, times=-1)
@@ -349,11 +326,12 @@ class Ledger:
             (key.symbol, *kept.applied, rows_at_most),
         ).fetchall()
         for product_type, time, ordinal, body in rows:
-            row = read_fill(product_type, body) if product_type == key.product_type else None
-            if row is not None and leg_of_fill(row.product_type, row.record) == key:
-                self._apply(kept, Instant(time, ordinal), row.record)
-            elif (time, ordinal) > kept.applied:
-                kept.applied = Instant(time, ordinal)
+            instant = Instant(time, ordinal)
+            fill = read_booked_fill(product_type, body, time) if product_type == key.product_type else None
+            if fill is not None and fill.key == key:
+                self._apply(kept, PlacedFill(instant, fill))
+            elif instant > kept.applied:
+                kept.applied = instant
         kept.behind = len(rows) == rows_at_most
         self._changed_legs.add(key)
         return len(rows)
@@ -374,19 +352,19 @@ class Ledger:
             runs = self._modes[product_type] = [(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
         return runs
 
-    def _note_modes(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
+    def _note_modes(self, fills: Iterable[PlacedFill]) -> None:
         """See whether fills tell of a change of mode that is not known yet."""
         unexpected = set()
-        for row in rows:
-            mode = row.record.position_mode
+        for instant, fill in fills:
+            mode = fill.meaning.mode
             if mode is None:
                 continue
-            runs, instant = self._mode_runs(row.product_type), instant_of(row)
+            runs = self._mode_runs(fill.key.product_type)
             index = bisect_right(runs, (instant, "\uffff")) - 1
             if index < 0 and runs and runs[0][1] == mode:
                 runs[0] = (instant, mode)  # how far back the oldest mode reaches changes nothing
             elif index < 0 or runs[index][1] != mode:
-                unexpected.add(row.product_type)
+                unexpected.add(fill.key.product_type)
         for product_type in unexpected:
             self._find_modes(product_type)
 
@@ -421,15 +399,17 @@ class Ledger:
             self._go_back(LegKey(product_type, symbol, PositionSide(leg)), min(new))
 
 
-def instant_of(row: ProductRow[FuturesFill]) -> Instant:
-    """Where a fill stands among all."""
-    return Instant(round(row.record.c_time.timestamp() * 1000), id_order(row.record.trade_id))
+def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
+    """A fill with where it stands among all."""
+    time = round(fill.c_time.timestamp() * 1000)
+    return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 
 
-def read_fill(product_type: str, body: str) -> ProductRow[FuturesFill] | None:
+def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
     """A fill as the archive keeps it; None for one that this version cannot read."""
     try:
-        return ProductRow(ProductType(product_type), FuturesFill.from_row(load_json(body)))
+        known_type = ProductType(product_type)
+        return booked_fill(known_type, FuturesFill.from_row(load_json(body)), time)
     except (UndecodableRowError, ValueError):
         return None
 

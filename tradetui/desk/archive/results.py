@@ -9,8 +9,8 @@ from datetime import UTC, date, tzinfo
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.ledger import read_fill, sums_of
-from tradetui.trading.results.booking import QUARTER_MS, bookings
+from tradetui.desk.archive.ledger import read_booked_fill, sums_of
+from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
     ResultSums,
@@ -179,14 +179,14 @@ def _part(
     quarter = quarter_of(since)
     condition, values = query.condition
     fills = connection.execute(
-        f"SELECT product_type, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?{condition}",
+        f"SELECT product_type, time, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?{condition}",
         (since, until, *values),
     )
-    for product_type, body in fills:
-        row = read_fill(product_type, body)
-        for booking in bookings(row.product_type, row.record) if row is not None else ():
+    for product_type, time, body in fills:
+        fill = read_booked_fill(product_type, body, time)
+        for booking in fill.bookings() if fill is not None else ():
             sums = ResultSums(booking.gross, booking.fees, booking.volume, booking.gross_in_usd, booking.fees_in_usd)
-            yield quarter, row.record.symbol.upper() if row is not None else "", booking.coin, sums
+            yield quarter, fill.key.symbol if fill is not None else "", booking.coin, sums
     legs = connection.execute(f"SELECT product_type, symbol, leg FROM ledger_leg WHERE 1{condition}", values).fetchall()
     for leg in legs:
         orders = connection.execute(

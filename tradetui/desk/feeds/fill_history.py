@@ -36,6 +36,8 @@ PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
 NOTED_EVERY_MS: Final = 60_000
 """How often it is written down up to when fills were read."""
+BOOKED_AT: Final = 200
+"""How many fills may wait to be booked; whoever reads the ledger books them first."""
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -201,18 +203,21 @@ class FillHistory:
             cursor = reply.cursor
         await self._keep(came, Hole(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
-        await self._note_read()
+        await self._keep_ledger()
 
-    async def _note_read(self) -> None:
-        """Keep up to when fills were read, now and then: results say so where they want what came later."""
+    async def _keep_ledger(self) -> None:
+        """Book fills before they are many, and keep up to when they were read, which results beyond that are told."""
         archive, server_ms = self.archive, self.server_ms
-        if archive is None or server_ms is None or server_ms - self._noted_ms < NOTED_EVERY_MS:
+        if archive is None or server_ms is None:
             return
         try:
-            await self._disk.run(archive.note_read, self.product_type, server_ms)
+            if archive.fills_to_book >= BOOKED_AT:
+                await self._disk.run(archive.settle)
+            if server_ms - self._noted_ms >= NOTED_EVERY_MS:
+                await self._disk.run(archive.note_read, self.product_type, server_ms)
+                self._noted_ms = server_ms
         except (sqlite3.Error, OSError):
             return  # the disk may be full; the next read tries again
-        self._noted_ms = server_ms
 
     async def _read_undecodable(self, now: float) -> None:
         """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""

@@ -79,50 +79,82 @@ def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> Fil
     return FillMeaning(mode, leg, buys, word == TradeSide.OPEN if understood else None, understood, forced_by)
 
 
-def leg_of_fill(product_type: ProductType, fill: FuturesFill) -> LegKey:
-    """The leg that a fill works on."""
+@lru_cache(maxsize=4096)
+def _contract(product_type: ProductType, symbol: str) -> tuple[str, str, bool]:
+    """The symbol in capitals, its margin coin (empty where its name does not tell), and whether that is a base coin."""
+    return symbol.upper(), (margin_coin(product_type, symbol) or "").upper(), product_type.is_coin_margined
+
+
+class BookedFill(NamedTuple):
+    """A fill as results count it: `fees` in the coin of its profit, those in other coins apart, `volume` in the quote.
+
+    `coin` is the margin coin, or the coin of the fee where the symbol names none. `profit` is None where the exchange
+    did not tell it. `time` is in Unix ms.
+    """
+
+    key: LegKey
+    meaning: FillMeaning
+    coin: str
+    inverse: bool
+    size: Decimal
+    price: Decimal
+    profit: Decimal | None
+    fees: Decimal
+    other_fees: dict[str, Decimal]
+    volume: Decimal
+    time: int
+    order_id: str
+
+    def bookings(self) -> list[CoinBooking]:
+        """What it adds, coin by coin; the first is the coin that its profit is in."""
+        gross, fees = self.profit or ZERO, self.fees
+        rate = self.price if self.inverse else ZERO
+        own = CoinBooking(self.coin, gross, fees, self.volume, gross * rate, fees * rate)
+        others = [CoinBooking(coin, ZERO, amount, ZERO, ZERO, ZERO) for coin, amount in self.other_fees.items()]
+        return [own, *(booking for booking in others if booking.fees)]
+
+
+def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> BookedFill:
+    """A fill as results count it; `time` is its moment in Unix ms.
+
+    The volume is what the exchange says, which rounds, else size times price.
+    """
+    symbol, coin, inverse = _contract(product_type, fill.symbol)
     meaning = fill_meaning(fill.side, fill.trade_side, fill.pos_mode)
-    return LegKey(product_type, fill.symbol.upper(), meaning.leg)
-
-
-def settlement_coin(product_type: ProductType, fill: FuturesFill) -> str:
-    """The coin that a fill's profit is in: the margin coin, or the coin of its fee where the symbol names none."""
-    coin = margin_coin(product_type, fill.symbol)
-    if coin is None:
+    if not coin:
         coin = str(fill.received.get("marginCoin") or next((fee.fee_coin for fee in fill.fee_detail), None) or "")
-    return coin.upper()
+        coin = coin.upper()
+    fees, other_fees = ZERO, _NO_FEES
+    for fee in fill.fee_detail:
+        fee_coin = fee.fee_coin.upper() if fee.fee_coin else coin
+        if fee_coin == coin:
+            fees += fee_amount(fee)
+        else:
+            other_fees = {**other_fees, fee_coin: other_fees.get(fee_coin, ZERO) + fee_amount(fee)}
+    volume = fill.quote_volume
+    return BookedFill(
+        LegKey(product_type, symbol, meaning.leg),
+        meaning,
+        coin,
+        inverse,
+        fill.base_volume,
+        fill.price,
+        fill.profit,
+        fees,
+        other_fees,
+        fill.base_volume * fill.price if volume is None else volume,
+        time,
+        fill.order_id or f"fill {fill.trade_id}",
+    )
 
 
 def fee_amount(fee: FeeDetail) -> Decimal:
     """What a fee changes the account by: negative where it was paid, which a deduction is whatever its sign."""
     amount = fee.total_fee
-    if same(fee.deduction, "yes"):
+    if fee.deduction is not None and same(fee.deduction, "yes"):
         amount = amount or fee.total_deduction_fee
         return -abs(amount) if amount else ZERO
     return ZERO if amount is None else amount
 
 
-def fees_by_coin(fill: FuturesFill, coin: str) -> dict[str, Decimal]:
-    """The fees of a fill by their coin; a fee that names none is in the coin given."""
-    fees: dict[str, Decimal] = {}
-    for fee in fill.fee_detail:
-        fee_coin = fee.fee_coin.upper() if fee.fee_coin else coin
-        fees[fee_coin] = fees.get(fee_coin, ZERO) + fee_amount(fee)
-    return fees
-
-
-def volume_of(fill: FuturesFill) -> Decimal:
-    """What was traded, in the quote coin: as the exchange says, which rounds, else size times price."""
-    return fill.base_volume * fill.price if fill.quote_volume is None else fill.quote_volume
-
-
-def bookings(product_type: ProductType, fill: FuturesFill) -> list[CoinBooking]:
-    """What a fill adds, coin by coin; the first is the coin that its profit is in."""
-    coin = settlement_coin(product_type, fill)
-    fees = fees_by_coin(fill, coin)
-    gross, own_fees = fill.profit or ZERO, fees.pop(coin, ZERO)
-    rate = fill.price if product_type.is_coin_margined else ZERO
-    own = CoinBooking(coin, gross, own_fees, volume_of(fill), gross * rate, own_fees * rate)
-    if not fees:
-        return [own]
-    return [own, *(CoinBooking(other, ZERO, amount, ZERO, ZERO, ZERO) for other, amount in fees.items() if amount)]
+_NO_FEES: Final[dict[str, Decimal]] = {}

@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from tradetui.trading.money import ZERO
 from tradetui.trading.money import profit as price_profit
-from tradetui.trading.results.booking import LegKey, fees_by_coin, fill_meaning, settlement_coin
+from tradetui.trading.results.booking import BookedFill, LegKey
 from tradetui.wire.enums import PositionSide
-from tradetui.wire.models.futures import FuturesFill
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,45 +102,38 @@ class RunningLeg:
         self.size, self.value, self.proven, self.trip = ZERO, ZERO, True, None
         return cut
 
-    def add(self, fill: FuturesFill) -> FillOutcome:
+    def add(self, fill: BookedFill) -> FillOutcome:
         """Take in the next fill of the leg."""
-        meaning = fill_meaning(fill.side, fill.trade_side, fill.pos_mode)
-        coin = settlement_coin(self.key.product_type, fill)
-        fees = fees_by_coin(fill, coin)
-        own_fees = fees.pop(coin, ZERO)
+        meaning, size = fill.meaning, fill.size
         if not meaning.known:
-            return self._add_unknown(fill, own_fees)
-        size = fill.base_volume
+            return self._add_unknown(fill)
         if size <= ZERO:
             return FillOutcome(None, ())
-        along = meaning.buys if self.key.leg is PositionSide.NET else self.long
+        is_net = self.key.leg is PositionSide.NET
+        along = meaning.buys if is_net else self.long
         closed, counts = self._closed_size(fill, size, along, meaning.opens)
-        ended: list[Trip] = []
-        closing = None
-        share = ZERO
-        if closed:
-            share = own_fees if closed == size else own_fees * closed / size
-            if counts:
-                closing = Closing(closed, fill.profit or ZERO, share)
-            close_long = not along if self.key.leg is PositionSide.NET else self.long
-            finished = self._close(fill, closed, share, close_long, coin, fees, meaning.forced_by)
-            ended += [finished] if finished is not None else []
+        if not closed:
+            return FillOutcome(None, self._open(fill, size, fill.fees, along, fill.other_fees))
+        share = fill.fees if closed == size else fill.fees * closed / size
+        closing = Closing(closed, fill.profit or ZERO, share) if counts else None
+        finished = self._close(fill, closed, share, not along if is_net else self.long)
+        ended: tuple[Trip, ...] = () if finished is None else (finished,)
         if closed < size:
-            ended += self._open(fill, size - closed, own_fees - share, along, coin, {} if closed else fees)
-        return FillOutcome(closing, tuple(ended))
+            ended += self._open(fill, size - closed, fill.fees - share, along, {})
+        return FillOutcome(closing, ended)
 
-    def _closed_size(self, fill: FuturesFill, size: Decimal, along: bool, opens: bool | None) -> tuple[Decimal, bool]:
+    def _closed_size(self, fill: BookedFill, size: Decimal, along: bool, opens: bool | None) -> tuple[Decimal, bool]:
         """How much of a fill closes, and whether that is proven."""
         if self.key.leg is not PositionSide.NET:
             return (ZERO if opens else size), True
         against = self.size > ZERO and self.long is not along
         if self.proven:
-            if against:
+            if against and (opens is None or size <= self.size):
                 return min(size, self.size), True
-            if opens is False or fill.profit:
-                self.proven = False  # it closes what the fills do not tell of: some of them are missing
-                return size, True
-            return ZERO, True
+            if opens is None and not fill.profit:
+                return ZERO, True
+            self.proven = False  # it closes what the fills do not tell of: some of them are missing
+            return size, True
         if opens is False or fill.profit:
             return (min(size, self.size) if against and opens is None else size), True
         if against and fill.price * self.size == self.value:
@@ -149,22 +141,21 @@ class RunningLeg:
         return ZERO, True
 
     def _open(
-        self, fill: FuturesFill, size: Decimal, fees: Decimal, along: bool, coin: str, other_fees: dict[str, Decimal]
-    ) -> list[Trip]:
-        ended = []
+        self, fill: BookedFill, size: Decimal, fees: Decimal, along: bool, other_fees: dict[str, Decimal]
+    ) -> tuple[Trip, ...]:
+        ended: tuple[Trip, ...] = ()
         if self.trip is not None and (self.long is not along or self.trip.opened_ms is None):
             # What came before was not all: a side cannot be opened against the other, nor a trip begin with its end.
-            ended.append(self.trip)
-            self.trip = None
+            ended, self.trip = (self.trip,), None
         if self.trip is None:
             self.size = self.value = ZERO
             self.trip = Trip(
                 long=along,
-                coin=coin,
-                opened_ms=_ms(fill),
-                last_ms=_ms(fill),
+                coin=fill.coin,
+                opened_ms=fill.time,
+                last_ms=fill.time,
                 start_proven=self.proven,
-                opened_by=fill.order_id or "",
+                opened_by=fill.order_id,
             )
         self.long = along
         trip, value = self.trip, size * fill.price
@@ -175,26 +166,14 @@ class RunningLeg:
         self._count(trip, fill, fees, other_fees)
         return ended
 
-    def _close(
-        self,
-        fill: FuturesFill,
-        size: Decimal,
-        fees: Decimal,
-        long: bool,
-        coin: str,
-        other_fees: dict[str, Decimal],
-        forced_by: str,
-    ) -> Trip | None:
-        trip = self.trip
-        if trip is not None and trip.long is not long:
-            trip = None  # the fills tell of the other side, so what is closed here was opened before them
-        if trip is None:
-            trip = Trip(long=long, coin=coin, opened_ms=None, last_ms=_ms(fill), start_proven=False)
-            broken, self.trip = self.trip, trip
+    def _close(self, fill: BookedFill, size: Decimal, fees: Decimal, long: bool) -> Trip | None:
+        trip, broken = self.trip, None
+        if trip is None or trip.long is not long:
+            # What is closed here was opened before the fills that are known.
+            broken = trip
+            self.trip = trip = Trip(long=long, coin=fill.coin, opened_ms=None, last_ms=fill.time, start_proven=False)
             self.size = self.value = ZERO
             self.long = long
-        else:
-            broken = None
         if size > self.size:
             self.proven = trip.start_proven = False
         elif self.size and fill.profit is not None:
@@ -202,8 +181,8 @@ class RunningLeg:
         trip.gross += fill.profit or ZERO
         trip.closed_size += size
         trip.closed_value += size * fill.price
-        trip.closed_by, trip.forced_by = fill.order_id or "", forced_by
-        self._count(trip, fill, fees, other_fees)
+        trip.closed_by, trip.forced_by = fill.order_id, fill.meaning.forced_by
+        self._count(trip, fill, fees, fill.other_fees)
         if size < self.size:
             self.value -= self.value * size / self.size
             self.size -= size
@@ -215,7 +194,7 @@ class RunningLeg:
         self.trip = None
         return trip
 
-    def _difference(self, fill: FuturesFill, size: Decimal, profit: Decimal) -> Decimal:
+    def _difference(self, fill: BookedFill, size: Decimal, profit: Decimal) -> Decimal:
         entry = self.value / self.size
         computed = price_profit(self.key.product_type, long=self.long, size=size, entry=entry, price=fill.price)
         exponent = profit.as_tuple().exponent
@@ -223,25 +202,19 @@ class RunningLeg:
         difference = profit - computed
         return difference if abs(difference) > last_digit else ZERO
 
-    def _add_unknown(self, fill: FuturesFill, own_fees: Decimal) -> FillOutcome:
+    def _add_unknown(self, fill: BookedFill) -> FillOutcome:
         self.proven = False
         if self.trip is not None:
             self.trip.start_proven = False
-        if not fill.profit:
-            return FillOutcome(None, ())
-        return FillOutcome(Closing(fill.base_volume, fill.profit, own_fees), ())
+        return FillOutcome(Closing(fill.size, fill.profit, fill.fees) if fill.profit else None, ())
 
     @staticmethod
-    def _count(trip: Trip, fill: FuturesFill, fees: Decimal, other_fees: dict[str, Decimal]) -> None:
+    def _count(trip: Trip, fill: BookedFill, fees: Decimal, other_fees: dict[str, Decimal]) -> None:
         trip.fees += fees
-        trip.last_ms = _ms(fill)
+        trip.last_ms = fill.time
         trip.fill_count += 1
         for coin, amount in other_fees.items():
             trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
-
-
-def _ms(fill: FuturesFill) -> int:
-    return round(fill.c_time.timestamp() * 1000)
 
 
 def trip_as_json(trip: Trip) -> list[object]:
