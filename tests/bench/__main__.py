@@ -22,6 +22,7 @@ BENCHES = (
     "stalls",
     "lookup_keys",
     "archive",
+    "ledger",
     "parse",
     "fetch",
     "cancel",

@@ -88,7 +88,7 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
     monkeypatch.setattr(archive_reading, "open_reader", refused)
     assert shown(capsys, "pnl", "--by", "symbol", "--until", until) == before
     with pytest.raises(LookupError):
-        archive_reading.open_archive(load(os.environ, Flags()), 0, 1, fresh=True)
+        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=True)
 
 
 def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:
@@ -121,6 +121,17 @@ def test_a_wrong_time_names_option_rule_and_remedy(
     point()
     assert main(["show", *words]) == USAGE
     assert parameter in capsys.readouterr().err
+
+
+def test_equity_is_sampled_at_most_once_a_minute(point: Point, capsys: Capture) -> None:
+    point()
+    (first,) = shown(capsys, "equity")
+    accounts = shown(capsys, "accounts")
+    assert abs(Fraction(first["equity"]) - sum(Fraction(row["usdtEquity"]) for row in accounts)) < 1_000
+    assert shown(capsys, "equity") == [first], "the archive answers; nothing is read"
+    assert shown(capsys, "equity", "--since", "3d", "--until", "2d") == []
+    assert len(shown(capsys, "equity", "--fresh")) in (1, 2)
+    assert shown(capsys, "pnl"), "an archive without fills is filled first"
 
 
 def test_the_profile_says_when_a_day_begins(point: Point, capsys: Capture, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tradetui.commands.process.console import say, show_progress, stderr_is_term
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.flags import CommandParser, global_flags_into
-from tradetui.commands.results.flags import PNL, TRIPS, add_result_commands
+from tradetui.commands.results.flags import RESULTS, add_result_commands
 from tradetui.commands.rows import endpoints_table
 from tradetui.commands.rows.merge_streams import merged
 from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
         start_log(options.log)
     loaded = load_privately(os.environ, flags_of(args))
-    if options.what in (PNL, TRIPS):
+    if options.what in RESULTS:
         from tradetui.commands.results.show_results import show_results
 
         return show_results(options, loaded)

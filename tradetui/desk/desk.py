@@ -12,6 +12,7 @@ from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, 
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts, AlertSettings
 from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.feed import Feed, Pace, Reader
@@ -88,7 +89,8 @@ class Desk:
         def feed_of(table: Table[FeedRowT], reader: Reader[FeedRowT]) -> Feed[FeedRowT]:
             return Feed(table.name, reader, intervals[table.name], clock)
 
-        self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types))
+        sampler = EquitySampler(product_types, disk)
+        self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types, sampler))
         self.fills = feed_of(FILLS, FillsReader(histories, clock))
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
         self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)

@@ -1,1 +1,1 @@
-"""`show pnl` and `show trips`: results for scripts, from the account's archive, which is read first where none is."""
+"""`show pnl`, `show trips` and `show equity`: results for scripts, from the account's archive."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from dataclasses import replace
+from enum import StrEnum
 from typing import Final
 
 from tradetui.commands.process.console import show_progress, stderr_is_terminal
@@ -13,7 +14,9 @@ from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import missing_spans
+from tradetui.desk.archive.equity_sampler import EquitySampler
+from tradetui.desk.archive.results import missing_spans, were_read
+from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.errors import ConfigurationError
@@ -26,8 +29,15 @@ _READING: Final = "reading fills"
 _BOOKING: Final = "working out results"
 
 
-def open_archive(loaded: LoadedProfile, since: int, until: int, *, fresh: bool) -> Archive:
-    """The archive with the ledger brought up to date; filled for the period first where there was none.
+class Needed(StrEnum):
+    """What is read first where there is no archive."""
+
+    FILLS = "fills"
+    EQUITY = "equity"
+
+
+def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
+    """The archive with the ledger brought up to date; what is needed for the period is read first where it is none.
 
     Raises:
         ConfigurationError: the file cannot be used.
@@ -38,9 +48,13 @@ def open_archive(loaded: LoadedProfile, since: int, until: int, *, fresh: bool) 
     file = archive_file(settings, presumed_identity(loaded, credentials))
     try:
         if fresh or file is None or not file.exists():
-            return asyncio.run(_read_into_archive(loaded, since, until))
+            return asyncio.run(_read_into_archive(loaded, needed, since, until))
         archive = Archive(file)
-        _bring_forward(archive)
+        if needed is Needed.FILLS:
+            if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
+                archive.close()
+                return asyncio.run(_read_into_archive(loaded, needed, since, until))
+            _bring_forward(archive)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:
@@ -61,7 +75,7 @@ def _bring_forward(archive: Archive) -> None:
         show_progress(f"{_BOOKING}: done", last=True)
 
 
-async def _read_into_archive(loaded: LoadedProfile, since: int, until: int) -> Archive:
+async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int) -> Archive:
     key_stand_in = stand_in(credentials_of(loaded).api_key)
     settings = replace(desk_settings(loaded), key_stand_in=key_stand_in)
     async with open_reader(loaded) as client:
@@ -78,6 +92,13 @@ async def _read_into_archive(loaded: LoadedProfile, since: int, until: int) -> A
         if identity.origin == "exchange":
             accounts.remember(*key, identity.uid)
         archive = Archive(archive_file(settings, identity))
+        if needed is Needed.EQUITY:
+            sampler = EquitySampler(settings.product_types, InlineDisk())
+            await sampler.attach(archive)
+            reading = await AccountsReader(client, settings.product_types, sampler).read()
+            if reading.error is not None:
+                raise reading.error
+            return archive
         progress = _Progress()
         for product_type in settings.product_types:
             await _read_fills(client, archive, product_type, since, until, progress)

@@ -1,4 +1,4 @@
-"""The options of `show pnl` and `show trips`."""
+"""The options of `show pnl`, `show trips` and `show equity`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tradetui.trading.results.periods import Grouping
 
 PNL: Final = "pnl"
 TRIPS: Final = "trips"
+EQUITY: Final = "equity"
 _PNL_HELP: Final = (
     "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
     "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
@@ -20,15 +21,23 @@ _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and leg, newest first, each in the period of its last close. startProven "
     "is false where more may have been held before the first fill that is known."
 )
+_EQUITY_HELP: Final = (
+    "What the accounts of the profile's product types were worth together, in USDT, oldest first: sampled once a "
+    "minute by every session, one an hour kept after a week and one a day after a quarter."
+)
+
+
+RESULTS: Final = (PNL, TRIPS, EQUITY)
 
 
 def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> None:
-    """Add both to what can be shown."""
+    """Add them to what can be shown."""
     pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
     by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's timezone"
     pnl.add_argument("--by", choices=tuple(map(str, Grouping)), default=Grouping.TOTAL, type=str.lower, help=by)
     trips = whats.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
-    for parser in (pnl, trips):
+    equity = whats.add_parser(EQUITY, help="equity over time", description=_EQUITY_HELP)
+    for parser in (pnl, trips, equity):
         global_flags_into(parser)
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
@@ -36,7 +45,8 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         times = "ISO 8601 in the profile's timezone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", metavar="TIME", help=f"{times}; all that is known if left out")
         parser.add_argument("--until", metavar="TIME", help=f"{times}; now if left out")
-        parser.add_argument("--symbol", metavar="SYMBOL", help="only this symbol, or several with commas")
-        parser.add_argument(
-            "--fresh", action="store_true", help="first read what came since the archive was read, not only without one"
-        )
+        fresh = "first read what came since the archive was read, not only without one"
+        parser.add_argument("--fresh", action="store_true", help=fresh)
+        if parser is not equity:
+            chosen = "only this symbol, or several with commas"
+            parser.add_argument("--symbol", metavar="SYMBOL", help=chosen)

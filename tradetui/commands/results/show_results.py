@@ -1,4 +1,4 @@
-"""Prints results and round trips of a profile's account."""
+"""Prints results, round trips and equity of a profile's account."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Final
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.process.failures import report
-from tradetui.commands.results.archive_reading import open_archive
-from tradetui.commands.results.flags import PNL
+from tradetui.commands.results.archive_reading import Needed, open_archive
+from tradetui.commands.results.flags import EQUITY, PNL, TRIPS
 from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.results import ResultQuery, ResultRow, TripRow, ended_trips, missing_spans, results
 from tradetui.desk.archive.trip_origins import TripOrigins
 from tradetui.exchange.clock import SystemClock
@@ -45,6 +46,7 @@ _TRIP_FIELDS: Final = (
     "endKnown",
     "profitDifference",
 )
+_EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
 _MISSING: Final = (
     "tradetui: fills of this period are not all read yet: what has complete false is a part. tradetui reads the rest "
     "while it runs, --fresh does so now."
@@ -61,22 +63,23 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             raise InvalidRequest("--since", "must not be after --until", options.since, "Exchange the two.")
     except InvalidRequest as problem:
         return report(problem)
-    query = ResultQuery(
-        Grouping(options.by) if options.what == PNL else Grouping.TOTAL,
-        now_ms,
-        since,
-        until,
-        _symbols(options.symbol),
-        tuple(map(ProductType, loaded.profile.product_types)),
-        zone,
-    )
-    with closing(open_archive(loaded, *query.span, fresh=options.fresh)) as archive:
+    product_types = tuple(map(ProductType, loaded.profile.product_types))
+    grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
+    symbols = _symbols(options.symbol) if options.what != EQUITY else None
+    query = ResultQuery(grouping, now_ms, since, until, symbols, product_types, zone)
+    needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
+    with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
         writer = _writer(options, query.grouping)
         incomplete = False
         if options.what == PNL:
             for row in results(archive.connection, query):
                 writer.write(_result_as_json(row, query.grouping))
                 incomplete = incomplete or not row.complete
+        elif options.what == EQUITY:
+            # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
+            last_ms = query.span[1] + (SAMPLED_EVERY_MS if until is None else 0)
+            for sample in samples(archive.connection, product_types, query.span[0], last_ms):
+                writer.write(_sample_as_json(sample))
         else:
             origins = TripOrigins(archive.connection)
             for trip_row in ended_trips(archive.connection, query):
@@ -97,7 +100,7 @@ def _symbols(text: str | None) -> tuple[str, ...] | None:
 
 
 def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
-    columns: tuple[str, ...] = _TRIP_FIELDS
+    columns: tuple[str, ...] = _TRIP_FIELDS if options.what == TRIPS else _EQUITY_FIELDS
     if options.what == PNL:
         columns = _FIGURES if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping), *_FIGURES)
     if options.json:
@@ -119,6 +122,14 @@ def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
         "wins": row.sums.wins,
         "losses": row.sums.losses,
         "complete": row.complete,
+    }
+
+
+def _sample_as_json(sample: EquitySample) -> Mapping[str, object]:
+    return {
+        "time": str(sample.time),
+        "equity": exact_digits(sample.equity),
+        "unrealised": None if sample.unrealised is None else exact_digits(sample.unrealised),
     }
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
+from tradetui.desk.archive.equity import EQUITY_TABLES, THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
@@ -54,6 +55,7 @@ _MIGRATIONS: Final = (
     );
     CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
     """,
+    EQUITY_TABLES,
 )
 
 
@@ -126,6 +128,7 @@ class Archive:
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self._ledger = Ledger(self._connection)
         self._trimmed_keys: dict[str, None] = {}
+        self._thinned_hour = 0
         self.fills_to_book = self._tail_length()
         """About how many fills are not in the ledger yet; `settle` books some of them."""
 
@@ -199,6 +202,14 @@ class Archive:
         """Keep up to when the fills of a product type were read."""
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+
+    def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
+        """Keep a sample of equity; once an hour those that have grown old are thinned."""
+        with transaction(self._connection):
+            add_sample(self._connection, product_types, sample)
+            if sample.time // THINNED_EVERY_MS != self._thinned_hour:
+                thin_samples(self._connection, sample.time)
+        self._thinned_hour = sample.time // THINNED_EVERY_MS
 
     @property
     def connection(self) -> sqlite3.Connection:

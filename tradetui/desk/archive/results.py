@@ -140,6 +140,13 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
     return spans
 
 
+def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
+    """Whether fills of a product type were ever read into the archive."""
+    query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
+    query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
+    return connection.execute(query, (str(product_type), str(product_type))).fetchone() is not None
+
+
 def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
     """Round trips by their last close, newest first."""
     condition, values = query.condition

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
+from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.product_row import MarkedOrder, ProductRow, newest_first
@@ -20,14 +21,19 @@ PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 
 
 class AccountsReader:
-    """Endpoint 7, one call a product type."""
+    """Endpoint 7, one call a product type; where all have answered, equity is sampled."""
 
-    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
+    def __init__(
+        self, client: ExchangeReader, product_types: Sequence[ProductType], sampler: EquitySampler | None = None
+    ) -> None:
         self._client = client
+        self._sampler = sampler
         self._parts = ProductReads[ProductRow[FuturesAccount]](product_types)
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
+        if error is None and self._sampler is not None:
+            await self._sampler.take([row.record for row in self._parts.rows], self._client.server_clock.now_ms)
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:

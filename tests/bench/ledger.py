@@ -1,0 +1,181 @@
+"""What the ledger costs: keeping a fill with it and without, at a thousand fills and at a million, and `show pnl`.
+
+Fills are booked behind the transaction that keeps them, so that is measured apart. The command is held to
+`show --help`.
+
+Run: python -m tests.bench.ledger [ROWS]
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+from tests.bench.anchors import command_seconds
+from tests.bench.archive import START_MS, SYMBOLS
+from tests.bench.report import Report, by_turns, median_ratio
+from tradetui.desk.account.account_storage import account_dir
+from tradetui.desk.account.identity import stand_in, untold
+from tradetui.desk.archive.database import _MIGRATIONS, Archive
+from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.storage.sqlite_file import open_file
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+
+TRADETUI = str(Path(sys.executable).with_name("tradetui"))
+FEW, PAGE, TURNS = 1_000, 100, 40
+ADDRESS, API_KEY = "https://api.bitget.com", "bench"
+
+
+def fills(first: int, count: int) -> list[ProductRow[FuturesFill]]:
+    """Fills a second apart; every other one closes what the one before it opened."""
+    rows = []
+    for number in range(first, first + count):
+        row = {
+            "tradeId": str(10**18 + number),
+            "symbol": SYMBOLS[number // 2 % len(SYMBOLS)],
+            "orderId": str(2 * 10**18 + number),
+            "price": f"{90_000 + number % 100}.5",
+            "baseVolume": "0.25",
+            "feeDetail": [{"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": None, "totalFee": "-0.01234567"}],
+            "side": "buy",
+            "quoteVolume": "22500.1250",
+            "profit": str(number % 7 - 3) if number % 2 else "0",
+            "tradeSide": "close" if number % 2 else "open",
+            "posMode": "hedge_mode",
+            "tradeScope": "taker",
+            "cTime": str(START_MS + number * 1000),
+        }
+        rows.append(ProductRow(ProductType.USDT_FUTURES, FuturesFill.from_row(row)))
+    return rows
+
+
+class Writer:
+    """An archive that gets fills page by page, and how long each takes."""
+
+    def __init__(self, file: Path, begin: int) -> None:
+        self.archive, self._next = Archive(file), begin
+        while self._next % PAGE:
+            self._next += 1
+
+    def keep(self, count: int) -> float:
+        """Seconds it takes to keep so many new fills."""
+        rows = fills(self._next, count)
+        self._next += count
+        begin = time.perf_counter()
+        self.archive.add(FuturesFill, rows)
+        return time.perf_counter() - begin
+
+    def book(self, count: int) -> float:
+        """Seconds it takes to book so many new fills, once they are kept."""
+        self.keep(count)
+        begin = time.perf_counter()
+        while self.archive.settle():
+            pass
+        return time.perf_counter() - begin
+
+
+def filled(file: Path, count: int) -> Path:
+    """An archive of so many fills, all booked."""
+    archive = Archive(file)
+    for first in range(0, count, 10_000):
+        archive.add(FuturesFill, fills(first, min(10_000, count - first)))
+        while archive.settle():
+            pass
+    for product_type in ProductType:
+        archive.note_read(product_type, START_MS + count * 1000)
+    archive.close()
+    return file
+
+
+def without_ledger(file: Path) -> Path:
+    """An archive whose ledger takes nothing in: its tables are there, and its mark is beyond every fill."""
+    assert LEDGER_TABLES in _MIGRATIONS
+    connection = open_file(file, _MIGRATIONS)
+    connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (2**60,))
+    connection.close()
+    return file
+
+
+def main() -> int:
+    many = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    report = Report()
+    random.seed(7)
+    with tempfile.TemporaryDirectory() as home:
+        data = Path(home) / "data"
+        account = untold(ADDRESS, "live", None, stand_in(API_KEY), None)
+        large = filled(account_dir(data, account, stand_in(API_KEY)) / "archive.sqlite", many)
+        small = filled(Path(home) / "small.sqlite", FEW)
+        environment = {
+            "TRADETUI_BASE_URL": ADDRESS,
+            "TRADETUI_API_KEY": API_KEY,
+            "TRADETUI_API_SECRET": "bench",
+            "TRADETUI_PASSPHRASE": "bench",
+            "TRADETUI_DATA_DIR": str(data),
+            "TRADETUI_RUNTIME_DIR": str(Path(home) / "run"),
+            "TRADETUI_STATE_DIR": str(Path(home) / "state"),
+            "XDG_CONFIG_HOME": home,
+        }
+        os.environ.update(environment)
+        commands = by_turns(
+            7,
+            {
+                "show --help": lambda: command_seconds([TRADETUI, "show", "--help"]),
+                "show pnl": lambda: command_seconds([TRADETUI, "show", "pnl", "--by", "day"]),
+            },
+        )
+        report.ratio(
+            f"ledger: show pnl --by day of {many:,} fills",
+            statistics.median(commands["show pnl"]) * 1000,
+            "show --help",
+            statistics.median(commands["show --help"]) * 1000,
+            unit="ms",
+            at_most=4.0,
+            ratio=median_ratio(commands["show pnl"], commands["show --help"]),
+        )
+        at_many, at_few = Writer(large, many), Writer(small, FEW)
+        bare = Writer(without_ledger(Path(home) / "bare.sqlite"), 0)
+        for count in (1, PAGE):
+            kept = by_turns(
+                TURNS,
+                {
+                    "few": partial(at_few.keep, count),
+                    "bare": partial(bare.keep, count),
+                    "many": partial(at_many.keep, count),
+                },
+            )
+            for name, figure, anchor_name, anchor in (
+                (f"ledger: {count} fills kept with it", "few", "without", "bare"),
+                (f"ledger: {count} fills kept at {many:,}", "many", f"at {FEW:,}", "few"),
+            ):
+                report.ratio(
+                    name,
+                    statistics.median(kept[figure]) * 1e6,
+                    anchor_name,
+                    statistics.median(kept[anchor]) * 1e6,
+                    unit="µs",
+                    at_most=1.1,
+                    ratio=median_ratio(kept[figure], kept[anchor]),
+                )
+        booked = by_turns(TURNS, {"many": lambda: at_many.book(PAGE), "few": lambda: at_few.book(PAGE)})
+        report.ratio(
+            f"ledger: {PAGE} fills booked at {many:,}",
+            statistics.median(booked["many"]) * 1e6,
+            f"at {FEW:,}",
+            statistics.median(booked["few"]) * 1e6,
+            unit="µs",
+            at_most=1.5,
+            ratio=median_ratio(booked["many"], booked["few"]),
+        )
+    return report.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

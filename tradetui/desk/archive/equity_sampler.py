@@ -1,0 +1,41 @@
+"""Takes a sample of the account's equity once a minute, with what the accounts' feed has just read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample
+from tradetui.desk.tables.account_totals import totals_of
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.product_types import ProductType
+
+
+class EquitySampler:
+    """Keeps samples in the archive once one is attached; one that cannot be kept is let go, the next is soon."""
+
+    def __init__(self, product_types: Sequence[ProductType], disk: Disk) -> None:
+        self._product_types = product_types
+        self._disk = disk
+        self._archive: Archive | None = None
+        self._minute = 0
+
+    async def attach(self, archive: Archive) -> None:
+        """From now on samples are kept."""
+        self._archive = archive
+
+    async def take(self, accounts: Sequence[FuturesAccount], now_ms: int) -> None:
+        """Take a sample of these accounts, all of the session's, unless this minute has one."""
+        if self._archive is None or now_ms // SAMPLED_EVERY_MS == self._minute:
+            return
+        totals = totals_of(accounts)
+        if totals.equity is None:
+            return
+        sample = EquitySample(now_ms, totals.equity, totals.unrealised)
+        try:
+            await self._disk.run(self._archive.add_equity, self._product_types, sample)
+        except (sqlite3.Error, OSError):
+            return
+        self._minute = now_ms // SAMPLED_EVERY_MS
