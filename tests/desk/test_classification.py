@@ -110,6 +110,25 @@ def test_nothing_is_inferred_from_fills_before_the_exchanges_own_time_is_past_th
     assert classification.settles(3600) is after_window
 
 
+def test_what_others_traded_as_planned_is_no_end_before_a_minute_without_change() -> None:
+    seen = look("-10", others=(sold("10", "theirs"), sold("10", "more of theirs")))
+    early = classified(replace(seen, order_id=None, waited_s=20.0), plan(LONG_TEN), acknowledged=False)
+    late = classified(
+        replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=True), plan(LONG_TEN), acknowledged=False
+    )
+    assert early.standing is Standing.UNSEEN
+    assert (late.standing, late.outcome, late.inferred) == (Standing.PARTIAL, Outcome.REVERSED, True)
+    assert late.evidence == early.evidence, "the minute is counted from the last change, not from when it was inferred"
+    assert not late.settles(59)
+    assert late.settles(60)
+
+
+def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:
+    seen = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
+    classification = classified(seen, plan(LONG_TEN), acknowledged=True)
+    assert (classification.standing, classification.inferred) == (Standing.PARTIAL, True)
+
+
 def test_a_plan_with_one_result_is_as_it_was_whatever_the_size_of_the_order() -> None:
     sent = plan(legs("20"), "buy", "3")
     seen = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))

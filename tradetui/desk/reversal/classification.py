@@ -129,27 +129,28 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     order = seen.order
     burst = burst_among(seen.other_fills)
     seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
-    # Somebody else may have traded as much, while ours is still under way.
-    inferred = (
+    looks_traded = (
         not seen_as_ours
         and seen.answer is OrderAnswer.NOT_TOLD
-        and _too_late(seen)
         and not burst
         and traded_as_planned(plan, seen.other_fills)
     )
+    # Somebody else may have traded as much, while ours is still under way.
+    inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
-    closing, unnamed = _closing_by_size(plan, seen) if acknowledged or inferred else ((), False)
+    closing, unnamed = _closing_by_size(plan, seen) if acknowledged or looks_traded else ((), False)
     opening = _opening(plan, seen, closing)
-    ours = (*seen.own_fills, *closing, *opening.fills)
+    ours = (*seen.own_fills, *closing, *opening.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
-    effect = None if opening.ambiguous else holdings_after(plan.before, ours)
+    effect = None if taken and opening.ambiguous else holdings_after(plan.before, ours)
     if inferred:
         effect = seen.held
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
     filled = _filled(seen, own_volume)
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
-    standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, inferred=inferred)
+    guessed = inferred or unnamed  # by sizes alone
+    standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
     if standing is Standing.COMPLETE and opening.doubtful:
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
@@ -165,7 +166,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         inferred=inferred or unnamed,
         explained=explained,
         evidence=(
-            taken,
+            seen_as_ours,
             order and (order.state, order.base_volume),
             frozenset(fill.trade_id for fill in seen.own_fills),
             frozenset((row.order_id, row.base_volume) for row in seen.pending),
@@ -193,7 +194,7 @@ def _standing(
     *,
     taken: bool,
     acknowledged: bool,
-    inferred: bool,
+    guessed: bool,
 ) -> Standing:
     order = seen.order
     status = order.status if order is not None else None
@@ -204,8 +205,8 @@ def _standing(
     if not taken:
         certain = seen.answer is OrderAnswer.NOT_FOUND and _too_late(seen)
         return Standing.ABSENT if certain else Standing.UNSEEN
-    if inferred:
-        return Standing.COMPLETE if complete else Standing.PARTIAL
+    if guessed:
+        return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
     volume = _order_volume(order)
     if status is not None and not volume and not own_volume:
         return Standing.ABSENT if _too_late(seen) else Standing.UNSEEN
