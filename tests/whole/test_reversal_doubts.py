@@ -163,7 +163,7 @@ async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.Monke
         preview = await on.execution.preview(LONG)
         gap = iter([0.0, 60_000.0, 60_000.0])
         monkeypatch.setattr(on.execution, "_asleep_ms", lambda: next(gap))
-        with pytest.raises(NotConfirmed, match=r"60\.0 s old"):
+        with pytest.raises(NotConfirmed, match=r"60\.0 s before sending"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
 
