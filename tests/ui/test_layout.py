@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import combinations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.ui.virtual import Stage
 from tradetui.desk.tables.table import PANELS
-from tradetui.ui.main.layout import Shape, arrangement
+from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
+from tradetui.ui.main.layout import LOWEST, NARROWEST, Arrangement, PanelNeed, Shape, arrangement, regions, share
 from tradetui.ui.main.panels import coarse
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -18,7 +22,7 @@ from tradetui.ui.tty.screenshot import screen_text
     [
         (200, 60, Shape.FIVE, tuple(PANELS)),
         (150, 40, Shape.FIVE, tuple(PANELS)),
-        (120, 36, Shape.STACK, ("positions", "orders", "fills")),
+        (120, 36, Shape.THREE, ("positions", "orders", "fills")),
         (80, 24, Shape.SINGLE, ("positions",)),
         (200, 24, Shape.SINGLE, ("positions",)),
         (1, 1, Shape.SINGLE, ("positions",)),
@@ -28,6 +32,77 @@ def test_arrangement(width: int, height: int, shape: Shape, shown: tuple[str, ..
     placed = arrangement(width, height, "positions", (), zoomed=False)
     assert (placed.shape, placed.shown) == (shape, shown)
     assert arrangement(width, height, "fills", (), zoomed=True).shown == ("fills",)
+
+
+THREE = Arrangement(Shape.THREE, ("positions", "orders", "fills"))
+needs_of_panels = st.fixed_dictionaries(
+    {str(name): st.builds(PanelNeed, st.integers(3, 500), st.integers(20, 250)) for name in PANELS}
+)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 320), st.integers(1, 100), st.sampled_from(list(PANELS)), needs_of_panels)
+def test_panels_cover_the_room_and_each_other_nowhere(
+    width: int, height: int, focused: str, needs: dict[str, PanelNeed]
+) -> None:
+    placed = arrangement(width, height, focused, (), zoomed=False)
+    laid_out = regions(placed, width, height, needs)
+    assert set(laid_out) == set(placed.shown)
+    assert focused in laid_out
+    rectangles = list(laid_out.values())
+    assert sum(across * down for _, _, across, down in rectangles) == width * height
+    for (left, top, across, down), (left2, top2, across2, down2) in combinations(rectangles, 2):
+        beside = left + across <= left2 or left2 + across2 <= left
+        assert beside or top + down <= top2 or top2 + down2 <= top
+    assert all(left + across <= width and top + down <= height for left, top, across, down in rectangles)
+    if placed.shape in (Shape.THREE, Shape.FIVE):
+        assert all(across >= NARROWEST for _, _, across, _ in laid_out.values())
+
+
+def test_positions_get_the_lines_they_use_and_no_more() -> None:
+    needs = {"positions": PanelNeed(16, 118), "orders": PanelNeed(18, 130), "fills": PanelNeed(400, 130)}
+    assert regions(THREE, 120, 31, needs) == {
+        "positions": (0, 0, 120, 16),
+        "orders": (0, 16, 60, 15),
+        "fills": (60, 16, 60, 15),
+    }
+    many = {**needs, "positions": PanelNeed(60, 118)}
+    assert regions(THREE, 120, 31, many)["positions"] == (0, 0, 120, 31 - LOWEST)
+
+
+def test_side_by_side_the_one_with_more_columns_is_wider() -> None:
+    needs = {"positions": PanelNeed(16, 118), "orders": PanelNeed(18, 160), "fills": PanelNeed(18, 100)}
+    laid_out = regions(THREE, 180, 40, needs)
+    assert laid_out["orders"][2] > laid_out["fills"][2]
+
+
+@given(st.integers(0, 400), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), min_size=1, max_size=5))
+def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: list[tuple[int, int]]) -> None:
+    wanted, least = [want for want, _ in parts], [floor for _, floor in parts]
+    for first_whole in (True, False):
+        shares = share(total, wanted, least, first_whole=first_whole)
+        assert sum(shares) == total
+        if total >= sum(least):
+            assert all(had >= floor for had, floor in zip(shares, least, strict=True))
+
+
+def hidden(name: str, key: str, headline: str) -> HiddenPanel:
+    return HiddenPanel(name, key, name.title(), "4", headline, has_trouble=False)
+
+
+HIDDEN = [hidden("accounts", "1", "least free USDT 26.51 %"), hidden("triggers", "5", "9 waiting · 2 failed this week")]
+
+
+def texts(width: int, lines: int) -> list[list[str]]:
+    return [[text for _, text in line] for line in in_lines(HIDDEN, width, lines)]
+
+
+def test_panels_that_are_hidden_say_what_they_would_be_opened_for() -> None:
+    whole = ["1 Accounts 4 · least free USDT 26.51 %", "5 Triggers 9 waiting · 2 failed this week"]
+    assert texts(118, 1) == [whole]
+    assert texts(78, 2) == [[whole[0]], [whole[1]]]
+    assert texts(70, 1) == [[whole[0], "5 Triggers 9 waiting · 2 fail…"]]
+    assert texts(40, 1) == [["1 Accounts 4 · least free U…", "5 Triggers"]]
 
 
 def test_in_a_stack_a_hidden_panel_takes_its_own_place() -> None:

@@ -22,7 +22,6 @@ from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
-from tradetui.ui.main.tabs import PanelTabs
 from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice, chosen_columns, preferences_from
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -218,7 +217,7 @@ async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> No
         assert live.count != desk.feeds["triggers"].snapshot.count
         await pilot.press("5", "v")
         await pilot.pause()
-        assert f"5 Waiting {live.count}" in (tabs := str(stage.app.main.query_one(PanelTabs).render())), tabs
+        assert stage.app.main.panel.caption == f"5 Waiting {live.count}"
         await pilot.press("e")
         assert "Export waiting stops" in screen_text(stage.app)
         assert stage.app.screen.query_one(Input).value.startswith("waiting-stops-hedge-")
@@ -228,7 +227,8 @@ async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> No
         assert "Export stops" in screen_text(stage.app)
         assert stage.app.screen.query_one(Input).value.startswith("triggers-hedge-")
         await pilot.press("escape")
-        assert f"5 Stops {desk.panel_rows('triggers').count}" in str(stage.app.main.query_one(PanelTabs).render())
+        await pilot.pause()
+        assert stage.app.main.panel.caption == f"5 Stops {desk.panel_rows('triggers').count}"
 
 
 async def exported(stage: Stage, name: str, tmp_path: Path) -> Path:

@@ -1,30 +1,46 @@
-"""Which panels a screen of a size shows."""
+"""Which panels a screen of a size shows, and where each lies: pure arithmetic in cells.
+
+The sizes follow what the panels hold: the lines their rows take, and the cells all their columns take.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.table import PANELS, TableName
 
-WIDE, TALL = 150, 40
-STACK_TALL = 30
-ACCOUNTS_WIDE: Final = 71
-_TOP: Final = (TableName.ACCOUNTS, TableName.POSITIONS)
-_LEFT: Final = (TableName.ORDERS, TableName.TRIGGERS)
-_RIGHT: Final = (TableName.FILLS,)
+NARROWEST: Final = 58
+"""Cells across in which a panel shows what it would be opened for, its border included."""
+LOWEST: Final = 9
+"""Lines of a panel that shares the screen: border, titles, five rows and a note."""
+_CHROME: Final = 4
+"""Lines of the screen that no panel has: two of the header, that of the hidden panels, that of the keys."""
 _STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
-_PLACE: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_SHARED_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 4, TableName.ORDERS: 2, TableName.FILLS: 2}
+
+Region: TypeAlias = tuple[int, int, int, int]
+"""Left, top, width and height in cells."""
 
 
 class Shape(Enum):
-    """How panels are shown: all at once, three above each other, or one."""
+    """How panels are shown: all at once, one over two, three above each other, or one."""
 
     FIVE = auto()
+    THREE = auto()
     STACK = auto()
     SINGLE = auto()
+
+
+class PanelNeed(NamedTuple):
+    """What a panel could use, its border included: lines for all its rows, cells for all its columns."""
+
+    lines: int
+    cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +51,133 @@ class Arrangement:
     shown: tuple[str, ...]
 
 
-def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> Arrangement:
-    """All five on a large screen, three of them on a middling one, the focused one on a small one or when zoomed.
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Parts of a rectangle, above each other or side by side."""
 
-    In a stack the accounts share a place with the positions and the triggers with the orders; `before` is what was
-    shown, so that going to a panel that is there moves nothing.
+    parts: tuple[str | _Split, ...]
+    is_stack: bool
+
+
+_Part: TypeAlias = str | _Split
+
+
+def _stack(*parts: _Part) -> _Split:
+    return _Split(parts, is_stack=True)
+
+
+def _beside(*parts: _Part) -> _Split:
+    return _Split(parts, is_stack=False)
+
+
+_FIVE: Final = (
+    _stack(
+        TableName.POSITIONS,
+        _beside(TableName.ORDERS, TableName.FILLS),
+        _beside(TableName.TRIGGERS, TableName.ACCOUNTS),
+    ),
+    _stack(
+        _beside(TableName.POSITIONS, TableName.ACCOUNTS),
+        _beside(TableName.ORDERS, TableName.TRIGGERS, TableName.FILLS),
+    ),
+    _stack(
+        TableName.POSITIONS,
+        _beside(_stack(TableName.ORDERS, TableName.ACCOUNTS), TableName.FILLS, TableName.TRIGGERS),
+    ),
+)
+
+
+def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> Arrangement:
+    """The panels for a terminal: as many as have room, the focused one alone on a small terminal or when zoomed.
+
+    Where there are three, the accounts share a place with the positions and the triggers with the orders; `before`
+    is what was shown, so that going to a panel that is there moves nothing.
     """
-    if zoomed or height < STACK_TALL:
+    room = height - _CHROME
+    if zoomed or room < 3 * LOWEST - 1:
         return Arrangement(Shape.SINGLE, (focused,))
-    if width >= WIDE and height >= TALL:
+    if width >= 2 * NARROWEST and room >= 4 * LOWEST:
         return Arrangement(Shape.FIVE, tuple(PANELS))
     shown = list(before if len(before) == len(_STACK) else _STACK)
     if focused not in shown:
-        shown[_PLACE.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
-    return Arrangement(Shape.STACK, tuple(shown))
+        shown[_SHARED_WITH.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
+    return Arrangement(Shape.THREE if width >= 2 * NARROWEST else Shape.STACK, tuple(shown))
 
 
-def places(shown: tuple[str, ...], width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
-    """Where each panel lies in so much room: left, top, width and height in cells, nothing over and nothing twice."""
-    if len(shown) == len(PANELS):
-        return _five(width, height)
-    edges = [height * number // len(shown) for number in range(len(shown) + 1)]
-    in_order = [name for name in (*_TOP, *_LEFT, *_RIGHT) if name in shown]
-    return {name: (0, top, width, end - top) for name, top, end in zip(in_order, edges[:-1], edges[1:], strict=True)}
+def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
+    """Where each panel lies in so much room: nothing over and nothing twice."""
+    if placed.shape is Shape.FIVE:
+        fitting = [tree for tree in _FIVE if _least(tree).cells <= width and _least(tree).lines <= height]
+        candidates = [_laid_out(tree, (0, 0, width, height), needs) for tree in fitting or _FIVE[:1]]
+        return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
+    if placed.shape is Shape.THREE:
+        first, *others = placed.shown
+        return _laid_out(_stack(first, _beside(*others)), (0, 0, width, height), needs)
+    return _laid_out(_stack(*placed.shown), (0, 0, width, height), needs)
 
 
-def _five(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
-    top, half, accounts = height * 3 // 10, width // 2, min(ACCOUNTS_WIDE, width // 2)
-    orders = (height - top) * 3 // 5
-    return {
-        TableName.ACCOUNTS: (0, 0, accounts, top),
-        TableName.POSITIONS: (accounts, 0, width - accounts, top),
-        TableName.ORDERS: (0, top, half, orders),
-        TableName.TRIGGERS: (0, top + orders, half, height - top - orders),
-        TableName.FILLS: (half, top, width - half, height - top),
-    }
+def share(total: int, wanted: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
+    """Share cells out: to each its least, then what it wants; what is over goes to the last.
+
+    With `first_whole` the first gets all it wants before the others get more than their least. Where there is not even
+    room for the least of all, they are cut alike.
+    """
+    if total < sum(least):
+        edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]
+        return [end - start for start, end in pairwise(edges)]
+    shares = list(least)
+    if first_whole:
+        shares[0] = max(shares[0], min(wanted[0], total - sum(least[1:])))
+    spare = total - sum(shares)
+    unmet = [max(0, want - had) for want, had in zip(wanted, shares, strict=True)]
+    portion = min(spare, sum(unmet))
+    edges = [portion * sum(unmet[:number]) // max(1, sum(unmet)) for number in range(len(unmet) + 1)]
+    shares = [had + end - start for had, (start, end) in zip(shares, pairwise(edges), strict=True)]
+    shares[-1] += total - sum(shares)
+    return shares
+
+
+def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
+    if isinstance(part, str):
+        return {part: region}
+    left, top, width, height = region
+    wanted = [_need(child, needs) for child in part.parts]
+    least = [_least(child) for child in part.parts]
+    placed: dict[str, Region] = {}
+    if part.is_stack:
+        lines = share(height, [need.lines for need in wanted], [need.lines for need in least], first_whole=True)
+        for child, child_lines in zip(part.parts, lines, strict=True):
+            placed |= _laid_out(child, (left, top, width, child_lines), needs)
+            top += child_lines
+    else:
+        cells = share(width, [need.cells for need in wanted], [need.cells for need in least], first_whole=False)
+        for child, child_cells in zip(part.parts, cells, strict=True):
+            placed |= _laid_out(child, (left, top, child_cells, height), needs)
+            left += child_cells
+    return placed
+
+
+def _need(part: _Part, needs: Mapping[str, PanelNeed]) -> PanelNeed:
+    """What a part could use."""
+    return needs.get(part, PanelNeed(LOWEST, NARROWEST)) if isinstance(part, str) else _together(part, needs)
+
+
+def _together(split: _Split, needs: Mapping[str, PanelNeed]) -> PanelNeed:
+    parts = [_need(part, needs) for part in split.parts]
+    across, along = (max, sum) if split.is_stack else (sum, max)
+    return PanelNeed(along(need.lines for need in parts), across(need.cells for need in parts))
+
+
+def _least(part: _Part) -> PanelNeed:
+    """What a part must have."""
+    return _need(part, {})
+
+
+def _worth(laid_out: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> float:
+    """How much of what the panels hold can be seen: the weighted sum of each one's part of its lines and columns."""
+    worth = 0.0
+    for name, (_, _, width, height) in laid_out.items():
+        need = _need(name, needs)
+        seen = min(1.0, height / max(1, need.lines)) * min(1.0, width / max(1, need.cells)) ** 2
+        worth += _WEIGHTS.get(name, 1) * seen
+    return worth

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -25,13 +25,12 @@ from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.main.layout import Shape
+from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels, in_lines
 from tradetui.ui.main.newest_alert import NewestAlert
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.panels import Panel
+from tradetui.ui.main.panels import Panel, has_trouble
 from tradetui.ui.main.refusal_notice import RefusalNotice
 from tradetui.ui.main.reverse_key import VanishedPosition, leg_to_name
-from tradetui.ui.main.tabs import PanelTabs, Tab
 from tradetui.ui.messages import OpenHistory, OpenReversal
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.sanitize import notify, sanitized
@@ -40,6 +39,7 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
+from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tradetui.ui.settings import ProfileChoice, UiSettings
 
 TICK_S = 1.0
+_LOWEST_WITH_HIDDEN: Final = 8
 SUMMARY_S = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
@@ -79,7 +80,7 @@ class MainScreen(TableScreen):
     BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
     _header = getters.query_one(HeaderBar)
-    _tabs = getters.query_one(PanelTabs)
+    _hidden = getters.query_one(HiddenPanels)
     _banner = getters.query_one("#banner", Static)
     _refusal = getters.query_one(RefusalNotice)
     _newest_alert = getters.query_one(NewestAlert)
@@ -99,16 +100,17 @@ class MainScreen(TableScreen):
         self._painted_at = 0.0
         self._day: date | None = None
         self._not_kept: str | None = None
+        self._headlines: dict[str, tuple[object, str]] = {}
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the panels, the filter's box, hints."""
         profile = self._settings.profiles[self._settings.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
-        yield PanelTabs()
         yield Static(id="banner", markup=False)
         yield RefusalNotice()
         yield self._area
+        yield HiddenPanels()
         yield NewestAlert()
         yield Hints()
 
@@ -240,6 +242,7 @@ class MainScreen(TableScreen):
                 if self.panels[name].display:
                     self._fresh.discard(name)
                     self.panels[name].show(desk.feeds[name], now, self.rows_of(name))
+            self._area.follow_rows()
             self.refresh_states()
         self._show_header(desk)
 
@@ -263,7 +266,7 @@ class MainScreen(TableScreen):
             for name, panel in self.panels.items():
                 if panel.display:
                     panel.show_state(desk.feeds[name], now, self.rows_of(name))
-        self._show_tabs()
+        self._show_hidden()
         self._show_hints()
 
     def _show_header(self, desk: Desk) -> None:
@@ -288,22 +291,37 @@ class MainScreen(TableScreen):
             sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
         self._newest_alert.show(sentence)
 
-    def _show_tabs(self) -> None:
-        if self._tabs.display:
-            self._tabs.show([self._tab(name) for name in PANELS])
+    def _show_hidden(self) -> None:
+        if self._hidden.display:
+            self._hidden.show(self._hidden_panels())
+            self._size_hidden()
 
-    def _tab(self, name: str) -> Tab:
-        feed = self.desk.feeds[name] if self.desk is not None else None
-        known = feed is not None and feed.snapshot.read_at is not None
-        return Tab(
-            name,
-            PANELS[name].key,
-            self.panels[name].title,
-            str(self.rows_of(name).count) if known else "",
-            name in self._area.shown,
-            name == self.focused_panel,
-            feed is not None and (feed.snapshot.error is not None or feed.freshness.aged),
-        )
+    def _size_hidden(self) -> None:
+        """Give the panels that are not on the screen a line, or more where the one that is leaves some free."""
+        height, hidden = self.app.size.height, self._hidden_panels()
+        self._hidden.display = bool(hidden) and height >= _LOWEST_WITH_HIDDEN
+        spare = 1
+        if len(self._area.shown) == 1:
+            spare = max(1, height - self._header.size.height - 1 - self.panel.need.lines)
+        lines = len(in_lines(hidden, max(1, self.app.size.width - 2), spare))
+        if self._hidden.styles.height is None or self._hidden.styles.height.value != lines:
+            self._hidden.styles.height = max(1, lines)
+
+    def _hidden_panels(self) -> list[HiddenPanel]:
+        return [self._hidden_panel(name) for name in PANELS if name not in self._area.shown]
+
+    def _hidden_panel(self, name: str) -> HiddenPanel:
+        table, feed = PANELS[name], self.desk.feeds[name] if self.desk is not None else None
+        label = self.panels[name].title if self.panels[name].in_other_view else table.label
+        if feed is None or feed.snapshot.read_at is None:
+            return HiddenPanel(name, table.key, label, "", "", feed is not None and has_trouble(feed))
+        rows = self.rows_of(name)
+        written_of = (rows.generation, self.panels[name].in_other_view, self.cell_format)
+        if name not in self._headlines or self._headlines[name][0] != written_of:
+            headline = table.headline(rows.rows, self.cell_format) if table.headline is not None else ""
+            self._headlines[name] = (written_of, scrub(headline))
+        headline = self._headlines[name][1]
+        return HiddenPanel(name, table.key, label, str(rows.count), headline, has_trouble(feed))
 
     def _show_hints(self) -> None:
         zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
@@ -353,8 +371,8 @@ class MainScreen(TableScreen):
     def _arrange(self) -> None:
         terminal = self.app.size
         self.set_class(has_two_lines(terminal.width, terminal.height), "-narrow")
-        shape, revealed = self._area.rearrange(terminal, self.focused_panel)
-        self._tabs.display = shape is not Shape.FIVE and terminal.height >= 8
+        revealed = self._area.rearrange(terminal, self.focused_panel)
+        self._size_hidden()
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
         self.repaint(*revealed)
@@ -375,8 +393,8 @@ class MainScreen(TableScreen):
         self._arrange()
         self.table.focus()
 
-    @on(PanelTabs.Chosen)
-    def _tab_chosen(self, event: PanelTabs.Chosen) -> None:
+    @on(HiddenPanels.Chosen)
+    def _hidden_panel_chosen(self, event: HiddenPanels.Chosen) -> None:
         self.go_to(event.name)
 
     def on_descendant_focus(self) -> None:
@@ -384,7 +402,7 @@ class MainScreen(TableScreen):
         for name, panel in self.panels.items():
             if panel.table.has_focus and name != self.focused_panel:
                 self.focused_panel = name
-        self._show_tabs()
+        self._show_hidden()
         self._show_hints()
 
     def action_zoom(self) -> None:

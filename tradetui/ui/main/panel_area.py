@@ -5,19 +5,22 @@ Containers within containers would each draw, cut and remember every line that t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from tradetui.ui.main.layout import Shape, arrangement, places
+from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, regions
 from tradetui.ui.main.panels import Panel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tradetui.desk.tables.row_source import FeedRow
+
+
+FEW_ROWS: Final = 2
 
 
 class PanelArea(Widget):
@@ -29,19 +32,36 @@ class PanelArea(Widget):
         super().__init__(*panels.values(), id="panels")
         self._panels = panels
         self._placing = _Placing()
-        self.shown: tuple[str, ...] = ()
-        """The panels that are on the screen."""
+        self._needs: Mapping[str, PanelNeed] = {}
         self.zoomed = False
         """Whether one panel takes the whole screen."""
 
-    def rearrange(self, terminal: Size, focused: str) -> tuple[Shape, list[str]]:
-        """Show what a terminal has room for; gives the shape, and the panels that come onto the screen."""
-        placed = arrangement(terminal.width, terminal.height, focused, self.shown, zoomed=self.zoomed)
-        revealed = [name for name in placed.shown if not self._panels[name].display or name not in self.shown]
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The panels that are on the screen."""
+        return self._placing.placed.shown
+
+    def rearrange(self, terminal: Size, focused: str) -> list[str]:
+        """Show what a terminal has room for, by what the panels hold now; gives those that come onto the screen."""
+        before = self.shown
+        placed = arrangement(terminal.width, terminal.height, focused, before, zoomed=self.zoomed)
+        revealed = [name for name in placed.shown if not self._panels[name].display or name not in before]
         for name, panel in self._panels.items():
             panel.display = name in placed.shown
-        self.shown = placed.shown
-        return placed.shape, revealed
+        self._placing.placed = placed
+        self._take_needs()
+        return revealed
+
+    def follow_rows(self) -> None:
+        """Share the room out anew where a panel holds many more rows, or many fewer, than when it was shared out."""
+        if any(_differs(self._panels[name].need, self._needs[name]) for name in self.shown):
+            self._take_needs()
+
+    def _take_needs(self) -> None:
+        self._needs = {name: panel.need for name, panel in self._panels.items()}
+        if self._needs != self._placing.needs:
+            self._placing.needs = self._needs
+            self.refresh(layout=True)
 
     @property
     def layout(self) -> Layout:
@@ -49,12 +69,23 @@ class PanelArea(Widget):
         return self._placing
 
 
+def _differs(now: PanelNeed, then: PanelNeed) -> bool:
+    """Whether so many rows have come or gone that sizes are to follow; a few are not worth a jump."""
+    return abs(now.lines - then.lines) > max(FEW_ROWS, then.lines // 5)
+
+
 class _Placing(Layout):
     name = "panels"
 
+    def __init__(self) -> None:
+        self.placed = Arrangement(Shape.SINGLE, ())
+        self.needs: Mapping[str, PanelNeed] = {}
+
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         panels = {child.kind.name: child for child in children if isinstance(child, Panel)}
-        regions = places(tuple(panels), size.width, size.height)
+        placed = regions(self.placed, size.width, size.height, self.needs)
         return [
-            WidgetPlacement(Region(*regions[name]), NULL_OFFSET, NULL_SPACING, panel) for name, panel in panels.items()
+            WidgetPlacement(Region(*placed[name]), NULL_OFFSET, NULL_SPACING, panel)
+            for name, panel in panels.items()
+            if name in placed
         ]

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.row_source import NO_ROWS, FeedRow, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table
+from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import TableFrame
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.date_filter import DateFilter
 
 READING: Final = "reading …"
+_BORDER: Final = 2
 NOT_READ: Final = "not read"
 """In each panel while the exchange refuses the account as a whole; why stands above all of them."""
 _UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not complete.\ntradetui doctor says more."
@@ -50,6 +52,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self._shown_trouble = READING
         self.border_subtitle = READING
         self._entitle("", "")
+
+    @property
+    def need(self) -> PanelNeed:
+        """The lines and cells in which everything it holds would be seen."""
+        return PanelNeed(self.table.wanted_lines + _BORDER, self.table.wanted_cells + _BORDER)
 
     @property
     def title(self) -> str:
@@ -117,9 +124,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
-        is_live = not freshness.aged and snapshot.error is None
-        self.set_class(not is_live, "-trouble")
-        self.table.set_live(is_live)
+        self.set_class(has_trouble(feed), "-trouble")
+        self.table.set_live(not has_trouble(feed))
         self._show_words(replace(snapshot, rows=rows.rows))
 
     def reset(self) -> None:
@@ -202,6 +208,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         else:
             self._words.update(sanitized(sentence))
             self._words.display = bool(sentence)
+
+
+def has_trouble(feed: Feed[FeedRowT_co]) -> bool:
+    """Whether the rows of a feed are old, or its last read failed."""
+    return feed.freshness.aged or feed.snapshot.error is not None
 
 
 def coarse(seconds: float) -> str:

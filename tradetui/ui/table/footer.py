@@ -35,6 +35,11 @@ class Footer(Generic[RowT]):
         self.note = scrub(self._note_of(_each_row(rows), cell_format)) if has_rows and self._note_of else ""
         return before != (self.totals, self.note)
 
+    @property
+    def lines(self) -> int:
+        """Lines it takes where there is room."""
+        return 2 * bool(self.totals) + bool(self.note)
+
     def parts(self, room: int) -> tuple[bool, bool, bool]:
         """Whether rule, totals and note are shown in so many lines under the header; the note goes last."""
         spare = room - FEWEST_ROWS

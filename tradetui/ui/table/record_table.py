@@ -26,6 +26,7 @@ from textual.strip import Strip
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
+from tradetui.ui.table.column_layout import GAP
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
@@ -256,6 +257,16 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         if key != self._cursor_key:
             self._cursor_key = key
             self.post_message(self.RowHighlighted(self, key))
+
+    @property
+    def wanted_lines(self) -> int:
+        """Lines in which every row would be seen, with the header and what stands under the rows."""
+        return 1 + self._view.count + self._footer.lines
+
+    @property
+    def wanted_cells(self) -> int:
+        """Cells in which every column would be seen."""
+        return sum(column.width + GAP for column in self.columns) + 2 * MARGIN
 
     @property
     def columns_before(self) -> int:

@@ -1,0 +1,127 @@
+"""The lines that name each panel which is not on the screen, with the one figure it would be opened for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from tradetui.desk.tables.table import TableName
+from tradetui.ui.table.cells import cells_of, fitted
+
+_GAP: Final = 2
+_HEADLINES_FIRST: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_SHORTEST_HEADLINE: Final = 8
+"""Cells of a headline below which it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPanel:
+    """One panel: `key` opens it; `has_trouble` marks one whose rows are old or failed."""
+
+    name: str
+    key: str
+    title: str
+    count: str
+    headline: str
+    has_trouble: bool
+
+    @property
+    def label(self) -> str:
+        """What it is called, and how many rows it has."""
+        # A headline that begins with a figure counts by itself: "9 waiting".
+        count = "" if self._counts_itself else self.count
+        return " ".join(filter(None, (self.key, self.title, count))) + ("!" if self.has_trouble else "")
+
+    @property
+    def _counts_itself(self) -> bool:
+        return self.headline[:1].isdigit()
+
+    def text(self, headline_cells: int | None = None) -> str:
+        """Label and headline; the headline cut to so many cells with an ellipsis, or left out where it says nothing."""
+        headline = self.headline
+        if headline_cells is not None and headline_cells < cells_of(headline):
+            headline = fitted(headline, headline_cells, right=False) if headline_cells >= _SHORTEST_HEADLINE else ""
+        return f"{self.label}{self.between}{headline}" if headline else self.label
+
+    @property
+    def between(self) -> str:
+        """What stands between label and headline."""
+        return " " if self._counts_itself else " · "
+
+
+def in_lines(panels: Sequence[HiddenPanel], width: int, lines: int) -> list[list[tuple[HiddenPanel, str]]]:
+    """The panels' texts in so many lines at most: whole ones if they fit, else all in one with what fits."""
+    whole = _wrapped([(panel, panel.text()) for panel in panels], width)
+    if len(whole) <= lines:
+        return whole
+    spare = width - sum(cells_of(panel.label) + _GAP for panel in panels) + _GAP
+    texts: dict[str, str] = {}
+    for panel in sorted(panels, key=lambda panel: _HEADLINES_FIRST.get(panel.name, len(panels))):
+        texts[panel.name] = panel.text(max(0, spare - len(panel.between)))
+        spare -= cells_of(texts[panel.name]) - cells_of(panel.label)
+    return [[(panel, texts[panel.name]) for panel in panels]]
+
+
+def _wrapped(texts: list[tuple[HiddenPanel, str]], width: int) -> list[list[tuple[HiddenPanel, str]]]:
+    wrapped: list[list[tuple[HiddenPanel, str]]] = []
+    used = width
+    for panel, text in texts:
+        used += _GAP + cells_of(text)
+        if used > width:
+            wrapped.append([])
+            used = cells_of(text)
+        wrapped[-1].append((panel, text))
+    return wrapped
+
+
+class HiddenPanels(Widget):
+    """The lines; a click goes to a panel."""
+
+    class Chosen(Message):
+        """A panel's text was clicked."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def __init__(self) -> None:
+        super().__init__(id="hidden-panels")
+        self._panels: tuple[HiddenPanel, ...] = ()
+
+    def show(self, panels: Sequence[HiddenPanel]) -> None:
+        """Name these panels; the lines are repainted only when they read otherwise."""
+        if tuple(panels) != self._panels:
+            self._panels = tuple(panels)
+            self.refresh()
+
+    def render(self) -> Content:
+        """The lines."""
+        lines: list[Content] = []
+        for line in self._lines():
+            parts: list[tuple[str, str]] = []
+            for panel, text in line:
+                label = text[: len(panel.label)]
+                parts += [(label[:1], "bold $accent"), (label[1:], "$warn" if panel.has_trouble else "$foreground")]
+                parts += [(text[len(label) :], "$quiet"), (" " * _GAP, "")]
+            lines.append(Content.assemble(*parts))
+        return Content("\n").join(lines)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the panel under the pointer."""
+        lines = self._lines()
+        line = lines[event.y] if event.y < len(lines) else []
+        end = self.styles.padding.left
+        for panel, text in line:
+            end += cells_of(text) + _GAP
+            if event.x < end:
+                self.post_message(self.Chosen(panel.name))
+                return
+
+    def _lines(self) -> list[list[tuple[HiddenPanel, str]]]:
+        return in_lines(self._panels, self.content_size.width, self.content_size.height)
