@@ -508,7 +508,7 @@ def test_a_picture_without_a_terminal(tmp_path: Any, capsys: Capture) -> None:
     file = tmp_path / "picture.txt"
     arguments = ["demo", "--screenshot", str(file), "--size", "100x30", "--after", "2", "--keys", "3,z"]
     assert main(arguments) == DONE
-    assert "Pending orders" in file.read_text()
+    assert "3 Orders" in file.read_text()
     assert main(["demo", "--screenshot", str(tmp_path / "none" / "x.svg"), "--after", "0"]) == USAGE
 
 

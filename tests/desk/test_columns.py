@@ -29,7 +29,7 @@ from tradetui.desk.tables.columns import (
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.fills import fill_columns
 from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import MarkedOrder, ProductRow
+from tradetui.desk.tables.product_row import MarkedRow, ProductRow
 from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
 from tradetui.profiles.model import Intervals
@@ -310,9 +310,9 @@ def test_a_stop_for_the_whole_position_has_no_size_of_nothing() -> None:
 def test_an_order_says_how_much_of_it_is_filled_in_per_cent() -> None:
     cells = [
         column("orders", "filled").cell(row_of("orders", {"size": "8", "baseVolume": filled}), DEFAULT_FORMAT)[0]
-        for filled in ("2", "0", "7.999", "0.001", "")
+        for filled in ("2", "1.9996", "0", "7.999", "8", "0.001", "")
     ]
-    assert cells == ["25 %", "0 %", "99 %", "<1 %", UNKNOWN]
+    assert cells == ["25 %", "25 %", "0 %", "99 %", "100 %", "<1 %", UNKNOWN]
 
 
 def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:
@@ -377,11 +377,11 @@ def test_an_order_says_of_how_many_fills_it_is() -> None:
 def test_an_orders_distance_is_from_the_mark_and_sorts_by_nearness() -> None:
     away = column("orders", "away")
     below, above = (
-        MarkedOrder(ProductType.USDT_FUTURES, order(1, price=price), Decimal(200)) for price in ("190", "204")
+        MarkedRow(ProductType.USDT_FUTURES, order(1, price=price), Decimal(200)) for price in ("190", "204")
     )
     assert (away.cell(below, DEFAULT_FORMAT)[0], away.cell(above, DEFAULT_FORMAT)[0]) == ("-5.00", "+2.00")
     assert away.sort_key(above) < away.sort_key(below)  # type: ignore[operator]
-    unmarked = MarkedOrder(ProductType.USDT_FUTURES, order(1, price="190"), None)
+    unmarked = MarkedRow(ProductType.USDT_FUTURES, order(1, price="190"), None)
     assert (away.cell(unmarked, DEFAULT_FORMAT)[0], away.sort_key(unmarked)) == (UNKNOWN, None)
     assert unmarked != below
-    assert below == MarkedOrder(ProductType.USDT_FUTURES, order(1, price="190"), Decimal(200))
+    assert below == MarkedRow(ProductType.USDT_FUTURES, order(1, price="190"), Decimal(200))

@@ -10,7 +10,7 @@ import pytest
 from tests.desk.rows import fill, order
 from tests.desk.simulation import Simulation
 from tradetui.desk.tables.columns import Precision
-from tradetui.desk.tables.product_row import MarkedOrder, ProductRow
+from tradetui.desk.tables.product_row import MarkedRow, ProductRow
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.position_market import StopState
 from tradetui.wire.product_types import ProductType
@@ -47,7 +47,7 @@ async def test_positions_carry_their_nearest_stop_and_the_next_funding() -> None
     assert desk.market.coin_places["BTC"] == 7
     assert desk.market.mark_of(USDT, "btcusdt") is not None
     for row in desk.orders.snapshot.rows:
-        assert isinstance(row, MarkedOrder)
+        assert isinstance(row, MarkedRow)
         price, mark = row.record.price, row.mark
         assert mark is not None
         assert row.distance == (None if price is None else (price - mark) / mark)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 
 from tests.desk.rows import fill, order, trigger
+from tests.trading.fills import position
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_sums import fills_note, orders_note, stops_headline
+from tradetui.desk.tables.row_sums import accounts_headline, fills_note, orders_note, positions_headline, stops_headline
 from tradetui.desk.tables.table import TABLES
-from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.trading.position_market import PositionMarket, StopState
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 USDT, COIN = ProductType.USDT_FUTURES, ProductType.COIN_FUTURES
@@ -96,7 +99,30 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
     assert stops_headline([*rows, stop(5, "executed", 21)], TODAY) == "1 waiting · 2 failed this week"
 
 
-@pytest.mark.parametrize(("table", "has_note"), [("orders", True), ("fills", True), ("triggers", False)])
+@pytest.mark.parametrize(
+    ("table", "has_note"),
+    [("accounts", False), ("positions", True), ("orders", True), ("fills", True), ("triggers", False)],
+)
 def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
     assert TABLES[table].headline is not None
     assert (TABLES[table].note is not None) == has_note
+
+
+def test_accounts_are_opened_for_the_one_with_the_least_free_margin() -> None:
+    accounts = [
+        ProductRow(
+            USDT, FuturesAccount.from_row({"marginCoin": coin, "accountEquity": "200", "crossedMaxAvailable": free})
+        )
+        for coin, free in (("USDT", "53.02"), ("USDC", "180"))
+    ]
+    assert accounts_headline(accounts, CellFormat()) == "least free USDT 26.51 %"
+    assert accounts_headline([], CellFormat()) == ""
+
+
+def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> None:
+    worst, other = (
+        replace(position(leg, "1"), unrealised=Decimal(result), market=PositionMarket(stop_state=state))
+        for leg, result, state in (("long", "-781.654", StopState.NONE), ("short", "3", StopState.WAITING))
+    )
+    assert positions_headline([other, worst], CellFormat()) == "worst BTCUSDT LONG -781.65 · 1 without stop"
+    assert positions_headline([], CellFormat()) == ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 from tests.desk.rows import trigger
 from tradetui.desk.feeds.snapshot import Snapshot, indexed
 from tradetui.desk.feeds.stop_views import Stops, StopViews
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.table import TABLES
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType
 
@@ -50,3 +53,23 @@ def test_rows_that_stand_still_change_nothing_but_their_age() -> None:
     views.update(replace(history, read_at=9.0), (row(3, "live"),))
     assert views.all.rows is before.rows
     assert (views.all.generation, views.all.read_at, views.waiting.read_at) == (before.generation, 9.0, 9.0)
+
+
+def test_those_that_wait_say_how_far_the_mark_is_from_them() -> None:
+    views = StopViews(lambda *_: Decimal(100))
+    views.update(ended(2), (row(3, "live"),))
+    away = next(column for column in TABLES["triggers"].columns if column.id == "away")
+    assert [away.cell(stop, DEFAULT_FORMAT)[0] for stop in views.all.rows] == ["+10.00", "—"]
+
+
+def test_a_mark_that_moved_makes_new_rows_of_those_that_wait() -> None:
+    mark = Decimal(100)
+    views = StopViews(lambda *_: mark)
+    history, waiting = ended(2), (row(3, "live"),)
+    views.update(history, waiting)
+    before = views.all
+    mark = Decimal(105)
+    views.update(history, waiting)
+    assert views.all.generation == before.generation + 1
+    assert views.all.rows[1:] == before.rows[1:]
+    assert views.all.rows[0] != before.rows[0]

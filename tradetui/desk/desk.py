@@ -103,7 +103,7 @@ class Desk:
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
-        self._stop_views = StopViews()
+        self._stop_views = StopViews(self.market.mark_of)
         self.scheduler = Scheduler((*self.feeds.values(), *self.market.feeds), random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"

@@ -39,7 +39,7 @@ async def _export(stage: Stage, pilot: Pilot[None]) -> None:
     await press("enter")(stage, pilot)
 
 
-_HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Pending orders 30", "4 Fills 400")
+_HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Orders 30", "4 Fills 400")
 """What the main screen shows of the first account, eight seconds after the start."""
 
 SCENES = {
@@ -47,23 +47,21 @@ SCENES = {
     "main-120x36": Scene((120, 36), _HOME, published=True),
     "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
-    "detail": Scene((120, 36), ("Pending orders: every field", "As received"), press("3", "enter"), published=True),
+    "detail": Scene((120, 36), ("Orders: every field", "As received"), press("3", "enter"), published=True),
     "help": Scene((120, 52), ("╭─ Help", "every key and what it does"), press("question_mark"), published=True),
     "exchange-down": Scene((120, 36), ("✗ link down", "no data for 40 s"), _exchange_down, published=True),
     **{theme.name: Scene(SIZE, _HOME, partial(_themed, theme.name)) for theme in THEMES},
     "columns": Scene(
         SIZE,
-        ("Columns of pending orders", "□ Side ", " 5 wide"),
+        ("Columns of orders", "□ Side ", " 5 wide"),
         press("3", "c", "down", "plus", "space"),
     ),
-    "export": Scene(SIZE, ("Export pending orders", "orders.xlsx", "must end in .csv or .json"), _export),
+    "export": Scene(SIZE, ("Export orders", "orders.xlsx", "must end in .csv or .json"), _export),
     "screens": Scene(SIZE, ("╭─ Screens", "6 Spot fills", "N Create …"), press("o")),
     "profiles": Scene(SIZE, ("╭─ Profile", "one-way", "copy-new"), press("P")),
     "palette": Scene(SIZE, ("every key and what it does (? F1)",), press("ctrl+p")),
-    "filter": Scene(
-        SIZE, ("3 Pending orders 9/30 /btc", "─ filter pending orders"), press("3", "slash", "b", "t", "c")
-    ),
-    "filter-nothing": Scene(SIZE, ("3 Pending orders 0/30 /none",), press("3", "slash", *"none", "enter")),
+    "filter": Scene(SIZE, ("3 Orders 9/30 /btc", "─ filter orders"), press("3", "slash", "b", "t", "c")),
+    "filter-nothing": Scene(SIZE, ("3 Orders 0/30 /none",), press("3", "slash", *"none", "enter")),
     "live-stops": Scene(SIZE, ("─ 5 Waiting stops 9", " waiting "), press("5", "v"), after=14.0),
     "paused": Scene(SIZE, ("PAUSED: rows stand still",), press("space")),
     "sorted": Scene(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "s", "S")),

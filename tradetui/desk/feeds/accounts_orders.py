@@ -9,7 +9,7 @@ from typing import Final
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
-from tradetui.desk.tables.product_row import MarkedOrder, ProductRow, newest_first
+from tradetui.desk.tables.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
@@ -65,8 +65,8 @@ class OrdersReader:
         rows = newest_first(self._parts.rows)
         return self._parts.reading([self._marked(row) for row in rows], error)
 
-    def _marked(self, row: ProductRow[PendingOrder]) -> MarkedOrder:
-        return MarkedOrder(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
+    def _marked(self, row: ProductRow[PendingOrder]) -> ProductRow[PendingOrder]:
+        return MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[PendingOrder]]:
         part = ProductRead[ProductRow[PendingOrder]]()

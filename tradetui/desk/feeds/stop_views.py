@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from tradetui.desk.feeds.snapshot import Snapshot, indexed
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.product_row import MarkedRow, ProductRow
 from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.product_types import ProductType
 
 Stops = Snapshot[ProductRow[TriggerOrder]]
 
 
 class StopViews:
-    """Two snapshots that follow the feed of those that ended; nothing is made anew while both stand still."""
+    """Two snapshots that follow the feed of those that ended; nothing is made anew while both stand still.
 
-    def __init__(self) -> None:
+    `mark_of` gives the mark of a symbol, which those that wait are measured against.
+    """
+
+    def __init__(self, mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None) -> None:
+        self._mark_of = mark_of
         self.waiting: Stops = Snapshot()
         """Those that wait, newest first."""
         self.all: Stops = Snapshot()
         """Those that wait, then those that ended, each newest first."""
         self._made_of = (-1, -1)
 
-    def update(self, ended: Stops, waiting: tuple[ProductRow[TriggerOrder], ...]) -> None:
+    def update(self, ended: Stops, waiting: Sequence[ProductRow[TriggerOrder]]) -> None:
         """Take in what was read."""
-        if waiting == self.waiting.rows:
+        marked = tuple(self._marked(row) for row in waiting)
+        if marked == self.waiting.rows:
             self.waiting = replace(self.waiting, read_at=ended.read_at)
         else:
-            self.waiting = _snapshot(waiting, self.waiting.generation + 1, ended)
+            self.waiting = _snapshot(marked, self.waiting.generation + 1, ended)
         made_of = (ended.generation, self.waiting.generation)
         if made_of != self._made_of:
             self._made_of = made_of
             # The history says more of one that was read as waiting a moment before.
-            still = tuple(row for row in waiting if row.key not in ended.index)
+            still = tuple(row for row in marked if row.key not in ended.index)
             self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
         self.all = replace(
             self.all,
@@ -41,6 +49,9 @@ class StopViews:
             undecodable_rows=ended.undecodable_rows,
             note=ended.note,
         )
+
+    def _marked(self, row: ProductRow[TriggerOrder]) -> ProductRow[TriggerOrder]:
+        return MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
 
 
 def _snapshot(rows: tuple[ProductRow[TriggerOrder], ...], generation: int, ended: Stops) -> Stops:

@@ -55,26 +55,34 @@ class ProductRow(Generic[RecordT_co]):
         return hash(self.key)
 
 
-class MarkedOrder(ProductRow[PendingOrder]):
-    """A pending order with the mark of its symbol when it was read; None where that is not known."""
+class MarkedRow(ProductRow[RecordT_co]):
+    """A pending order or a stop that waits, with the mark of its symbol when it was read; None where not known."""
 
     __slots__ = ("mark",)
 
-    def __init__(self, product_type: ProductType, record: PendingOrder, mark: Decimal | None) -> None:
+    def __init__(self, product_type: ProductType, record: RecordT_co, mark: Decimal | None) -> None:
         super().__init__(product_type, record)
         self.mark = mark
 
     @property
     def distance(self) -> Decimal | None:
         """How far the mark has to move to its price, as a part of the mark; below zero where the price lies below."""
-        if not self.mark or self.record.price is None:
+        price = _waits_for(self.record)
+        if not self.mark or price is None:
             return None
-        return (self.record.price - self.mark) / self.mark
+        return (price - self.mark) / self.mark
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MarkedOrder) and self.mark == other.mark and super().__eq__(other)
+        return isinstance(other, MarkedRow) and self.mark == other.mark and super().__eq__(other)
 
     __hash__ = ProductRow.__hash__
+
+
+def _waits_for(record: Record) -> Decimal | None:
+    """The price at which an order fills or a trigger order fires."""
+    if isinstance(record, TriggerOrder):
+        return record.trigger_price
+    return record.price if isinstance(record, PendingOrder) else None
 
 
 def record_of(row: object) -> Record | None:

@@ -8,9 +8,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.tables.account_totals import free_part
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
-from tradetui.desk.tables.number_format import is_dollar, number
+from tradetui.desk.tables.number_format import is_dollar, number, percent
+from tradetui.desk.tables.position_figures import in_dollars
+from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_words import TriggerState, trigger_state
 from tradetui.wire.product_types import margin_coin
@@ -18,7 +21,8 @@ from tradetui.wire.product_types import margin_coin
 if TYPE_CHECKING:
     from tradetui.desk.tables.columns.fills import FillRow
     from tradetui.desk.tables.product_row import ProductRow
-    from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+    from tradetui.trading.positions import Position
+    from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
 
 _WEEK: Final = timedelta(days=6)
 
@@ -92,6 +96,33 @@ def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellForma
     places = None if cell_format.exact else 0
     buys, sells = number(worth[True], places=places), number(worth[False], places=places)
     return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"
+
+
+def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
+    """The account with the least free margin."""
+    parts = [(part, row.record.margin_coin) for row in rows if (part := free_part(row.record)) is not None]
+    if not parts:
+        return ""
+    part, coin = min(parts)
+    return f"least free {coin} {percent(part)}"
+
+
+def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
+    """The worst unrealised result in dollars, and how many positions have no stop."""
+    positions = list(rows)
+    results = [
+        (dollars, position)
+        for position in positions
+        if (dollars := in_dollars(position, position.unrealised)) is not None
+    ]
+    texts = []
+    if results:
+        dollars, position = min(results, key=lambda result: result[0])
+        worst = money(dollars, "USDT", cell_format, signed=True)
+        texts.append(f"worst {position.symbol} {position.shown_leg.upper()} {worst}")
+    if unprotected := sum(position.market.stop_state is StopState.NONE for position in positions):
+        texts.append(f"{unprotected} without stop")
+    return " · ".join(texts)
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:

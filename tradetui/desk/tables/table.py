@@ -30,7 +30,7 @@ from tradetui.desk.tables.columns.positions import (
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
 from tradetui.desk.tables.row_source import FeedRow, RowT_co
-from tradetui.desk.tables.row_sums import fills_note, orders_note, stops_headline
+from tradetui.desk.tables.row_sums import accounts_headline, fills_note, orders_note, positions_headline, stops_headline
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
@@ -123,6 +123,7 @@ ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
     columns=ACCOUNT_COLUMNS,
     columns_for=account_columns,
     totals=account_totals,
+    headline=accounts_headline,
     nothing="No futures account under these product types.\nThe profile's product_types say which are read.",
     interval_s=5.0,
 )
@@ -138,6 +139,7 @@ POSITIONS: Final[Table[Position]] = Table(
     more_columns=(*SAID_ONCE, SUMMED_SINCE),
     totals=position_totals,
     note=position_note,
+    headline=positions_headline,
     fields_shown=frozenset(
         {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
     ),
@@ -147,7 +149,7 @@ POSITIONS: Final[Table[Position]] = Table(
 ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
     name=TableName.ORDERS,
     key="3",
-    title="Pending orders",
+    title="Orders",
     label="Orders",
     subject="the pending orders",
     endpoint_name="futures.pending_orders",

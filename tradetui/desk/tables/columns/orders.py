@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -14,8 +13,8 @@ from tradetui.desk.tables.columns.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import percent_column, price_column, size_column
-from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, worded_column
+from tradetui.desk.tables.columns.figure_columns import price_column, size_column
+from tradetui.desk.tables.columns.shared import PRODUCT, away_column, effect_column, worded_column
 from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order
 
@@ -36,24 +35,13 @@ def _filled(row: ProductRow[PendingOrder]) -> Decimal | None:
     return None if order.base_volume is None or not order.size else order.base_volume / order.size
 
 
-def _distance(row: ProductRow[PendingOrder]) -> Decimal | None:
-    from tradetui.desk.tables.product_row import MarkedOrder
-
-    return row.distance if isinstance(row, MarkedOrder) else None
-
-
-def _nearness(row: ProductRow[PendingOrder]) -> Decimal | None:
-    distance = _distance(row)
-    return None if distance is None else abs(distance)
-
-
 def _whole_percent(part: Decimal | None) -> str:
-    """Whole per cent, rounded down: what is not filled to the last is not said to be."""
+    """Whole per cent: what is not filled to the last is not said to be, and a little is not nothing."""
     if part is None:
         return UNKNOWN
     if 0 < part < Decimal("0.01"):
         return "<1 %"
-    return f"{math.floor(part * 100):,} %"
+    return f"{min(round(part * 100), 99) if part < 1 else round(part * 100):,} %"
 
 
 _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
@@ -69,7 +57,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     size_column("size", "Size", 7, lambda row: row.record.size, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
     Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
-    percent_column("away", "Away %", 7, _distance, signed=True, order=_nearness, unit="from the mark to the price"),
+    away_column(),
     size_column("baseVolume", "Filled size", 11, lambda row: row.record.base_volume, _symbol),
     text_column("orderType", "Kind", 6, lambda row: row.record.order_type),
     worded_column("status", "Status", 13, lambda row: row.record.status, _STATUSES),

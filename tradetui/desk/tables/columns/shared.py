@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.columns.figure_columns import fee
+from tradetui.desk.tables.columns.figure_columns import fee, percent_column
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.desk.tables.row_source import FeedRow, RowT
 from tradetui.wire.enums import PositionSide
 
 if TYPE_CHECKING:
+    from tradetui.desk.tables.product_row import ProductRow, RecordT
     from tradetui.trading.trade_effect import TradeEffect
     from tradetui.wire.models.fee_detail import FeeDetail
 
@@ -89,6 +90,22 @@ def effect_column(
         tone=tone,
         sources=(("side", side), ("tradeSide", trade_side)),
     )
+
+
+def away_column() -> Column[ProductRow[RecordT]]:
+    """How far the mark is from the price that an order or a stop waits for, in per cent; ordered by nearness."""
+
+    def distance(row: ProductRow[RecordT]) -> Decimal | None:
+        # Whoever has rows has loaded their module; the columns are made before.
+        from tradetui.desk.tables.product_row import MarkedRow
+
+        return row.distance if isinstance(row, MarkedRow) else None
+
+    def nearness(row: ProductRow[RecordT]) -> Decimal | None:
+        part = distance(row)
+        return None if part is None else abs(part)
+
+    return percent_column("away", "Away %", 7, distance, signed=True, order=nearness, unit="from the mark to the price")
 
 
 def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:

@@ -17,7 +17,7 @@ from tradetui.desk.tables.columns.column import (
     time_column,
 )
 from tradetui.desk.tables.columns.figure_columns import price_column, size_column
-from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, effect_column, worded_column
+from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
 from tradetui.desk.tables.number_format import text_as_given
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_kind, trigger_state
@@ -69,6 +69,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     ),
     replace(_SIZE, text=_size),
     price_column("triggerPrice", "Trigger", 9, lambda row: row.record.trigger_price, _symbol),
+    away_column(),
     Column(
         "planStatus",
         "Status",
@@ -94,5 +95,5 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     PRODUCT,
 )
 TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "size", "uTime", "failureReason"
+    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "size", "away", "uTime", "failureReason"
 )
