@@ -242,12 +242,12 @@ async def test_every_rule_is_told_as_one_types() -> None:
         for field, text, rule in RULES:
             box = form.query_one(f"#box-0-{field}", Input)
             right = box.value
-            assert not form.query_one("#accept", Button).disabled, field
+            assert not form.query_one("#confirm", Button).disabled, field
             box.value = text
             await pilot.pause()
             problem = form.query_one("#problem-0", Static)
             assert problem.display and rule in str(problem.content), (field, text)
-            assert form.query_one("#accept", Button).disabled
+            assert form.query_one("#confirm", Button).disabled
             await pilot.press("enter")
             await pilot.pause()
             assert stage.app.screen is form
@@ -270,7 +270,7 @@ async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
         await type_into(pilot, "", PASSPHRASE, "another")
         await pilot.pause()
         assert "Name: each name once. Choose another." in words(stage)
-        assert form.query_one("#accept", Button).disabled
+        assert form.query_one("#confirm", Button).disabled
 
 
 async def test_passphrases_are_covered_until_asked_for() -> None:

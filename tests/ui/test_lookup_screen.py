@@ -285,7 +285,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         assert isinstance(form, FilterForm)
         await typed(stage, pilot, "groupType", "gift")
         assert problem(stage, "groupType").startswith("groupType: one of the billing types; given: gift. Use one of:")
-        assert form.query_one("#accept", Button).disabled
+        assert form.query_one("#confirm", Button).disabled
         await pilot.press("enter")
         assert stage.app.screen is form
         await typed(stage, pilot, "groupType", "transaction")
@@ -438,7 +438,7 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "email", form=True)
         assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
-        assert stage.app.screen.query_one("#accept", Button).disabled
+        assert stage.app.screen.query_one("#confirm", Button).disabled
         await typed(stage, pilot, "subUid", "1")
         await pilot.press("enter")
         await settle(pilot)

@@ -30,7 +30,7 @@ async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(siz
         assert any("The newest message." in row for row in rows)
         if size == (200, 60):  # in a lower window the dialog itself begins there
             assert " SANDBOX   TRADE " in rows[0], rows[0]
-        for name in ("#account", "#size", "#reason", "#cancel", "#confirm"):
+        for name in ("#size", "#reason", "#cancel", "#confirm"):
             region = dialog.query_one(name).region
             assert region.height >= 1
             for x, y in ((region.x, region.y), (region.right - 1, region.bottom - 1)):

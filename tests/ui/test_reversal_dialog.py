@@ -49,8 +49,17 @@ async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         text = screen_text(stage.app)
-        for words in ("SANDBOX · hedge", "held now", "held afterwards", "sent size", "sent tradeSide", "margin needed"):
+        for words in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
             assert words in text, words
+        assert "tradeSide" not in text
+        await pilot.press("f2")
+        await pilot.pause()
+        text = screen_text(stage.app)
+        for words in ("The request as sent", "marginCoin", "tradeSide"):
+            assert words in text, words
+        await pilot.press("f2")
+        await pilot.pause()
+        assert "tradeSide" not in screen_text(stage.app)
         assert posts(stage) == 0
 
 
@@ -61,7 +70,7 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
         stage = Stage()
         async with stage.running((140, 60)) as pilot:
             dialog = await opened(stage, pilot)
-            return str(dialog.query_one("#body", Static).render())
+            return str(dialog.query_one("#details", Static).render())
 
     assert "sent through" not in await body_text()
     route: dict[str, Any] = {
@@ -147,7 +156,7 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
         await pilot.press("enter")
         await asyncio.sleep(1.5)
         await pilot.pause()
-        assert "one of the two" in screen_text(stage.app)
+        assert "One of the two" in screen_text(stage.app)
         assert dialog.query_one("#confirm", Button).disabled
         typed = dialog.query_one("#typed", Input)
         assert typed.display
@@ -230,7 +239,8 @@ async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> 
         assert dialog._preview is not None and dialog._preview.plan is not None
         button = dialog.query_one("#confirm", Button)
         words = str(button.label)
-        assert words in (dialog._preview.plan.title, dialog._preview.plan.short_title)
+        plan = dialog._preview.plan
+        assert words in (plan.action, plan.title, plan.short_title)
         row = screen_text(stage.app).splitlines()[button.region.y + button.region.height // 2]
         assert words in row
 
@@ -267,11 +277,12 @@ async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None
     stage = Stage()
     async with stage.running(size) as pilot:
         dialog = await opened(stage, pilot)
-        for name in ("#size", "#reason", "#cancel", "#confirm", ".calm"):
+        for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
             region = dialog.query_one(name).region
             assert region.height >= 1
             assert dialog.region.contains_region(region), f"{name} at {size}"
-        assert "held afterwards" in screen_text(stage.app)
+        assert "change   afterwards" in screen_text(stage.app)
+        assert "SANDBOX · hedge" in screen_text(stage.app)
 
 
 async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
@@ -350,9 +361,9 @@ async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out()
         await asyncio.sleep(70)
         await pilot.pause()
         lines = screen_text(stage.app).split("\n")
-        assert any("short" in row and "DIFFERENT" in row for row in lines)
-        assert any("long" in row and "as previewed" in row for row in lines)
-        assert any("order" in row and "stays" in row for row in lines)
+        assert any("SHORT" in row and "DIFFERENT" in row for row in lines)
+        assert any("LONG" in row and "DIFFERENT" not in row for row in lines)
+        assert any("order" in row and "adds to the SHORT" in row for row in lines)
 
 
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:

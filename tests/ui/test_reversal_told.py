@@ -50,13 +50,14 @@ async def test_the_leg_is_in_title_headline_button_and_word(
         assert isinstance(dialog, ReversalDialog)
         symbol = dialog._target.symbol
         shown = words(stage)
-        assert f"Reverse {symbol} {leg} ─" in shown
         assert f"REVERSE THE {leg} OF {symbol}" in shown
-        assert f"Type {symbol} {leg} to confirm." in shown
-        assert str(dialog.query_one("#confirm", Button).label).startswith(f"Reverse {symbol} {leg}")
-        assert dialog.query_one("#typed", Input).placeholder == f"type {symbol} {leg} to confirm"
-        await pilot.press(*["pagedown"] * 5)
-        assert f"sent side {side} = the {leg.lower()} leg" in words(stage)
+        assert f"Type {symbol} {leg} to go on." in shown
+        assert f"Type {symbol} {leg} because " in shown
+        assert str(dialog.query_one("#confirm", Button).label).startswith(f"Reverse {leg}")
+        await pilot.press("f2", *["pagedown"] * 5)
+        await pilot.pause()
+        request = " ".join(str(dialog.query_one("#request", Static).render()).split())
+        assert f"side {side} = the {leg.lower()} leg" in request
         wrong = "SHORT" if leg == "LONG" else "LONG"
         for typed in (symbol, f"{symbol} {wrong}"):
             dialog.query_one("#typed", Input).value = typed

@@ -67,13 +67,13 @@ def open_dialog(screen: Screen) -> None:
 
 def armed(screen: Screen) -> bool:
     """Whether what is typed now is taken."""
-    return "Type BTCUSDT SHORT to confirm." in screen.text and "arming" not in screen.text
+    return "Type BTCUSDT SHORT to go on." in screen.text and "arming" not in screen.text
 
 
 def typed(screen: Screen) -> bool:
     """Whether what is asked for was typed: nothing asks for it any more."""
-    return WORD.decode() in screen.text.replace("BTCUSDT SHORT 0.2", "").replace("Reverse BTCUSDT SHORT", "") and (
-        "Type BTCUSDT SHORT to confirm." not in screen.text and "reading" not in screen.text.lower()
+    return WORD.decode() in screen.text.replace(f"Type {WORD.decode()}", "") and (
+        "Type BTCUSDT SHORT to go on." not in screen.text and "reading" not in screen.text.lower()
     )
 
 
@@ -93,12 +93,12 @@ def pieces_of(data: bytes, how: str) -> list[bytes]:
 def confirm(screen: Screen) -> None:
     """Tab to the button and press it once it is drawn with the focus."""
     for _ in range(8):
-        if screen.marks_as_focused("Reverse BTCUSDT SHORT"):
+        if screen.marks_as_focused("Reverse SHORT"):
             break
         screen.send(b"\t")
         for _ in range(20):
             screen.read()
-    until([screen], lambda shown: shown.marks_as_focused("Reverse BTCUSDT SHORT"), "the focus of the button")
+    until([screen], lambda shown: shown.marks_as_focused("Reverse SHORT"), "the focus of the button")
     screen.send(b"\r")
 
 
@@ -143,13 +143,13 @@ def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: 
     with program(tmp_path, locked=True, size=size) as (exchange, screen):
         screen.send(b"R")
         until([screen], lambda shown: "Trading is locked; L unlocks it." in shown.text, "the reason")
-        assert "type BTCUSDT SHORT" not in screen.text, "there is no field"
+        assert "Type BTCUSDT SHORT" not in screen.text, "there is no field"
         screen.send(b"L")
         until([screen], lambda shown: "Unlock trading on" in shown.text, "the question")
         screen.send(b"\t")
         until([screen], lambda shown: shown.marks_as_focused("Unlock"), "the focus")
         screen.send(b"\r")
-        until([screen], lambda shown: "type BTCUSDT SHORT to confirm" in shown.text, "the dialog with its field")
+        until([screen], lambda shown: "Type BTCUSDT SHORT to go on." in shown.text, "the dialog with its field")
         assert exchange.posts == 0
 
 

@@ -63,7 +63,7 @@ async def test_one_way_with_a_size_says_which_result_came_true(core_only: bool, 
         on.hold(long="1")
         preview = await on.execution.preview(Target(SYMBOL, USDT, None, Decimal("0.3")))
         assert preview.plan is not None and preview.plan.uncertain
-        assert "Type BTCUSDT LONG to confirm." in on.execution.blocking_reasons(preview)
+        assert "Type BTCUSDT LONG to go on." in on.execution.blocking_reasons(preview)
         end = last(await on.reverse(Target(SYMBOL, USDT, None, Decimal("0.3"))))
         assert end.held == on.held() == Net(Decimal(after))
         assert ("size counts" in (end.came_true or "")) is (honours == "honour")

@@ -21,7 +21,8 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
-from tradetui.ui.reversal.lines import preview_lines
+from tradetui.ui.reversal.lines import decision_lines
+from tradetui.ui.reversal.rows import Room
 from tradetui.wire.catalogue import endpoint_of
 from tradetui.wire.enums import Side
 
@@ -300,7 +301,8 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         target = Target(SYMBOL, USDT, side)
         preview = await on.execution.preview(target)
         assert "fills since" in preview.unproven
-        assert any("NOT PROVEN" in line.plain for line in preview_lines(preview))
+        decisive = decision_lines(preview, (), Room(109, 36), "")
+        assert any("NOT PROVEN" in row.plain for row in decisive)
         told = preview.as_json(on.execution.settings, ())
         assert any("not proven" in words for words in told["assumptions"])
         sent = await on.execution.confirm(preview, preview.subject)

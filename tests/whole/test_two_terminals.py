@@ -34,7 +34,7 @@ ENDS = ("Settled:", "NOT SENT", "Not done", "An earlier reversal", "no long posi
 
 def armed(screen: Screen) -> bool:
     text = screen.text.lower()
-    return "held afterwards" in text and not any(words in text for words in ("arming", "reading", "not sent"))
+    return "afterwards" in text and not any(words in text for words in ("arming", "reading", "not sent"))
 
 
 def confirmable(screen: Screen) -> bool:

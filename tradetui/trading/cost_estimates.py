@@ -20,9 +20,9 @@ class PriceSource(StrEnum):
 
     ASK = "the ask"
     BID = "the bid"
-    MARK = "the mark, since no bid or ask can be read"
-    LAST = "the last price, since no bid or ask can be read"
-    FILL = "the price of the newest fill, since no other can be read"
+    MARK = "the mark, without a bid or ask"
+    LAST = "the last price, without a bid or ask"
+    FILL = "the newest fill's price"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     inverse = plan.wish.product_type.is_coin_margined
     price, position, mark = basis.price, basis.position, basis.mark
     notional = None if price is None else result.traded * price
-    rate, rate_from = fee_rate(basis)
+    rate, rate_from = fee_rate(basis, inverse=inverse)
     fees = None
     if notional is not None and rate is not None and price:
         fees = -(notional / price if inverse else notional) * rate
@@ -152,14 +152,15 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     )
 
 
-def fee_rate(basis: Basis) -> tuple[Decimal | None, str]:
+def fee_rate(basis: Basis, *, inverse: bool) -> tuple[Decimal | None, str]:
     """The taker's rate as a fraction: the contract's, else what the newest taker fill paid."""
     if basis.contract is not None and basis.contract.taker_fee_rate is not None:
         return basis.contract.taker_fee_rate, "the contract's taker rate"
     for fill in basis.fills:
         paid = [fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None]
         if fill.is_taker and paid and fill.price and fill.base_volume:
-            return abs(sum(paid, ZERO)) / (fill.price * fill.base_volume), "the rate of the newest taker fill"
+            traded = fill.base_volume if inverse else fill.price * fill.base_volume
+            return abs(sum(paid, ZERO)) / traded, "the rate of the newest taker fill"
     return None, "no fee rate can be read"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -90,8 +90,28 @@ def resting_after(
 
     They are seen from what is held, where that is known already, else from all that the plan may lead to.
     """
-    afters = [held] if held is not None else [result.after for result in plan.results]
-    return tuple(_order(plan, afters, order) for order in orders) + tuple(_stop(plan, afters, stop) for stop in stops)
+    afters = (held,) if held is not None else tuple(result.after for result in plan.results)
+    outlook = _Outlook(plan, afters, is_known=held is not None)
+    return tuple(_order(outlook, order) for order in orders) + tuple(_stop(outlook, stop) for stop in stops)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outlook:
+    """What a plan leads to: all that may be held afterwards, or what is held, where that is known."""
+
+    plan: ReversalPlan
+    afters: tuple[Holdings, ...]
+    is_known: bool
+
+    @property
+    def old(self) -> PositionSide:
+        """The leg that is given up."""
+        return PositionSide.LONG if self.plan.reverses_long else PositionSide.SHORT
+
+    @property
+    def new(self) -> PositionSide:
+        """The leg that is opened."""
+        return PositionSide.SHORT if self.plan.reverses_long else PositionSide.LONG
 
 
 def nearest_stop_loss(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide) -> StopLoss | None:
@@ -120,20 +140,20 @@ def _closed_leg(effect: TradeEffect) -> PositionSide:
     return effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
 
 
-def _order(plan: ReversalPlan, afters: Sequence[Holdings], order: PendingOrder) -> OrderImpact:
-    effect = effect_of_order(order, plan.wish.mode)
+def _order(outlook: _Outlook, order: PendingOrder) -> OrderImpact:
+    effect = effect_of_order(order, outlook.plan.wish.mode)
     filled = order.base_volume or ZERO
     done = filled / order.size if order.size else ZERO
     if effect is None:
         action = " ".join(filter(None, (order.side, order.trade_side, exact_digits(order.size))))
         return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, NOT_KNOWN, wrong_way=True, done=done)
     action = f"{'buy' if effect.buys else 'sell'} {exact_digits(order.size)}"
-    text, wrong, assumed = _effect(plan, afters, effect, order.size - filled, is_stop=False)
+    text, wrong, assumed = _effect(outlook, effect, order.size - filled, is_stop=False)
     return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, text, wrong, assumed, done)
 
 
-def _stop(plan: ReversalPlan, afters: Sequence[Holdings], stop: TriggerOrder) -> OrderImpact:
-    kind, effect, size = _kind(stop), effect_of_trigger(stop, plan.wish.mode), stop.size or None
+def _stop(outlook: _Outlook, stop: TriggerOrder) -> OrderImpact:
+    kind, effect, size = _kind(stop), effect_of_trigger(stop, outlook.plan.wish.mode), stop.size or None
     if effect is None:
         action = " ".join(filter(None, (stop.side, stop.trade_side, exact_digits(size) if size else "")))
         return OrderImpact(stop.order_id, kind, action, stop.trigger_price, NOT_KNOWN, wrong_way=True)
@@ -143,67 +163,61 @@ def _stop(plan: ReversalPlan, afters: Sequence[Holdings], stop: TriggerOrder) ->
         action = f"{exact_digits(size)} of the {leg}" if size else f"whole {leg}"
     else:
         action = f"{'buy' if effect.buys else 'sell'} {exact_digits(size) if size else ''}".strip()
-    text, wrong, assumed = _effect(plan, afters, effect, size, is_stop=is_stop)
+    text, wrong, assumed = _effect(outlook, effect, size, is_stop=is_stop)
     return OrderImpact(stop.order_id, kind, action, stop.trigger_price, text, wrong, assumed)
 
 
-def _effect(
-    plan: ReversalPlan, afters: Sequence[Holdings], effect: TradeEffect, size: Decimal | None, *, is_stop: bool
-) -> tuple[str, bool, bool]:
+def _effect(outlook: _Outlook, effect: TradeEffect, size: Decimal | None, *, is_stop: bool) -> tuple[str, bool, bool]:
     """What an order will do in words, whether that is against the trader's intent, and whether it is assumed.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
     One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
     protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
     """
-    impacts = [impact_on(effect, size, after) for after in afters]
+    impacts = [impact_on(effect, size, after) for after in outlook.afters]
     met = [impact for impact in impacts if impact is not None]
     if len(met) < len(impacts):
         return NOT_KNOWN, True, False
-    old, new = (
-        (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
-    )
-    wrong = [_is_wrong(effect, impact, old, new) for impact in met]
-    if is_stop and _closed_leg(effect) is old and not isinstance(plan.before, Legs) and any(wrong):
-        return f"ends with the {old.upper()} (assumed), else {_loud(f'adds to the new {new.upper()}')}", True, True
+    wrong = [_is_wrong(outlook, effect, impact) for impact in met]
     texts = [
-        _text(plan, after, effect, impact, size, is_new=new, is_wrong=is_wrong)
-        for after, impact, is_wrong in zip(afters, met, wrong, strict=True)
+        _text(outlook, after, effect, impact, size, is_wrong=is_wrong)
+        for after, impact, is_wrong in zip(outlook.afters, met, wrong, strict=True)
     ]
-    assumed = any(impact.kind is ImpactKind.NOTHING and impact.leg is old for impact in met)
-    return " or ".join(dict.fromkeys(texts)), any(wrong), assumed
+    text = " or ".join(dict.fromkeys(texts))
+    if outlook.is_known:
+        return text, any(wrong), False
+    if is_stop and any(wrong) and _closed_leg(effect) is outlook.old:
+        return f"ends with the {outlook.old.upper()} (assumed), else {text}", True, True
+    assumed = any(impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old for impact in met)
+    return text, any(wrong), assumed
 
 
-def _is_wrong(effect: TradeEffect, impact: Impact, old: PositionSide, new: PositionSide) -> bool:
+def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
     if effect.leg is not None:
-        return effect.action is TradeAction.OPEN and effect.leg is old
-    return impact.kind is ImpactKind.ADDS and impact.leg is new
+        return effect.action is TradeAction.OPEN and effect.leg is outlook.old
+    return impact.kind is ImpactKind.ADDS and impact.leg is outlook.new
 
 
 def _text(
-    plan: ReversalPlan,
-    after: Holdings,
-    effect: TradeEffect,
-    impact: Impact,
-    size: Decimal | None,
-    *,
-    is_new: PositionSide,
-    is_wrong: bool,
+    outlook: _Outlook, after: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
 ) -> str:
-    before = plan.before
-    if isinstance(before, Legs) and isinstance(after, Legs):
-        held, then = (before.long, after.long) if impact.leg is PositionSide.LONG else (before.short, after.short)
-        if impact.kind is ImpactKind.NOTHING and held:
+    before = outlook.plan.before
+    phrase = impact.phrase(None if _size_of(before, outlook.new) else outlook.new)
+    held, then = _size_of(before, impact.leg), _size_of(after, impact.leg)
+    if isinstance(before, Legs) and held and not outlook.is_known:
+        if impact.kind is ImpactKind.NOTHING:
             return f"ends with the {impact.leg.upper()} (assumed)"
-        if impact.kind is ImpactKind.CLOSES and size is None and held:
+        if impact.kind is ImpactKind.CLOSES and size is None:
             return "stays" if held == then else f"stays, for {exact_digits(then)} instead of {exact_digits(held)}"
-        if effect.action is TradeAction.CLOSE and held:
-            return f"stays, {impact.phrase()}"
-        existed = before.short if is_new is PositionSide.SHORT else before.long
-        phrase = impact.phrase(None if existed else is_new)
-    else:
-        phrase = impact.phrase(is_new)
+        if effect.action is TradeAction.CLOSE:
+            return f"stays, {phrase}"
     return _loud(phrase) if is_wrong else phrase
+
+
+def _size_of(held: Holdings, leg: PositionSide) -> Decimal:
+    if isinstance(held, Legs):
+        return held.long if leg is PositionSide.LONG else held.short
+    return max(held.net if leg is PositionSide.LONG else -held.net, ZERO)
 
 
 def _loud(phrase: str) -> str:

@@ -123,6 +123,11 @@ class ReversalPlan:
         return f"{self.short_title} into {' or '.join(self._other_side_of(result) for result in self.results)}"
 
     @property
+    def action(self) -> str:
+        """The title without the symbol: `Reverse SHORT 3 of 20 into LONG 8`."""
+        return self.title.replace(f"{self.subject} ", f"{self.leg} ", 1)
+
+    @property
     def short_title(self) -> str:
         """The title without what is held afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
         closed = self.results[0].closed
@@ -171,11 +176,9 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     part = min(size, leg)
     after = wish.held.moved(long=-part, short=part) if reverses_long else wish.held.moved(long=part, short=-part)
     existing = wish.held.short if reverses_long else wish.held.long
-    assumptions = [f"{wish.side} names the {name} leg; it is closed at market and a {other} of the same size opened"]
+    assumptions = []
     if size > leg:
         assumptions.append(f"size {exact_digits(size)} is more than is held; only {exact_digits(leg)} is reversed")
-    if existing:
-        assumptions.append(f"the {other} leg of {exact_digits(existing)} that exists grows by {exact_digits(part)}")
     request = ReversalRequest(
         symbol=wish.symbol,
         margin_coin=wish.margin_coin,
@@ -257,6 +260,6 @@ def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:
 
 
 _MARKET = (
-    "closing and opening are market orders; prices may move between them",
-    "when margin is short the exchange may open less, or leave the position closed",
+    "two market orders: the price may move in between; if margin runs short, less is opened or nothing",
+    "the exchange may cancel resting orders first",
 )

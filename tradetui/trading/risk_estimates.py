@@ -46,18 +46,22 @@ class ReversalRisks:
     ratio_is_own: bool = False
     liquidation: Decimal | None = None
     liquidation_after: Decimal | None = None
-    estimable: Estimable = Estimable.TOO_LITTLE
+    estimable: Estimable
 
 
 def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> ReversalRisks:
     """Both risks now and afterwards; where two results are possible, those of the one that trades more."""
     position, account, mark = basis.position, basis.account, basis.mark
+    reported = position.liquidation if position is not None else None
     if position is None or account is None or not mark:
-        return ReversalRisks()
-    reported = position.liquidation
+        return ReversalRisks(estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE)
     liquidation = None if reported is None else sensible_liquidation(reported, mark)
-    ratio = position.margin_ratio if basis.is_isolated else account.margin_ratio
-    known = ReversalRisks(ratio=ratio, ratio_is_own=basis.is_isolated, liquidation=liquidation)
+    known = ReversalRisks(
+        ratio=position.margin_ratio if basis.is_isolated else account.margin_ratio,
+        ratio_is_own=basis.is_isolated,
+        liquidation=liquidation,
+        estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE,
+    )
     legs = tuple(leg for held in (position, basis.other_leg) if held is not None and (leg := _leg(held)) is not None)
     after = _legs_after(plan, legs, costs)
     rate = position.record.keep_margin_rate if position.record is not None else None

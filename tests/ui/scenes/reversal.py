@@ -60,21 +60,23 @@ async def _release(stage: Stage, pilot: Pilot[None]) -> None:
     await press("x")(stage, pilot)
 
 
-_HEDGE = ("REVERSE THE LONG OF BTCUSD", "held now       change   held afterwards")
+_HEDGE = ("REVERSE THE LONG OF BTCUSD", "now      change   afterwards")
 """What is held and what would be, in the preview of the first account."""
 
 SCENES = {
-    "reversal-hedge": Scene((120, 52), (*_HEDGE, "hedge_mode", "stays"), preview_reversal, published=True),
+    "reversal-hedge": Scene(
+        (120, 36), (*_HEDGE, "Free margin BTC", "ends with the LONG (assumed)"), preview_reversal, published=True
+    ),
     "reversal-one-way": Scene(
-        (120, 52),
-        ("held now       change   held afterwards", "one_way_mode"),
+        (120, 36),
+        ("now      change   afterwards", "net          +0.226"),
         preview_reversal,
         account="one-way",
         published=True,
     ),
     "reversal-uncertain": Scene(
-        (120, 56),
-        ("one of the two; the outcome will say which", "Type BTCUSD "),
+        (120, 36),
+        ("One of the two; the outcome will say which", "Type BTCUSD "),
         _uncertain,
         account="one-way",
         published=True,
@@ -86,7 +88,7 @@ SCENES = {
     "reversal-80x24": Scene(
         (80, 24), (*_HEDGE, "There is more below: Page Down shows it, then confirm."), preview_reversal
     ),
-    "reversal-80x24-end": Scene((80, 24), ("leave the position closed",), _scrolled),
+    "reversal-80x24-end": Scene((80, 24), ("The exchange may cancel resting orders first.",), _scrolled),
     "reversal-locked": Scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
     "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
     "journal": Scene(SIZE, ("─ Journal 1", "settled      Reverse BTCUSD", "reversed"), _journal),

@@ -23,7 +23,7 @@ from tradetui.ui.tty.screenshot import screen_text
 
 SIZE = (140, 44)
 LEAVES_WITHIN = 8
-TO_TYPE = re.compile(r"type (\S+(?: (?:LONG|SHORT))?) to confirm")
+TO_TYPE = re.compile(r"Type (\S+(?: (?:LONG|SHORT))?) to go on")
 TYPED = "typed"
 """In the place of a key: the words that the dialog asks for."""
 PIECES: tuple[tuple[str, ...], ...] = (

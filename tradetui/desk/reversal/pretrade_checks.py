@@ -63,8 +63,8 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append("The preview is older than 10 s; it is being read again.")
     # While trading is locked there is no field to type it in.
     can_type = not (context.locked or context.journal_trouble)
-    if can_type and must_type(preview, settings) and not is_typed(plan.subject, typed):
-        reasons.append(f"Type {plan.subject} to confirm.")
+    if can_type and why_typed(preview, settings) and not is_typed(plan.subject, typed):
+        reasons.append(f"Type {plan.subject} to go on.")
     return tuple(reasons)
 
 
@@ -73,14 +73,23 @@ def is_typed(asked_for: str, typed: str) -> bool:
     return typed.upper().split() == asked_for.upper().split()
 
 
-def must_type(preview: Preview, settings: DeskSettings) -> bool:
-    """Whether symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value."""
+def why_typed(preview: Preview, settings: DeskSettings) -> str:
+    """Why symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value; else empty."""
     plan = preview.plan
     if plan is None:
-        return False
-    large = settings.typed_above is not None and (preview.notional is None or preview.notional > settings.typed_above)
-    unbounded = settings.environment is Environment.LIVE and settings.max_reversal_value is None
-    return plan.uncertain or bool(preview.unproven) or large or unbounded
+        return ""
+    if plan.uncertain:
+        return "one of two results is possible"
+    if preview.unproven:
+        return "what is held is not proven"
+    if settings.typed_above is not None and preview.notional is None:
+        return f"its value is not known, and may be above your {settings.typed_above:,}"
+    if settings.typed_above is not None and preview.notional is not None and preview.notional > settings.typed_above:
+        coin = preview.estimates.quote_coin if preview.estimates is not None else ""
+        return f"{preview.notional:,.2f} {coin} is above your {settings.typed_above:,}"
+    if settings.environment is Environment.LIVE and settings.max_reversal_value is None:
+        return "this is LIVE and max_reversal_value is not set"
+    return ""
 
 
 def _budget_rules(link: ConnectionStatus) -> list[str]:

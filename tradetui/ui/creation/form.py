@@ -38,7 +38,6 @@ class CreationForm(ParameterForm[None]):
     """Nothing is sent from here: Enter shows what would be, once nothing is wrong or missing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "cancel", "Cancel"),
         ("down", "move(1)", "Row below"),
         ("up", "move(-1)", "Row above"),
         ("f2", "reveal", "Show or hide what is typed"),
@@ -66,7 +65,7 @@ class CreationForm(ParameterForm[None]):
                     with Horizontal(classes="row"):
                         yield from (self._box(row, field) for field in self._fields)
                     yield Static("", id=f"problem-{row}", classes="problem", markup=False)
-            yield from self.foot("Review")
+            yield from self.buttons("Review")
 
     def _box(self, row: int, field: FormField) -> Input:
         return self.box(field, f"box-{row}-{field.name}", longest=_LONGEST_TEXT, classes=f"cell {field.name}")

@@ -7,13 +7,11 @@ import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
@@ -21,32 +19,27 @@ from tradetui.desk.reversal.preview import ARMS_S
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.catalogue import endpoint_of
 from tradetui.wire.text.sanitize import scrub
 
 
-class ReviewDialog(ModalScreen[CreationStatus | None]):
+class ReviewDialog(LockingDialog[CreationStatus | None]):
     """Returns what became of it, None where nothing was sent.
 
-    Back has the focus and Enter presses it; Tab then Enter sends.
+    Cancel goes back to the form; it has the focus and Enter presses it. Tab then Enter sends.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "cancel", "Back"),
         ("down,j", "scroll(1)", "Further down"),
         ("up,k", "scroll(-1)", "Further up"),
         ("pagedown", "scroll(10)", "Page down"),
         ("pageup", "scroll(-10)", "Page up"),
-        Binding("L", "lock", "Lock or unlock", id="lock"),
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
-    AUTO_FOCUS = "#cancel"
-    _confirm_button = getters.query_one("#confirm", Button)
-    _reason_line = getters.query_one("#reason", Static)
-    _cancel_button = getters.query_one("#cancel", Button)
 
     def __init__(self, creation: Creation, request: CreationRequest) -> None:
         super().__init__(classes="dialog -creating")
@@ -68,10 +61,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
             yield Static(sanitized(account), classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
-            yield Static("", id="reason", classes="reason", markup=False)
-            with Horizontal(classes="buttons"):
-                yield DeliberateButton("Back", id="cancel")
-                yield DeliberateButton(self._action(), id="confirm", variant="error", disabled=True)
+            yield from self.buttons(self._action(), ready=False)
 
     def _action(self) -> str:
         names = titles_of(self._request)
@@ -104,28 +94,20 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         self._words = sentence
         reasons = self._creation.blocking_reasons(self._kind)
         enabled = self._armed and not self._sending and not reasons
-        button = self._confirm_button
+        button = self.confirm_button
         if not enabled and button.has_focus:
-            self._cancel_button.focus()
+            self.cancel_button.focus()
         button.disabled = not enabled
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
-        self._reason_line.update(sanitized("\n".join(filter(None, (sentence, *reasons)))))
+        self.give_reason("\n".join(filter(None, (sentence, *reasons))))
 
-    def action_lock(self) -> None:
-        """Lock at once; unlocking asks first, and then the review is as it was."""
-        trading_app(self).lock_or_unlock()
-
-    def desk_changed(self) -> None:
+    def say_what_may_be_done(self) -> None:
         """The lock may be another one."""
         if not self._sending:
             self._tell(self._words)
 
-    def on_screen_resume(self) -> None:
-        """What was in front is gone; it may have unlocked trading."""
-        self.call_later(self.desk_changed)
-
-    @on(DeliberateButton.PressedTooSoon)
-    def _pressed_too_soon(self) -> None:
+    def pressed_too_soon(self) -> None:
+        """Say that Enter pressed nothing, beside what else keeps it from being sent."""
         self._tell(TOO_SOON)
 
     def action_scroll(self, lines: int) -> None:
@@ -137,18 +119,17 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
         if not self._sending:
             self.dismiss(None)
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        if event.button.id != "confirm":
-            self.action_cancel()
-        elif self._armed and not self._sending:
-            self._sending = True
-            self._confirm_button.disabled = True
-            self._cancel_button.disabled = True
-            self._reason_line.update(sanitized("sending … the outcome is shown here"))
-            self.query_one(Vertical).border_subtitle = ""
-            # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
-            self.app.run_worker(self._send(), group="creating", exit_on_error=False)
+    def confirm(self) -> None:
+        """Send it, once."""
+        if not self._armed or self._sending:
+            return
+        self._sending = True
+        self.confirm_button.disabled = True
+        self.cancel_button.disabled = True
+        self.give_reason("sending … the outcome is shown here")
+        self.query_one(Vertical).border_subtitle = ""
+        # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
+        self.app.run_worker(self._send(), group="creating", exit_on_error=False)
 
     async def _send(self) -> None:
         try:
@@ -168,7 +149,7 @@ class ReviewDialog(ModalScreen[CreationStatus | None]):
 
     def _say(self, sentence: str) -> None:
         if self.is_attached:
-            cancel = self._cancel_button
+            cancel = self.cancel_button
             cancel.disabled = False
             cancel.focus()
             self._tell(sentence)

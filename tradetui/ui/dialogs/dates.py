@@ -29,7 +29,6 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
     """Returns the filter that was typed, True for none at all, and False when it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "cancel", "Cancel"),
         ("down", "app.focus_next", "Next field"),
         ("up", "app.focus_previous", "Field before"),
     ]
@@ -57,7 +56,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
                         placeholder=_HINTS[name],
                     )
                 yield Static("", id=f"problem-{name}", classes="problem -whole", markup=False)
-            yield from self.foot("Show")
+            yield from self.buttons("Show")
 
     @property
     def texts(self) -> dict[str, str]:

@@ -6,18 +6,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static
+from textual.containers import Vertical
+from textual.widgets import Input, Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.row_source import RowSource, RowT, SelfOrdering
+from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.sanitize import notify, sanitized
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 Save = Callable[[Path, Format, bool], int]
 
 
-class ExportDialog(ModalScreen[str | None]):
+class ExportDialog(DeliberateDialog[str | None]):
     """Returns what was written in words; the file's ending says whether it is CSV or JSON.
 
     `save(path, form, replace)` writes and gives the number of rows; it runs in a thread.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+    AUTO_FOCUS = "Input"
 
     def __init__(self, what: str, proposed: str, save: Save) -> None:
         super().__init__(classes="dialog")
@@ -47,32 +46,22 @@ class ExportDialog(ModalScreen[str | None]):
             box.border_title = sanitized(f"Export {self._what}")
             yield Static(sanitized(f"A file in {Path.cwd()}, or any other path; .csv or .json."), markup=False)
             yield Input(self._proposed, id="path")
-            yield Static("", id="reason", classes="reason", markup=False)
-            with Horizontal(classes="buttons"):
-                yield Button("Cancel", id="cancel")
-                yield Button("Write", id="confirm", variant="primary")
-
-    def _tell(self, sentence: str) -> None:
-        self.query_one("#reason", Static).update(sanitized(sentence))
+            yield from self.buttons("Write")
 
     @on(Input.Changed)
     def _changed(self) -> None:
         self._replaces = None
-        self._tell("")
-
-    @on(Button.Pressed, "#cancel")
-    def _cancelled(self) -> None:
-        self.dismiss(None)
+        self.give_reason("")
 
     @on(Input.Submitted)
-    @on(Button.Pressed, "#confirm")
-    def _confirmed(self) -> None:
+    def confirm(self) -> None:
+        """Write it, if the name says how."""
         if self._writing:
             return
         path = Path(self.query_one(Input).value.strip()).expanduser()
         form = {".csv": Format.CSV, ".json": Format.JSON}.get(path.suffix.lower())
         if form is None:
-            self._tell("The file's name must end in .csv or .json, which says how it is written.")
+            self.give_reason("The file's name must end in .csv or .json, which says how it is written.")
             return
         self._writing = True
         self.run_worker(self._write(path, form), exit_on_error=False)
@@ -82,13 +71,13 @@ class ExportDialog(ModalScreen[str | None]):
             rows = await asyncio.to_thread(self._save, path, form, path == self._replaces)
         except FileExistsError:
             self._replaces = path
-            self._tell(f"{path} exists. Enter once more replaces it; another name keeps it.")
+            self.give_reason(f"{path} exists. Enter once more replaces it; another name keeps it.")
         except RowsMissing as problem:
-            self._tell(f"Nothing was written: {problem}. Try again in a moment.")
+            self.give_reason(f"Nothing was written: {problem}. Try again in a moment.")
         except OSError as problem:
-            self._tell(f"Nothing was written: {path}: {problem.strerror or type(problem).__name__}.")
+            self.give_reason(f"Nothing was written: {path}: {problem.strerror or type(problem).__name__}.")
         except Exception as problem:
-            self._tell(f"Nothing was written: the rows cannot be read ({type(problem).__name__}).")
+            self.give_reason(f"Nothing was written: the rows cannot be read ({type(problem).__name__}).")
         else:
             self.dismiss(f"{rows} {'row' if rows == 1 else 'rows'} written to {path}")
             return

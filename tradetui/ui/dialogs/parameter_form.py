@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Generic
 
 from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
-from tradetui.ui.sanitize import sanitized
-
-Result = TypeVar("Result")
+from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
 
 
-class ParameterForm(ModalScreen[Result]):
-    """Boxes, a line for what is wrong with each, what the focused one takes, and two buttons.
+class ParameterForm(DeliberateDialog[Result], Generic[Result]):
+    """Boxes, a line for what is wrong with each, two buttons, and under them what the focused box takes.
 
     A form lays out its boxes, and says in `check` what is wrong. Enter accepts once nothing is.
     """
@@ -33,10 +28,6 @@ class ParameterForm(ModalScreen[Result]):
     def accept(self) -> None:
         """Go on with what is typed, if it may be."""
         raise NotImplementedError
-
-    def action_cancel(self) -> None:
-        """Leave everything as it was."""
-        self.dismiss(None)
 
     def box(
         self, field: FormField, box_id: str, *, longest: int, text: str = "", placeholder: str = "", classes: str = ""
@@ -54,13 +45,6 @@ class ParameterForm(ModalScreen[Result]):
         box.cursor_blink = False
         return box
 
-    def foot(self, accept: str) -> ComposeResult:
-        """The lines about the focused box, and the buttons; the second one has the id `accept`."""
-        yield Static("", id="about", markup=False)
-        with Horizontal(classes="buttons"):
-            yield Button("Cancel", id="cancel")
-            yield Button(accept, id="accept", variant="primary")
-
     def show_problem(self, line_id: str, problem: Content) -> Static:
         """Write what is wrong under a box, or close its line up."""
         line = self.query_one(f"#{line_id}", Static)
@@ -70,8 +54,8 @@ class ParameterForm(ModalScreen[Result]):
 
     def show_result(self, *, acceptable: bool, about: list[str]) -> None:
         """Say what the focused box takes, and whether the form may be accepted."""
-        self.query_one("#accept", Button).disabled = not acceptable
-        self.query_one("#about", Static).update(sanitized("\n".join(filter(None, about))))
+        self.confirm_button.disabled = not acceptable
+        self.give_reason("\n".join(filter(None, about)))
 
     def focused_id(self, prefix: str) -> str:
         """The rest of the focused box's id after a prefix; empty where another widget has the focus."""
@@ -94,9 +78,6 @@ class ParameterForm(ModalScreen[Result]):
     def _submitted(self) -> None:
         self.accept()
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "accept":
-            self.accept()
-        else:
-            self.action_cancel()
+    def confirm(self) -> None:
+        """The button does what Enter does in a box."""
+        self.accept()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
-from textual import events, getters, on
+from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input, Static
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -27,13 +25,10 @@ _CAUTION: Final = (
 )
 
 
-class LostJournalDialog(ModalScreen[None]):
+class LostJournalDialog(DeliberateDialog[None]):
     """Cancel has the focus; the word has to be typed. Nothing changes before the button is pressed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Leave it locked")]
-    AUTO_FOCUS = "#cancel"
     _word_box = getters.query_one("#typed", Input)
-    _confirm_button = getters.query_one("#confirm", Button)
 
     def __init__(self, intents: Intents) -> None:
         super().__init__(classes="dialog")
@@ -47,24 +42,17 @@ class LostJournalDialog(ModalScreen[None]):
                 yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
                 yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
-            yield Static(sanitized(_CAUTION), classes="reason", markup=False)
+            yield Static(sanitized(_CAUTION), classes="caution", markup=False)
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
-            yield Static("", id="missing", classes="reason", markup=False)
-            with Horizontal(classes="buttons"):
-                yield DeliberateButton("Leave it locked", id="cancel")
-                yield DeliberateButton("Accept the loss", id="confirm", variant="error", disabled=True)
+            yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
 
     def on_mount(self) -> None:
         """Say what is still needed."""
         self._tell_missing()
 
-    def on_key(self, event: events.Key) -> None:
+    def box_for_text(self, key: str) -> Input | None:
         """What is typed at a button begins the word."""
-        if event.is_printable and event.character is not None and not isinstance(self.focused, Input):
-            event.stop()
-            field = self._word_box
-            self.set_focus(field)
-            field.insert_text_at_cursor(event.character)
+        return self._word_box
 
     @property
     def _typed(self) -> bool:
@@ -72,39 +60,29 @@ class LostJournalDialog(ModalScreen[None]):
 
     @on(Input.Changed)
     def _tell_missing(self) -> None:
-        self._confirm_button.disabled = not self._typed
-        self._say(Content("") if self._typed else sanitized(f"Type {WORD} to go on without it; Esc leaves it locked."))
-
-    def _say(self, sentence: Content) -> None:
-        self.query_one("#missing", Static).update(sentence)
+        self.confirm_button.disabled = not self._typed
+        self.give_reason("" if self._typed else f"Type {WORD} to go on without it; Esc leaves it locked.")
 
     @on(Input.Submitted)
     def _entered(self) -> None:
         """To the safe button, never on to the other one."""
-        self.query_one("#cancel", Button).focus()
+        self.cancel_button.focus()
 
-    @on(DeliberateButton.PressedTooSoon)
-    def _pressed_too_soon(self) -> None:
-        self._say(sanitized(TOO_SOON))
-
-    @on(Button.Pressed, "#cancel")
-    def _left(self) -> None:
-        self.dismiss()
-
-    @on(Button.Pressed, "#confirm")
-    def _accepted(self) -> None:
+    def confirm(self) -> None:
         if self._typed:
-            self._confirm_button.disabled = True
+            self.confirm_button.disabled = True
             self.run_worker(self._accept(), exit_on_error=False)
 
     async def _accept(self) -> None:
         try:
             usable = await self._intents.accept_loss()
         except Exception as problem:
-            self._say(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $error"))
+            self.give_reason(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $error"))
             return
         if not usable:
-            self._say(Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error"))
+            self.give_reason(
+                Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error")
+            )
             return
         notify(self.app, "The loss is accepted and the journal says so. Trading is locked; L unlocks it.", seconds=10)
         self.dismiss()

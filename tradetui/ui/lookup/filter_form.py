@@ -30,7 +30,6 @@ class FilterForm(ParameterForm[Query | None]):
     """Returns the query that was typed, None when it was left. Enter shows it once nothing is wrong."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "cancel", "Cancel"),
         ("down", "app.focus_next", "Next field"),
         ("up", "app.focus_previous", "Field before"),
     ]
@@ -58,7 +57,7 @@ class FilterForm(ParameterForm[Query | None]):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
                     yield from self._lines(field)
-            yield from self.foot("Show")
+            yield from self.buttons("Show")
 
     def _lines(self, field: FormField) -> ComposeResult:
         with Horizontal(classes="field"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from textual.app import App
 from textual.content import Content
@@ -14,9 +14,13 @@ from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
-from tradetui.ui.reversal.lines import left_words, outcome_lines, unknown_outcome_lines
+from tradetui.ui.reversal.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
+from tradetui.ui.reversal.rows import Room
 from tradetui.ui.sanitize import notify
 from tradetui.wire.text.sanitize import scrub
+
+Ending = Callable[[Room], Content]
+_NO_SCREEN: Final = Room(80, 24)
 
 
 class AttemptView(Protocol):
@@ -35,8 +39,8 @@ class AttemptView(Protocol):
         """Show that nothing was sent, and what was read instead, where that is not what was shown."""
         ...
 
-    def show_end(self, end: Content) -> None:
-        """Show how it ended."""
+    def show_end(self, end: Ending) -> None:
+        """Show how it ended, in the room that there is."""
         ...
 
 
@@ -90,9 +94,9 @@ class Attempt:
                 return
             refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
             if refused_or_not_sent and not self._is_open():
-                self._ended(Content.styled(scrub(f"Not done. {problem}"), "bold $warn"))
+                self._ended(_sentence(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
             else:
-                self._ended(unknown_outcome_lines(self._shown, f"{type(problem).__name__}: {problem}"))
+                self._ended(_sentence(unknown_outcome_lines(self._shown, f"{type(problem).__name__}: {problem}")))
 
     def _is_open(self) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
@@ -115,23 +119,29 @@ class Attempt:
             if progress.stage is Stage.CORRECTED:
                 self._app.bell()
         if progress.stage is not Stage.ENDED:
-            self._ended(unknown_outcome_lines(self._shown, progress.sentence))
+            self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence)))
 
     def _show_progress(self, progress: Progress) -> None:
-        assert self._shown.plan is not None
+        plan = self._shown.plan
+        assert plan is not None
         if progress.stage is Stage.ENDED and progress.outcome is not None:
-            self._ended(Content("\n").join(outcome_lines(self._shown.plan, progress)), progress)
+
+            def outcome(room: Room) -> Content:
+                return Content("\n").join(outcome_lines(self._shown, plan, progress, room))
+
+            self._ended(outcome, progress)
         elif progress.stage is Stage.ENDED:
-            self._ended(Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn"), progress)
+            ended = Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn")
+            self._ended(_sentence(ended), progress)
         elif self._view.is_attached:
             standing = Content.assemble(
                 (f"{progress.state}  ", "bold $error" if progress.stage is Stage.CORRECTED else "bold $accent"),
                 scrub(progress.sentence),
-                (f"\n{left_words(self._shown)}", "$quiet"),
+                (f"\n{left_sentence(self._shown)}", "$quiet"),
             )
             self._view.show_standing(standing)
 
-    def _ended(self, end: Content, progress: Progress | None = None) -> None:
+    def _ended(self, end: Ending, progress: Progress | None = None) -> None:
         """Show how it ended, or tell somebody who did not wait for it."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
         self._read_anew()
@@ -141,10 +151,15 @@ class Attempt:
             self._view.show_end(end)
             return
         title = self.sent.title if self.sent is not None else f"Reverse {self._shown.subject}"
-        sentence = progress.sentence if progress is not None else " ".join(end.plain.split())
+        sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
         notify(
             self._app,
             f"{title}: {sentence}",
             severity="information" if good else "error",
             seconds=10 if good else 600,
         )
+
+
+def _sentence(content: Content) -> Ending:
+    """An end that is the same in any room."""
+    return lambda room: content

@@ -10,25 +10,24 @@ from typing import ClassVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static
+from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, must_type
-from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Preview, Target
-from tradetui.desk.settings import Environment
+from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, why_typed
+from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocol import trading_app
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.keys.key_order import TypedInput
 from tradetui.ui.keys.registry import is_key_of
 from tradetui.ui.keys.unlock_key import with_unlock_key
-from tradetui.ui.reversal.attempt import Attempt
-from tradetui.ui.reversal.lines import action_label, preview_lines, route_lines, sending_words
+from tradetui.ui.reversal.attempt import Attempt, Ending
+from tradetui.ui.reversal.fields import Fields
+from tradetui.ui.reversal.frame import Frame, action_label, seconds_ago
+from tradetui.ui.reversal.outcome_lines import sending_sentence
 from tradetui.ui.reversal.preview_area import PreviewArea
-from tradetui.ui.reversal.size_box import SizeBox
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -36,9 +35,11 @@ from tradetui.wire.text.sanitize import scrub
 _READING_S = 1.0
 BACK_S = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
-BESIDE_TITLE = 26
+BESIDE_TITLE = 30
 """Cells of the line of buttons that are not the confirm button's words."""
-_ROOMY_HEIGHT = 56
+_AGE_SHOWN_S = 1.0
+_KEYS = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   F9 Lock trading"
+_KEYS_AT_THE_END = "Enter Acknowledge   Esc Close"
 
 
 class Phase(Enum):
@@ -50,34 +51,27 @@ class Phase(Enum):
     OVER = auto()
 
 
-class ReversalDialog(ModalScreen[None]):
+class ReversalDialog(LockingDialog[None]):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
-    Account, inputs, reason and buttons stand still; what lies between them scrolls where it does not fit, and
-    nothing can be confirmed before all of it was on the screen. Esc leaves it in every phase.
+    Inputs, buttons and reason stand still; what lies above them scrolls where it does not fit, and nothing can be
+    confirmed before all that decides was on the screen. Esc leaves it in every phase.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "cancel", "Cancel"),
         ("down", "scroll_by(1)", "Down"),
         ("up", "scroll_by(-1)", "Up"),
         ("pagedown", "scroll_pages(1)", "Page down"),
         ("pageup", "scroll_pages(-1)", "Page up"),
         ("tab", "next", "Next"),
-        Binding("L", "lock", "Lock or unlock", id="lock"),
+        ("f2", "fold_request", "Show or hide the request"),
     ]
-    VERTICAL_BREAKPOINTS = [
-        (0, "-short"),
-        (_ROOMY_HEIGHT, "-roomy"),
-    ]
-    AUTO_FOCUS = "#cancel"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy"), (44, "-tall")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     _area = getters.query_one(PreviewArea)
-    _size_box = getters.query_one(SizeBox)
-    _word_box = getters.query_one("#typed", Input)
+    _frame = getters.query_one(Frame)
+    _fields = getters.query_one(Fields)
     _notice_line = getters.query_one("#notice", Static)
-    _reason_line = getters.query_one("#reason", Static)
-    _cancel_button = getters.query_one("#cancel", Button)
-    _confirm_button = getters.query_one("#confirm", Button)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
         """`read_anew` is called when something was sent and has ended: what the panels show is older."""
@@ -88,6 +82,8 @@ class ReversalDialog(ModalScreen[None]):
         self._phase = Phase.READING
         self._preview: Preview | None = None
         self._unread = Unread()
+        self._marked: tuple[Change, ...] = ()
+        """What the preview marks, also after it was read."""
         self._ready = False
         """Whether it was armed once: keys from before are dropped."""
         self._note = ""
@@ -100,31 +96,27 @@ class ReversalDialog(ModalScreen[None]):
         """What was confirmed last."""
 
     def compose(self) -> ComposeResult:
-        style = "live" if self._execution.settings.environment is Environment.LIVE else "calm"
-        with Vertical() as box:
-            box.border_title = sanitized(f"Reverse {self._subject}")
-            yield Static(sanitized(self._account), id="account", classes=style, markup=False)
+        with Frame(self._execution):
             yield PreviewArea()
-            yield SizeBox()
-            yield Input(id="typed", select_on_focus=False, disabled=True)
             yield Static("", id="notice", markup=False)
-            yield Static("", id="reason", classes="reason", markup=False)
-            with Horizontal(classes="buttons"):
-                yield DeliberateButton("Cancel", id="cancel")
-                yield DeliberateButton("Reverse", id="confirm", variant="error", disabled=True)
+            yield Fields()
+            yield from self.buttons("Reverse", ready=False)
+        yield Static(_KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
         self._show_fields()
+        self._show_age()
         self.watch(self._area, "scroll_y", self._scrolled, init=False)
+        self.set_interval(_AGE_SHOWN_S, self._show_age)
         self._begin_reading()
 
     def _begin_reading(self, fresh: Preview | None = None) -> None:
         self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
 
     @property
-    def _account(self) -> str:
-        settings = self._execution.settings
-        return f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}"
+    def _now(self) -> float:
+        desk = trading_app(self).desk
+        return desk.clock.monotonic() if desk is not None else 0.0
 
     @property
     def _subject(self) -> str:
@@ -133,12 +125,16 @@ class ReversalDialog(ModalScreen[None]):
 
     @property
     def _must_type(self) -> bool:
-        return self._preview is not None and must_type(self._preview, self._execution.settings)
+        return bool(self._why_typed)
+
+    @property
+    def _why_typed(self) -> str:
+        return "" if self._preview is None else why_typed(self._preview, self._execution.settings)
 
     @property
     def _word_wanted(self) -> bool:
         """Whether a word is asked for that is not typed yet."""
-        return self._must_type and not is_typed(self._subject, self._word_box.value)
+        return self._must_type and not is_typed(self._subject, self._fields.word_box.value)
 
     # Keys
 
@@ -171,47 +167,23 @@ class ReversalDialog(ModalScreen[None]):
             return False
         return isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
 
-    def on_key(self, event: events.Key) -> None:
-        """Text while a button has the focus goes to the typed word where one is asked for, else to the size."""
-        if event.character is None or not event.is_printable or not self._takes_text:
-            return
-        if not self._must_type and is_key_of("lock", event.key, trading_app(self).settings.keys):
-            return
-        event.stop()
-        self._type(event.character)
+    def box_for_text(self, key: str) -> Input | None:
+        """The word where one is asked for, else the size; a key that locks is not text for the size."""
+        may_type = self._phase in (Phase.READING, Phase.ARMED) and self._ready and not self._execution.locked
+        if not may_type:
+            return None
+        if self._must_type:
+            return self._fields.word_box
+        return None if is_key_of("lock", key, trading_app(self).settings.keys) else self._fields.size_box
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Text pasted while a button has the focus."""
-        if self._takes_text and (lines := event.text.split("\n")):
-            event.stop()
-            self._type(" ".join(lines[0].split()))
-
-    @property
-    def _takes_text(self) -> bool:
-        return self._phase in (Phase.READING, Phase.ARMED) and self._ready and not self._execution.locked
-
-    def _type(self, text: str) -> None:
-        field = self.query_one("#typed" if self._must_type else "#size", Input)
-        self.set_focus(field)
-        field.insert_text_at_cursor(text)
-
-    def action_lock(self) -> None:
-        """Lock at once; unlocking asks first, and then the dialog is as it was."""
-        trading_app(self).lock_or_unlock()
-
-    def desk_changed(self) -> None:
-        """The desk has published something: the lock may be another one."""
-        if self.is_mounted:  # the first publication can come before the fields are there
-            self._tell()
-
-    def on_screen_resume(self) -> None:
-        """What was in front is gone; it may have unlocked trading."""
-        self.call_later(self._tell)
+    def say_what_may_be_done(self) -> None:
+        """The lock may be another one."""
+        self._tell()
 
     def action_next(self) -> None:
         """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
-        confirm = self._confirm_button
-        if not self._word_box.has_focus or self._word_wanted:
+        confirm = self.confirm_button
+        if not self._fields.word_box.has_focus or self._word_wanted:
             self.focus_next()
         elif confirm.focusable:
             self.set_focus(confirm)
@@ -230,13 +202,25 @@ class ReversalDialog(ModalScreen[None]):
         """Scroll by what is shown at once, less a line."""
         self._area.scroll_pages(pages)
 
+    def action_fold_request(self) -> None:
+        """Show the request exactly as sent, or hide it again."""
+        if self._preview is not None and self._phase in (Phase.READING, Phase.ARMED):
+            self._area.fold_request()
+
     def _scrolled(self) -> None:
         if self._preview is not None:
             self._area.note_end()
         self._tell()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._tell)
+        self.call_after_refresh(self._draw_again)
+
+    def _draw_again(self) -> None:
+        """Draw the preview for the room that there is now."""
+        if self._preview is not None and self._phase in (Phase.READING, Phase.ARMED):
+            self.call_after_refresh(self._scrolled)
+        self._show_age()
+        self._tell()
 
     # Filling in
 
@@ -277,19 +261,28 @@ class ReversalDialog(ModalScreen[None]):
         # Another size may be possible where this one is not; where none was asked for, none is possible.
         self._unreadable = preview.plan is None and preview.target.size is None
         self._unread.looked_at = self._unread.looked_at or preview
+        self._marked = self._unread.changed(preview)
         self._target = preview.target
-        self.query_one(Vertical).border_title = sanitized(f"Reverse {self._subject}")
-        self.query_one("#account", Static).update(sanitized(self._account))
-        lines = [*preview_lines(preview, self._unread.changed(preview)), *route_lines(self._execution.settings)]
-        self._area.show(Content("\n").join(lines))
-        self._word_box.placeholder = f"type {self._subject} to confirm"
-        self._name_button(preview)
+        self._show_age()
         self._tell()
 
-    def _name_button(self, preview: Preview) -> None:
-        button = self._confirm_button
+    def _draw(self, preview: Preview) -> None:
+        age = seconds_ago(self._now - preview.asked_at)
+        self._area.show_preview(preview, self._marked, self._execution.settings, age)
+        self._fields.name_them(preview, self._why_typed)
+        button = self.confirm_button
         button.label = label = action_label(preview, self._area.size.width - BESIDE_TITLE)
         button.styles.width = max(16, len(label) + 4)
+
+    def _show_age(self) -> None:
+        """Say whose account it is, how old the preview and its figures are, and for how long it is good."""
+        if self._phase is Phase.OVER or self._preview is None:
+            self._frame.show_state("" if self._phase is Phase.OVER else "reading …")
+        elif self._phase is Phase.SENDING:
+            self._frame.show_state("sending …")
+        else:
+            self._draw(self._preview)
+            self._frame.show_age(self._preview, self._now)
 
     def _arm(self) -> None:
         self._phase, self._ready = Phase.ARMED, True
@@ -302,7 +295,7 @@ class ReversalDialog(ModalScreen[None]):
         if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
             return
         before = self.query_one(f"#{self._focus_before or 'cancel'}")
-        self.set_focus(before if before.focusable else self._cancel_button)
+        self.set_focus(before if before.focusable else self.cancel_button)
 
     def _disarm(self, reason: str) -> None:
         self._phase = Phase.READING
@@ -311,7 +304,7 @@ class ReversalDialog(ModalScreen[None]):
 
     def _let_go_of_confirm(self) -> None:
         """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
-        if self._confirm_button.has_focus:
+        if self.confirm_button.has_focus:
             self._focus_before = "confirm"
             self.set_focus(None)
 
@@ -330,40 +323,40 @@ class ReversalDialog(ModalScreen[None]):
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
             self._let_go_of_confirm()
-        confirm = self._confirm_button
+        confirm = self.confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
-        self._update(self._reason_line, sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
+        self._update(self.reason_line, sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
             return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
-        if problem := self._size_box.problem(self._target.size):
+        if problem := self._fields.size_box.problem(self._target.size):
             return (problem,)
         unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
-        return (*self._execution.blocking_reasons(self._preview, self._word_box.value), *unseen)
+        return (*self._execution.blocking_reasons(self._preview, self._fields.word_box.value), *unseen)
 
     def _update(self, line: Static, content: Content) -> None:
         if line.content != content:
             line.update(content)
-        line.display = bool(content.plain) or line is self._reason_line
+        line.display = bool(content.plain) or line is self.reason_line
 
     # Fields
 
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
-        size, typed = self._size_box, self._word_box
+        fields = self._fields
         shown = not (self._execution.locked or self._unreadable) and self._phase in (Phase.READING, Phase.ARMED)
         focused = self.focused
         if not shown and isinstance(focused, Input):
             self._focus_before = focused.id
-            self.set_focus(self._cancel_button)
-        come_back = shown and not size.display and self._focus_before in ("size", "typed")
-        size.display, typed.display = shown, shown and self._must_type
-        size.disabled = typed.disabled = not self._ready
+            self.set_focus(self.cancel_button)
+        come_back = shown and not fields.size_box.display and self._focus_before in ("size", "typed")
+        fields.show(size=shown, word=shown and self._must_type)
+        fields.enable(self._ready)
         if come_back and self._focus_before is not None:
             field, self._focus_before = self.query_one(f"#{self._focus_before}", Input), None
             if field.focusable:
@@ -378,27 +371,26 @@ class ReversalDialog(ModalScreen[None]):
     @on(Input.Submitted, "#size")
     def _size_taken(self) -> None:
         """Plan again with another size; nothing typed is the whole position."""
-        box = self._size_box
+        box = self._fields.size_box
         if box.is_wrong:
             return
         if box.amount == self._target.size:
-            self._cancel_button.focus()
+            self.cancel_button.focus()
             return
         self._target = replace(self._target, size=box.amount)
         self._preview = self._unread.looked_at = None
         self._area.read_whole = False
         self._note = ""
         self._area.scroll_home(animate=False)
-        self._cancel_button.focus()
+        self.cancel_button.focus()
         self._begin_reading()
 
     @on(Input.Submitted, "#typed")
     def _typed_enter(self) -> None:
-        self._cancel_button.focus()
+        self.cancel_button.focus()
 
     # Choosing
 
-    @on(Button.Pressed, "#cancel")
     def action_cancel(self) -> None:
         """Leave; what is being sent is taken back where it has not left yet."""
         if self._phase is Phase.SENDING and self._attempt is not None:
@@ -408,30 +400,33 @@ class ReversalDialog(ModalScreen[None]):
         self._phase = Phase.OVER
         self.dismiss(None)
 
-    @on(DeliberateButton.PressedTooSoon)
-    def _pressed_too_soon(self) -> None:
+    def pressed_too_soon(self) -> None:
+        """Enter came before the focus was on the screen: say so until the next key."""
         self._unread.pressed_nothing = TOO_SOON
         self._tell()
 
-    @on(Button.Pressed, "#confirm")
-    def _confirm(self) -> None:
+    def confirm(self) -> None:
+        """Send it, once it is read again and nothing has changed."""
         # The pre-trade checks are asked by what sends it; here only what it cannot know.
         if (
             self._phase is not Phase.ARMED
             or self._preview is None
-            or self._size_box.problem(self._target.size)
+            or self._fields.size_box.problem(self._target.size)
             or self._area.unseen(armed=True)
         ):
             return
         self.workers.cancel_group(self, "preview")
         self._let_go_of_confirm()
         self._phase = Phase.SENDING
-        self._update(self._reason_line, sanitized(sending_words(self._preview)))
-        self._confirm_button.disabled = True
+        self._show_age()
+        self._update(self.reason_line, sanitized(sending_sentence(self._preview)))
+        self.confirm_button.disabled = True
         self._unread.looked_at = self._preview
-        self._cancel_button.disabled = True
-        self._word_box.disabled = self._size_box.disabled = True
-        self._attempt = Attempt(self.app, self, self._execution, self._preview, self._word_box.value, self._read_anew)
+        self.cancel_button.disabled = True
+        self._fields.enable(False)
+        self._attempt = Attempt(
+            self.app, self, self._execution, self._preview, self._fields.word_box.value, self._read_anew
+        )
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
         self.app.run_worker(self._attempt.run(), group="sending", exit_on_error=False)
 
@@ -441,27 +436,31 @@ class ReversalDialog(ModalScreen[None]):
         """Show it again instead of sending it; focus, scroll and typing are as they were."""
         self._unread.not_sent, self._note = why, ""
         self._phase = Phase.READING
-        self._cancel_button.disabled = False
+        self.cancel_button.disabled = False
         self._show_fields()
         self._begin_reading(preview)
 
     def show_standing(self, standing: Content) -> None:
         """Show how far it is."""
-        self._update(self._reason_line, standing)
+        self._update(self.reason_line, standing)
 
-    def show_end(self, end: Content) -> None:
+    def show_end(self, end: Ending) -> None:
         """Show how it ended."""
         self._phase = Phase.OVER
-        self._area.show(end)
+        self._area.show(end(self._area.room))
         self._area.scroll_home(animate=False)
         self._update(self._notice_line, Content(""))
-        self._update(self._reason_line, Content(""))
-        self._word_box.display = self._size_box.display = self._confirm_button.display = False
-        self._cancel_button.label, self._cancel_button.disabled = "Acknowledge", True
+        self._update(self.reason_line, Content(""))
+        self._fields.show(size=False, word=False)
+        self.confirm_button.display = False
+        self.query_one("#keys", Static).update(_KEYS_AT_THE_END)
+        self._frame.border_subtitle = ""
+        self._show_age()
+        self.cancel_button.label, self.cancel_button.disabled = "Acknowledge", True
         self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
 
     async def _arm_acknowledgement(self) -> None:
         """Let the end be read: Enter pressed once too often must not close it unseen."""
         await asyncio.sleep(_READING_S)
-        self._cancel_button.disabled = False
-        self._cancel_button.focus()
+        self.cancel_button.disabled = False
+        self.cancel_button.focus()

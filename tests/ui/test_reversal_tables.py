@@ -1,0 +1,196 @@
+"""The tables of the reversal dialog, drawn for the worked account: every word, figure and column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.trading.test_resting_orders import order
+from tests.trading.test_reversal import legs, plan
+from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account
+from tradetui.desk.intents.journal import State
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Preview, Target, changes
+from tradetui.desk.reversal.progress import Progress, Stage
+from tradetui.trading.cost_estimates import Basis
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.order_impact import resting_after
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.reversal_estimates import reversal_estimates
+from tradetui.ui.reversal.lines import decision_lines, request_lines
+from tradetui.ui.reversal.outcome_lines import outcome_lines
+from tradetui.ui.reversal.rows import Room
+from tradetui.wire.models.futures import PendingOrder
+from tradetui.wire.models.futures_extended import Contract
+
+WIDE, NARROW = Room(109, 36), Room(75, 24)
+CONTRACT = Contract.from_row(
+    {
+        "symbol": "BTCUSDT",
+        "takerFeeRate": "0.0006",
+        "baseCoin": "BTC",
+        "quoteCoin": "USDT",
+        "pricePlace": "1",
+        "volumePlace": "4",
+    }
+)
+
+
+def resting_order(side: str, size: str, price: str, done: str = "0") -> PendingOrder:
+    return order(side, "open", size=size, done=done).model_copy(update={"price": Decimal(price), "order_id": price})
+
+
+ORDERS = [resting_order("buy", "0.1186", "81768.4"), resting_order("sell", "0.0452", "86568.4", "0.0113")]
+
+
+def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -> Preview:
+    basis = replace(basis, contract=CONTRACT)
+    stops = more.pop("stops", STOPS)
+    orders = more.pop("orders", ORDERS)
+    values: dict[str, Any] = {
+        "target": Target("BTCUSDT"),
+        "plan": reversal,
+        "mode": reversal.wish.mode,
+        "mode_from": "the positions",
+        "position": basis.position,
+        "positions": tuple(leg for leg in (basis.position, basis.other_leg) if leg is not None),
+        "estimates": reversal_estimates(reversal, basis, stops),
+        "resting": resting_after(reversal, orders, stops or ()),
+        "order_ids": frozenset(order.order_id for order in orders),
+        "stops_known": stops is not None,
+        "asked_at": 0.0,
+        "read_at": 0.0,
+        "contract": CONTRACT,
+    }
+    return Preview(**{**values, **more})
+
+
+def drawn(shown: Preview, room: Room = WIDE, looked_at: Preview | None = None) -> list[str]:
+    changed = changes(looked_at, shown) if looked_at is not None else ()
+    return [row.plain.rstrip() for row in decision_lines(shown, changed, room, ", 0.3 s old")]
+
+
+def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
+    assert drawn(preview()) == [
+        "REVERSE THE SHORT OF BTCUSDT",
+        "All of it, at the market: buy 0.2934 to close the SHORT, buy 0.2934 more to go LONG.",
+        "",
+        "                now      change   afterwards        entry     value USDT",
+        "LONG         0.1214     +0.2934       0.4148    ~84,945.0      34,924.92   entry was 86,752.4",
+        "SHORT        0.2934     -0.2934            0            —           0.00   entry was 86,470.6",
+        "net         -0.1720     +0.5868      +0.4148                  +34,924.92   was -14,481.88",
+        "",
+        "                                  now        afterwards   at the ask, 84,197.1, 0.3 s old",
+        "Profit taken                                   ~+667.04   closes the SHORT 2,273.5 below its entry",
+        "Fees                                            ~-29.64   taker 0.06 % of 49,406.86 USDT, both trades",
+        "Free margin USDT             4,783.20         ~4,753.49   enough: needs 2,470.34, closing frees as much first",
+        "Margin ratio                   4.96 %           ~5.19 %   liquidation at 100 %",
+        "Liquidation BTCUSDT         183,225.8           ~42,860   117.62 % above, then ~49.1 % below, all else still",
+        "If stopped at 82,500.0        -516.24        ~-1,014.17   the LONG's whole result should its stop fill there",
+        "",
+        "Orders, stops                                        away   afterwards",
+        "order         buy 0.1186 at 81,768.4              -2.88 %   adds to the LONG",
+        "order         sell 0.0452 at 86,568.4, 25 % done  +2.82 %   OPENS A SHORT against the LONG  !",
+        "stop-loss     whole LONG at 82,500.0              -2.02 %   stays, for 0.4148 instead of 0.1214",
+        "take-profit   whole LONG at 91,500.0              +8.67 %   stays, for 0.4148 instead of 0.1214",
+        "stop-loss     whole SHORT at 87,900.0             +4.40 %   ends with the SHORT (assumed)",
+        "",
+        "Assumed   Two market orders: the price may move in between; if margin runs short, less is opened or nothing.",
+        "          The exchange may cancel resting orders first. Estimates (~) hold while all other prices stand.",
+    ]
+
+
+def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> None:
+    rows = drawn(preview(basis=replace(BASIS, account=account(crossedMaxAvailable="0"))), NARROW)
+    assert "" not in rows
+    assert rows[6] == "Margin runs SHORT: the exchange may open less, or leave it closed."
+    assert rows[7] == "sell 0.0452 at 86568.4: OPENS A SHORT against the LONG  !"
+    assert rows[8].startswith("at the ask, 84,197.1")
+    assert max(map(len, rows[2:6])) <= NARROW.width
+
+
+def test_what_has_changed_is_marked_in_its_row() -> None:
+    before = preview(plan(legs("0.1214", "0.25"), "sell"), orders=ORDERS[:1])
+    rows = drawn(preview(), looked_at=before)
+    assert rows[5].endswith(" ◂ was 0.25")
+    assert rows[6].endswith(" ◂ was -0.1286")
+    assert rows[10].endswith(" ◂ was 42,098.55"), "the notional"
+    assert rows[18].endswith(" ◂ was none")
+    gone = drawn(preview(orders=[]), looked_at=preview())
+    assert "order             buy 0.1186 at 81768.4 ◂ gone" in gone
+
+
+def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None:
+    net = replace(BASIS, other_leg=None)
+    whole = drawn(preview(plan(Net(Decimal("-0.2934"))), net, stops=[], orders=[]))
+    assert whole[4] == "net         -0.2934     +0.5868      +0.2934    ~84,197.1     +24,703.40   entry was 86,470.6"
+    assert "Orders, stops" not in " ".join(whole)
+    part = drawn(preview(plan(Net(Decimal("-0.2934")), size="0.1"), net, stops=[], orders=[]))
+    assert part[4].startswith("net         -0.2934     +0.2000      -0.0934     86,470.6")
+    assert part[5].startswith("or          -0.2934     +0.5868      +0.2934    ~84,197.1")
+    assert part[6] == "One of the two; the outcome will say which."
+    assert part[8].endswith(" · the larger result")
+
+
+@pytest.mark.parametrize(
+    ("stops", "row"),
+    [
+        (None, f"{'If stopped':<36}?                 ?   waiting stops cannot be read: look at them yourself"),
+        ([], "If stopped                          —           no stop   none for the LONG"),
+        (
+            STOPS[2:],
+            "If stopped                    -419.39           no stop   none for the LONG; 87,900.0 ends with the SHORT",
+        ),
+    ],
+)
+def test_a_missing_stop_is_a_warning(stops: list[Any] | None, row: str) -> None:
+    assert row in drawn(preview(stops=stops))
+
+
+def test_many_orders_that_stay_as_they_are_become_one_row() -> None:
+    many = [resting_order("buy", "0.01", str(80000 + step)) for step in range(9)]
+    rows = drawn(preview(orders=[*many, ORDERS[1]], stops=[]))
+    assert "6 more stay as they are" in rows
+    assert any("OPENS A SHORT" in row for row in rows)
+    assert len([row for row in rows if row.startswith("order ")]) == 4
+
+
+def test_the_request_is_shown_exactly_as_it_is_sent() -> None:
+    rows = [row.plain for row in request_lines(preview(), ())]
+    assert "size              0.2934, the whole position" in rows
+    assert "side              sell = the short leg" in rows
+
+
+@pytest.mark.parametrize(
+    ("held", "outcome", "different"),
+    [
+        (Legs(Decimal("0.4148")), Outcome.REVERSED, []),
+        (Legs(Decimal("0.1214")), Outcome.CLOSED_ONLY, ["LONG", "net"]),
+        (Legs(Decimal("0.3"), Decimal("0.1")), Outcome.SMALLER, ["LONG", "SHORT", "net"]),
+        (None, Outcome.MODE_CHANGED, ["LONG", "SHORT", "net"]),
+    ],
+)
+def test_the_outcome_is_the_table_with_what_is_held_and_marks_what_differs(
+    held: Holdings | None, outcome: Outcome, different: list[str]
+) -> None:
+    progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=outcome)
+    rows = [row.plain.rstrip() for row in outcome_lines(preview(), SHORT, progress, WIDE)]
+    assert rows[2] == "             before      change   afterwards         held"
+    assert [row.split()[0] for row in rows if row.endswith("DIFFERENT")] == different
+    if not different:
+        assert rows[3] == "LONG         0.1214     +0.2934       0.4148       0.4148"
+    assert ("This is not what was previewed. Look at it now." in rows) == bool(different)
+
+
+def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:
+    part = plan(Net(Decimal("-0.2934")), size="0.1")
+    shown = preview(part, replace(BASIS, other_leg=None))
+    progress = Progress(
+        State.SETTLED, Stage.ENDED, "an end", held=Net(Decimal("0.2934")), outcome=Outcome.REVERSED, came_true="ignored"
+    )
+    rows = [row.plain.rstrip() for row in outcome_lines(shown, part, progress, WIDE)]
+    assert not any(row.endswith("DIFFERENT") for row in rows)
+    assert "Came true: ignored." in rows

@@ -1,0 +1,110 @@
+"""What every dialog with a deliberate answer has in common: buttons, keys and places."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events, getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from tradetui.ui.app_protocol import trading_app
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.sanitize import sanitized
+
+Result = TypeVar("Result")
+
+
+class DeliberateDialog(ModalScreen[Result], Generic[Result]):
+    """Cancel stands left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
+
+    Under both stands why the other one is off, and nowhere else. Esc cancels.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Cancel")]
+    AUTO_FOCUS = "#cancel"
+    cancel_button = getters.query_one("#cancel", Button)
+    confirm_button = getters.query_one("#confirm", Button)
+    reason_line = getters.query_one("#reason", Static)
+
+    def buttons(self, action: str, *, cancel: str = "Cancel", ready: bool = True) -> ComposeResult:
+        """Both buttons and the line under them, last in the dialog's box; `ready` says whether the other one is on."""
+        with Horizontal(classes="buttons"):
+            yield DeliberateButton(cancel, id="cancel")
+            yield DeliberateButton(action, id="confirm", variant="error", disabled=not ready)
+        yield Static("", id="reason", classes="reason", markup=False)
+
+    def give_reason(self, reason: str | Content) -> None:
+        """Write this under the buttons."""
+        self.reason_line.update(reason if isinstance(reason, Content) else sanitized(reason))
+
+    def box_for_text(self, key: str) -> Input | None:
+        """The box that takes what is typed while a button has the focus; None where nothing is to be typed."""
+        return None
+
+    def on_key(self, event: events.Key) -> None:
+        """Text while a button has the focus goes to the box for it."""
+        if event.character is not None and event.is_printable and not isinstance(self.focused, Input):
+            self._type(event, event.character, event.key)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Text pasted while a button has the focus."""
+        if not isinstance(self.focused, Input) and (lines := event.text.split("\n")):
+            self._type(event, " ".join(lines[0].split()), "")
+
+    def _type(self, event: events.Event, text: str, key: str) -> None:
+        if (box := self.box_for_text(key)) is not None:
+            event.stop()
+            self.set_focus(box)
+            box.insert_text_at_cursor(text)
+
+    def action_cancel(self) -> None:
+        """Leave everything as it is."""
+        self.dismiss(None)
+
+    def confirm(self) -> None:
+        """Do what the other button says."""
+        raise NotImplementedError
+
+    def pressed_too_soon(self) -> None:
+        """Say that Enter pressed nothing."""
+        self.give_reason(TOO_SOON)
+
+    @on(DeliberateButton.PressedTooSoon)
+    def _pressed_too_soon(self) -> None:
+        self.pressed_too_soon()
+
+    @on(Button.Pressed, "#cancel")
+    def _cancel_pressed(self) -> None:
+        self.action_cancel()
+
+    @on(Button.Pressed, "#confirm")
+    def _confirm_pressed(self) -> None:
+        self.confirm()
+
+
+class LockingDialog(DeliberateDialog[Result], Generic[Result]):
+    """One that sends something: trading can be locked and unlocked over it, and it then says what may be done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("L", "lock", "Lock or unlock", id="lock")]
+
+    def action_lock(self) -> None:
+        """Lock at once; unlocking asks first, and then the dialog is as it was."""
+        trading_app(self).lock_or_unlock()
+
+    def desk_changed(self) -> None:
+        """The desk has published something: the lock may be another one."""
+        if self.is_mounted:  # the first publication can come before the fields are there
+            self.say_what_may_be_done()
+
+    def on_screen_resume(self) -> None:
+        """What was in front is gone; it may have unlocked trading."""
+        self.call_later(self.desk_changed)
+
+    def say_what_may_be_done(self) -> None:
+        """Bring the buttons and the line under them up to date."""
+        raise NotImplementedError

@@ -1,0 +1,95 @@
+"""The rows in which something is typed: the size of a part of the position, and the word that confirms."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from tradetui.desk.reversal.preview import Preview
+from tradetui.trading.money import exact_digits
+from tradetui.ui.sanitize import sanitized
+
+
+class SizeBox(Input):
+    """Nothing typed is the whole position."""
+
+    def __init__(self) -> None:
+        # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
+        super().__init__(id="size", placeholder="all of it", select_on_focus=False, disabled=True)
+
+    @property
+    def amount(self) -> Decimal | None:
+        """The size that was typed, above zero; None where nothing or no size was."""
+        try:
+            amount = Decimal(self.value.strip())
+        except InvalidOperation:
+            return None
+        return amount if amount.is_finite() and amount > 0 else None
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something was typed that is no size."""
+        return bool(self.value.strip()) and self.amount is None
+
+    def problem(self, planned: Decimal | None) -> str:
+        """Why what was typed is not the size that was planned with; empty where it is."""
+        if self.is_wrong:
+            return f"{self.value.strip()} is no size: give a number above zero, or nothing for the whole position."
+        return "" if self.amount == planned else "Enter takes the size."
+
+
+class FieldRow(Horizontal):
+    """A label, a box, and a hint behind it."""
+
+    def __init__(self, row_id: str, label: str, box: Input, hint: str = "") -> None:
+        super().__init__(id=row_id, classes="field-row")
+        self.box = box
+        self._label = Static(sanitized(label), classes="label", markup=False)
+        self._hint = Static(sanitized(hint), classes="hint", markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._label
+        yield self.box
+        yield self._hint
+
+    def name_it(self, label: str, hint: str) -> None:
+        """Write other words before and behind the box."""
+        self._label.update(sanitized(label))
+        self._hint.update(sanitized(hint))
+
+    def show(self, shown: bool) -> None:
+        """Show or hide the row with its box."""
+        self.display = self.box.display = shown
+
+
+class Fields(Vertical):
+    """Both rows. They are shown only where something may be typed, the word's only where one is asked for."""
+
+    size_box = getters.query_one(SizeBox)
+    word_box = getters.query_one("#typed", Input)
+    _size_row = getters.query_one("#size-row", FieldRow)
+    _word_row = getters.query_one("#word-row", FieldRow)
+
+    def compose(self) -> ComposeResult:
+        yield FieldRow("size-row", "Size", SizeBox(), "a number for a part")
+        yield FieldRow("word-row", "", Input(id="typed", select_on_focus=False, disabled=True))
+
+    def show(self, *, size: bool, word: bool) -> None:
+        """Show or hide each row."""
+        self.display = size or word
+        self._size_row.show(size)
+        self._word_row.show(word)
+
+    def enable(self, enabled: bool) -> None:
+        """Let both boxes be typed in or not."""
+        self.size_box.disabled = self.word_box.disabled = not enabled
+
+    def name_them(self, preview: Preview, why_typed: str) -> None:
+        """Say what the whole position is, which word is asked for, and why."""
+        if preview.plan is not None and preview.estimates is not None:
+            self.size_box.placeholder = f"all, {exact_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
+        self._word_row.name_it(f"Type {preview.subject}", f"because {why_typed}")

@@ -1,0 +1,54 @@
+"""The frame of the reversal dialog: whose account it is and how old the preview is, and what the button says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.containers import Vertical
+from textual.content import Content
+
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.preview import EXPIRES_S, Preview
+from tradetui.desk.settings import Environment
+from tradetui.ui.sanitize import sanitized
+from tradetui.wire.text.sanitize import scrub
+
+MORE: Final = "F2 the request as sent · PgDn basis and age of every figure"
+_BESIDE_TITLE: Final = 8
+"""Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
+
+
+def seconds_ago(seconds: float) -> str:
+    """An age in seconds: `0.4 s`."""
+    return f"{max(0.0, seconds):.1f} s"
+
+
+class Frame(Vertical):
+    """Names the account in its top, in the colour of a warning where it is a live one, and what it waits for."""
+
+    def __init__(self, execution: Execution) -> None:
+        is_live = execution.settings.environment is Environment.LIVE
+        super().__init__(classes="-live" if is_live else "")
+        self.border_subtitle = MORE
+        self._execution = execution
+
+    def show_state(self, state: str) -> None:
+        """Write the account at the left end of the top and the state at the right one."""
+        settings = self._execution.settings
+        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.uid or 'uid not known'}")
+        line = "─" * max(1, self.outer_size.width - len(account) - len(state) - _BESIDE_TITLE)
+        title = Content.assemble(account, (f" {line} ", "$primary not bold"), state) if state else Content(account)
+        self.border_title = title
+
+    def show_age(self, preview: Preview, now: float) -> None:
+        """Say how old the preview is, and for how long it is good."""
+        good_s = max(0.0, EXPIRES_S - (now - preview.read_at))
+        self.show_state(f"read {seconds_ago(now - preview.asked_at)} ago · good for {good_s:.0f} s")
+
+
+def action_label(preview: Preview, room: int) -> str:
+    """The longest title that fits into so many cells; what is held afterwards stands in the dialog in any case."""
+    plan = preview.plan
+    titles = (plan.action, plan.title, plan.short_title) if plan is not None else ()
+    labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
+    return next((label for label in labels if len(label) <= room), labels[-1])

@@ -1,0 +1,70 @@
+"""What the reversal dialog says while it is sent and followed, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.content import Content
+
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.reversal.progress import Progress
+from tradetui.trading.holdings import Net
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.ui.reversal.figures import figures_of
+from tradetui.ui.reversal.legs_table import outcome_table
+from tradetui.ui.reversal.orders_table import orders_table
+from tradetui.ui.reversal.rows import Marks, Room
+from tradetui.wire.text.sanitize import scrub
+
+
+def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
+    """What became of it: the previewed table with what is held now, and the orders and stops that are left."""
+    came_true = progress.outcome is Outcome.REVERSED
+    yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
+    yield Content("")
+    yield from outcome_table(shown, plan, progress.held, room)
+    if progress.came_true and plan.uncertain:
+        yield Content("")
+        yield Content.styled(scrub(f"Came true: {progress.came_true}."), "bold")
+    if progress.resting:
+        yield Content("")
+        mark = shown.estimates.mark if shown.estimates is not None else None
+        yield from orders_table(progress.resting, figures_of(shown), mark, Marks(), room)
+    if progress.resting_unread:
+        yield Content.styled(scrub(f"Orders and stops could not be read: {progress.resting_unread}"), "$warn")
+    if not came_true:
+        yield Content("")
+        yield Content.styled("This is not what was previewed. Look at it now.", "bold $error")
+
+
+def _settled(plan: ReversalPlan, progress: Progress) -> str:
+    """How it ended; a one-way position that was to be made smaller was not turned."""
+    before, held = plan.before, progress.held
+    made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
+    if made_smaller and progress.outcome is Outcome.REVERSED:
+        return f"Settled as previewed, smaller on the same side: {progress.sentence.removeprefix('reversed: ')}"
+    return f"Settled: {progress.sentence}"
+
+
+def sending_sentence(shown: Preview) -> str:
+    """What Esc does while it is sent and nothing has come back yet."""
+    return (
+        "It is read again and sent … Until it has left, Esc takes it back. After that, Esc leaves the dialog: it goes "
+        f"on, {shown.target.symbol} stays locked, and J shows it."
+    )
+
+
+def left_sentence(shown: Preview) -> str:
+    """What Esc does while its end is looked for."""
+    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
+
+
+def unknown_outcome_lines(shown: Preview, why: str) -> Content:
+    """It may have been done: what is certain, and what goes on."""
+    symbol = shown.target.symbol
+    return Content.assemble(
+        (scrub(f"It is not known what became of it: {why.rstrip('.')}."), "bold $error"),
+        "\n\n",
+        scrub(f"It goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+    )

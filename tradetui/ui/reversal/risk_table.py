@@ -1,0 +1,131 @@
+"""What the reversal costs and risks, now and afterwards, each figure with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from textual.content import Content
+
+from tradetui.desk.reversal.preview import ChangedFact, Preview
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.trading.cost_estimates import ReversalCosts
+from tradetui.trading.money import ZERO
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.reversal_estimates import ReversalEstimates
+from tradetui.trading.risk_estimates import Estimable
+from tradetui.ui.reversal.figures import Figures, estimate, figures_of, liquidation, per_cent
+from tradetui.ui.reversal.rows import Marks, Room, TableRow, table
+
+_WIDTHS: Final = (22, 15, 18)
+_SHORT: Final = "bold $error"
+MARGIN_SHORT: Final = "margin runs SHORT: the exchange may open less, or leave it closed"
+
+
+def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room, price_age: str) -> Iterator[Content]:
+    """The table; `price_age` says how old the price is that the estimates are made at."""
+    estimates = preview.estimates
+    if estimates is None:
+        return
+    figures, costs = figures_of(preview), estimates.costs
+    at = f"at {costs.price_from}, {figures.price(costs.price)}{price_age}" if costs.price else "no price can be read"
+    larger = " · the larger result" if plan.uncertain else ""
+    rows = [
+        TableRow("" if room.is_wide else f"{at}{larger}", ("now", "afterwards"), f"{at}{larger}"),
+        _profit(plan, preview, figures, costs),
+        _fees(preview, figures, estimates, marks),
+        _free_margin(figures, estimates, marks),
+        _margin_ratio(estimates),
+        _liquidation(plan, figures, estimates),
+        _if_stopped(figures, estimates),
+    ]
+    yield from table(rows, _WIDTHS, room)
+
+
+def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: ReversalCosts) -> TableRow:
+    entry = preview.position.entry if preview.position is not None else None
+    if entry is None or costs.price is None:
+        return TableRow("Profit taken", ("", UNKNOWN), f"the entry of the {plan.leg} is not known")
+    distance = costs.price - entry
+    where = "above" if distance > ZERO else "below"
+    basis = f"closes the {plan.leg} {figures.price(abs(distance))} {where} its entry"
+    tone = "$gain" if (costs.realised or ZERO) > ZERO else "$loss"
+    return TableRow("Profit taken", ("", estimate(figures.money(costs.realised, signed=True))), basis, tone)
+
+
+def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
+    costs = estimates.costs
+    basis = costs.fee_from
+    if costs.fee_rate is not None and costs.notional is not None:
+        notional = Figures(None, "USD").money(costs.notional)
+        basis = f"taker {per_cent(costs.fee_rate)} of {notional} {estimates.quote_coin}, both trades"
+    cells = ("", estimate(figures.money(costs.fees, signed=True)))
+    return TableRow("Fees", cells, basis, changed=marks.was(ChangedFact.NOTIONAL))
+
+
+def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
+    costs = estimates.costs
+    name, cells = f"Free margin {estimates.margin_coin}", (figures.money(costs.free), _after(figures, costs))
+    changed = marks.was(ChangedFact.MARGIN)
+    if costs.margin_short:
+        return TableRow(name, cells, MARGIN_SHORT, _SHORT, _SHORT, changed, keeps_note=True)
+    if costs.margin_short is None or costs.needed is None:
+        return TableRow(name, cells, "what it needs, or what is free, is not known", changed=changed)
+    needs = figures.money(costs.needed)
+    freed = figures.money(costs.freed)
+    frees = "" if costs.freed is None else f", closing frees {'as much first' if freed == needs else freed}"
+    return TableRow(name, cells, f"enough: needs {needs}{frees}", changed=changed)
+
+
+def _after(figures: Figures, costs: ReversalCosts) -> str:
+    return estimate(figures.money(costs.free_after))
+
+
+def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
+    risks = estimates.risks
+    basis = f"{'of this position alone; ' if risks.ratio_is_own else ''}liquidation at 100 %"
+    return TableRow("Margin ratio", (per_cent(risks.ratio), estimate(per_cent(risks.ratio_after))), basis)
+
+
+def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstimates) -> TableRow:
+    risks, mark = estimates.risks, estimates.mark
+    name = f"Liquidation {plan.wish.symbol}"
+    now = "none" if risks.liquidation is None else figures.price(risks.liquidation)
+    if risks.estimable is Estimable.NOT_REPORTED:
+        now = UNKNOWN
+    if risks.estimable is not Estimable.YES or mark is None:
+        return TableRow(name, (now, "not estimable"), str(risks.estimable))
+    away = []
+    if risks.liquidation is not None:
+        away.append(_away(risks.liquidation, mark, places=2))
+    if risks.liquidation_after is None:
+        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price of its own"]))
+    after = estimate(liquidation(risks.liquidation_after))
+    away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
+    return TableRow(name, (now, after), f"{', '.join(away)}, all else still")
+
+
+def _away(price: Decimal, mark: Decimal, *, places: int) -> str:
+    return f"{per_cent(abs(price - mark) / mark, places=places)} {'above' if price > mark else 'below'}"
+
+
+def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
+    stop = estimates.stop
+    if stop is None:
+        return TableRow(
+            "If stopped",
+            ("?", "?"),
+            "waiting stops cannot be read: look at them yourself",
+            "$warn",
+            "$warn",
+            keeps_note=True,
+        )
+    leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
+    if stop.price is None:
+        other = "SHORT" if leg == "LONG" else "LONG"
+        ends = f"; {figures.price(stop.ending)} ends with the {other}" if stop.ending else ""
+        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
+    part = f"the {leg}'s whole result" if stop.size == stop.leg_size else f"{figures.size(stop.size)} of the {leg},"
+    after = estimate(figures.money(stop.afterwards, signed=True))
+    return TableRow(f"If stopped at {figures.price(stop.price)}", (now, after), f"{part} should its stop fill there")
