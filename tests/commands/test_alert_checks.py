@@ -59,25 +59,35 @@ def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:
     )
 
 
-def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int = 0) -> None:
+def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None) -> None:
+    option = "exit 1" if answer is None else f"echo {answer}"
+    cases = f'"show-options -pAv allow-passthrough") {option};; "display-message -p #{{version}}") echo {version};;'
     program = tmp_path / "tmux"
-    program.write_text(
-        f'#!/bin/sh\n[ "$*" = "show-options -pAv allow-passthrough" ] || exit 9\necho {answer}\nexit {code}\n'
-    )
+    program.write_text(f'#!/bin/sh\ncase "$*" in {cases} *) exit 9;; esac\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "well"), [("all", 0, True), ("on", 0, False), ("off", 0, False), ("", 1, True)]
+    ("version", "answer", "wanted"),
+    [
+        ("3.4", "all", None),
+        ("3.4", "on", "all"),
+        ("3.10", "off", "all"),
+        ("next-3.6", "off", "all"),
+        ("4.0", "off", "all"),
+        ("3.3a", "on", None),
+        ("3.3a", "off", "on"),
+        ("3.2", None, None),
+    ],
 )
-def test_tmux_is_to_pass_it_on_from_every_window(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int, well: bool
+def test_tmux_is_to_pass_it_on_from_every_window_as_far_as_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, wanted: str | None
 ) -> None:
-    fake_tmux(tmp_path, monkeypatch, answer, code)
+    fake_tmux(tmp_path, monkeypatch, version, answer)
     finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "/tmp/x,1,0"}, to_terminal=False)
-    assert (finding.remedy == "") == well
-    assert well or "set -g allow-passthrough all" in finding.remedy
+    assert (finding.remedy == "") == (wanted is None)
+    assert wanted is None or f"set -g allow-passthrough {wanted}`" in finding.remedy
 
 
 def test_a_test_goes_to_the_terminal_and_to_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,7 +107,10 @@ class Desk:
         self.scheduler = Scheduler((*self.feeds.values(), *self.market.feeds), random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
-        self.alerts = Alerts(alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name))
+        self.alerts = Alerts(
+            alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name), self.market
+        )
+        self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self.alerts.attach]
         self.storage = AccountStorage(
             polling,
@@ -238,7 +241,7 @@ class Desk:
             self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
-        self.alerts.account = account.name
+        self.alerts.account = account.uid or account.name
         self.client.budget.account = account.name  # two profiles of one account share its limits
         # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
         if account.info is not None and self.client.budget.account_kind is None:

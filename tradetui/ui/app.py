@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from tradetui.ui import deferred
-from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey
+from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey, ShowsAlerts
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
@@ -246,8 +246,11 @@ class TradeApp(App[None], inherit_bindings=False):
     def alerted(self, alert: Alert) -> None:
         """Ring, and show the alert wherever the person is."""
         if self.is_running and self.desk is not None and self._alerts is not None:
+            screen = self.screen
             self.main.show_alert()
-            self._alerts.tell(alert, self.desk.clock.monotonic(), line_is_seen=self.screen is self.main)
+            if isinstance(screen, ShowsAlerts):
+                screen.show_alert()
+            self._alerts.tell(alert, self.desk.clock.monotonic(), line_is_seen=isinstance(screen, ShowsAlerts))
 
     async def _close_desk(self) -> None:
         for end in self._subscriptions:

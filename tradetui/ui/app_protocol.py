@@ -127,6 +127,15 @@ class FollowsDesk(Protocol):
 
 
 @runtime_checkable
+class ShowsAlerts(Protocol):
+    """A screen on which an alert is seen without a message in a corner."""
+
+    def show_alert(self) -> None:
+        """There is a new alert."""
+        ...
+
+
+@runtime_checkable
 class FollowsRow(Protocol):
     """A screen about one row of a panel."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,36 @@ def test_the_log_keeps_the_newest_and_what_became_of_them() -> None:
     assert len(log) == LOG_KEPT
     assert (log[0].sentence, log[0].delivery, log[0].rules) == (f"about {LOG_KEPT + 4}", "desktop: sent", "fill")
     assert log[-1].sentence == "about 5"
+
+
+CLAIMS_AND_HANGS = """
+import sys
+from pathlib import Path
+from tests.desk.alerts.test_claims import alert, moment
+from tradetui.desk.alerts.claims import AlertClaims
+from tradetui.desk.alerts.rules import Channel
+from tradetui.desk.archive.database import Archive
+claims = AlertClaims(Archive(Path(sys.argv[1])), "killed")
+claims.typed(moment(1))
+number, first = claims.note(alert("a"), moment(2))
+print(number, first, claims.claim(number, Channel.DESKTOP, moment(2)).mine, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_claimed_is_free_for_another_once_its_time_is_over(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    arguments = [sys.executable, "-c", CLAIMS_AND_HANGS, str(file)]
+    with subprocess.Popen(
+        arguments, cwd=Path(__file__).parents[3], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().split() == ["1", "True", "True"]
+        process.kill()
+    other = AlertClaims(Archive(file), "other")
+    assert other.note(alert("a"), moment(2)) == (1, False), "the dead session comes first: others wait two seconds"
+    assert not other.claim(1, Channel.DESKTOP, moment(4)).mine
+    assert other.claim(1, Channel.DESKTOP, moment(2 + CLAIMABLE_AGAIN_S)).mine
 
 
 class Session:

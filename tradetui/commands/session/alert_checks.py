@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,8 @@ from tradetui.ui.alerts.desktop import in_tmux, notification, own_sequence
 from tradetui.wire.product_types import ProductType, may_trade
 
 _TMUX_S: Final = 3.0
+_KNOWS_ALL: Final = (3, 4)
+"""The version of tmux from which a sequence is passed on from windows out of sight too, where it is asked to."""
 _PASSTHROUGH: Final = "allow-passthrough"
 _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
 
@@ -85,29 +88,37 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
         return AlertFinding("no alert goes to the desktop")
     chosen = loaded.profile.desktop_notification
     sequence = own_sequence(environ) if chosen == "auto" else DesktopSequence(chosen)
-    if in_tmux(environ):
-        passed = _tmux_passthrough()
-        if passed not in ("all", None):
-            return AlertFinding(
-                f"{sequence} through tmux, which does not pass it on from every window ({_PASSTHROUGH} {passed})",
-                f"Put `set -g {_PASSTHROUGH} all` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} all` now.",
-            )
     through = " through tmux" if in_tmux(environ) else ""
-    if not to_terminal:
-        return AlertFinding(f"{sequence}{through}; no test is sent without a terminal")
-    terminal = stdout()
-    terminal.layout(notification(_TEST_SENTENCE, sequence, environ))
-    terminal.flush()
-    return AlertFinding(
-        f"{sequence}{through}; a test was sent. If none came, try the other of osc9 and osc777 as desktop_notification"
-    )
+    test = "no test is sent without a terminal"
+    if to_terminal:
+        terminal = stdout()
+        terminal.layout(notification(_TEST_SENTENCE, sequence, environ))
+        terminal.flush()
+        test = "a test was sent. If none came, try the other of osc9 and osc777 as desktop_notification"
+    if through and (wanted := _wanted_passthrough()):
+        return AlertFinding(
+            f"{sequence}{through}, which does not pass it on from every window; {test}",
+            f"Put `set -g {_PASSTHROUGH} {wanted}` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} {wanted}` now.",
+        )
+    return AlertFinding(f"{sequence}{through}; {test}")
 
 
-def _tmux_passthrough() -> str | None:
-    """What tmux does with such sequences: off, on (windows in sight) or all; None where it does not tell."""
-    command: Sequence[str] = ("tmux", "show-options", "-pAv", _PASSTHROUGH)
+def _wanted_passthrough() -> str:
+    """What tmux is to be set to, so that it passes such sequences on from every window; empty where it does."""
+    value = _tmux("show-options", "-pAv", _PASSTHROUGH)
+    if value in (None, "all"):  # a tmux that does not know the option passes everything on
+        return ""
+    version = re.search(r"(\d+)\.(\d+)", _tmux("display-message", "-p", "#{version}") or "")
+    knows_all = version is not None and (int(version[1]), int(version[2])) >= _KNOWS_ALL
+    if knows_all:
+        return "all"
+    return "" if value == "on" else "on"
+
+
+def _tmux(*arguments: str) -> str | None:
+    """What a command of tmux prints; None where it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TMUX_S, check=False)
+        done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=_TMUX_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -7,8 +7,9 @@ import json
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Final, Protocol
 
 from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
@@ -19,6 +20,7 @@ from tradetui.desk.alerts.threshold_watch import ThresholdWatch
 from tradetui.desk.alerts.watch import AlertWatch
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.snapshot import Snapshot
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.tables.account_totals import totals_of
@@ -36,6 +38,8 @@ TYPED_EVERY_S: Final = 2.0
 """Typing is noted at most so often."""
 TRIGGERS_AGAIN_S: Final = 10.0
 """At most so often new fills have the trigger orders read at once."""
+LIMIT_SAID_EVERY_S: Final = 60.0
+"""At most so often it is said that the command is not run, since it would run too often; the log says it each time."""
 _IN_MEMORY: Final = 200
 
 
@@ -89,9 +93,18 @@ class Alerts:
     """
 
     def __init__(
-        self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str, read_triggers: Callable[[], None]
+        self,
+        settings: AlertSettings,
+        clock: Clock,
+        disk: Disk,
+        owner: str,
+        read_triggers: Callable[[], None],
+        market: MarketContext | None = None,
     ) -> None:
-        """`owner` names this session among those of the account; `read_triggers` has the trigger orders read soon."""
+        """`owner` names this session among those of the account; `read_triggers` has the trigger orders read soon.
+
+        Without a `market` prices are the marks of the positions held.
+        """
         self.settings = settings
         self.desktop: Callable[[str], None] | None = None
         self.account = ""
@@ -102,7 +115,8 @@ class Alerts:
         self._disk = disk
         self._owner = owner
         self._read_triggers = read_triggers
-        self._watch = AlertWatch()
+        self._market = market
+        self._watch = AlertWatch() if market is None else AlertWatch(market.precision_of)
         self._thresholds = ThresholdWatch(rule.condition for rule in settings.rules)
         self._kinds = {rule.condition.kind for rule in settings.rules}
         self._limit = MinuteLimit(settings.commands_a_minute, clock)
@@ -116,6 +130,8 @@ class Alerts:
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._waiting_symbols: set[str] = set()
+        self._marks: Mapping[str, Decimal] = {}
+        self._limit_said_s = -LIMIT_SAID_EVERY_S
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -188,9 +204,19 @@ class Alerts:
         if snapshot.error is None:
             now_s = self._clock.monotonic()
             self._publish(self._thresholds.positions(snapshot.rows, now_s))
-            marks = {position.symbol: position.mark for position in snapshot.rows if position.mark is not None}
-            self._publish(self._thresholds.prices(marks, now_s))
+            self._marks = {position.symbol: position.mark for position in snapshot.rows if position.mark is not None}
+            self.prices_changed()
         self._tick()
+
+    def prices_changed(self) -> None:
+        """Look at the prices that rules are about: the market's, or the marks of positions where it has none."""
+        prices = {}
+        for symbol in self._thresholds.priced_symbols:
+            price = self._market.mark_named(symbol) if self._market is not None else None
+            price = price or self._marks.get(symbol)
+            if price is not None:
+                prices[symbol] = price
+        self._publish(self._thresholds.prices(prices, self._clock.monotonic()))
 
     def accounts_changed(self, snapshot: Snapshot[ProductRow[FuturesAccount]], positions: Sequence[Position]) -> None:
         """Look at the margin ratio of accounts and isolated positions."""
@@ -332,17 +358,23 @@ class Alerts:
         assert command is not None
         if not self._limit.take():
             failure = f"not run: {self.settings.commands_a_minute} a minute are allowed"
+            if (now_s := self._clock.monotonic()) - self._limit_said_s >= LIMIT_SAID_EVERY_S:
+                self._limit_said_s = now_s
+                self._say_failure(failure)
         else:
             event = alert.as_json(self.account, self.settings.profile, self.settings.environment)
             try:
                 await command.run(f"{json.dumps(event)}\n")
             except CommandFailed as problem:
                 failure = str(problem)
+                self._say_failure(failure)
             else:
                 return "done"
+        return f"FAILED, {failure}"
+
+    def _say_failure(self, failure: str) -> None:
         for listener in tuple(self._failure_listeners):
             listener(f"Alert command {failure}")
-        return f"FAILED, {failure}"
 
     async def _note_typing(self, claims: AlertClaims) -> None:
         try:

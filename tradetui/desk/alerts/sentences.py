@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.alerts.order_fills import OrderFills
+from tradetui.desk.alerts.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
-from tradetui.desk.tables.number_format import number
+from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.desk.tables.number_format import decimals, is_dollar, number
 from tradetui.trading.positions import LONG, SHORT, Position
 from tradetui.trading.trade_effect import CLOSING_PLANS, TradeAction, TradeEffect, effect_of_fill, effect_of_trigger
 from tradetui.trading.trigger_words import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
@@ -15,36 +16,37 @@ from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import margin_coin
 
-DOLLARS: Final = frozenset({"USDT", "USDC", "USD", "SUSDT", "SUSDC"})
 _COIN_PLACES: Final = 8
 _DOLLAR_PLACES: Final = 2
 _FEE_PLACES: Final = 4
 
 
-def fills_sentence(fills: OrderFills) -> str:
+def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) -> str:
     """What an order did, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
     fill = fills.first
     effect = effect_of_fill(fill)
     if effect is None:
         unknown = f", whose {fill.unknown_word} is not known" if fill.unknown_word else ""
-        return f"Fill of {fill.symbol}{unknown}: {number(fills.size)} at {_price(fills)}{_result(fills)}"
+        return f"Fill of {fill.symbol}{unknown}: {_size_and_price(fills, precision)}{_result(fills)}"
     if effect.leg is None:
-        return f"{fill.symbol}: {_done(fills, effect)}"
+        return f"{fill.symbol}: {_done(fills, effect, precision)}"
     verb = effect.past.partition(" ")[0]
-    return f"{fill.symbol} {effect.leg.upper()} {verb}: {_done(fills, effect)}"
+    return f"{fill.symbol} {effect.leg.upper()} {verb}: {_done(fills, effect, precision)}"
 
 
-def trigger_sentence(order: TriggerOrder, fills: OrderFills | None = None) -> str:
+def trigger_sentence(
+    order: TriggerOrder, fills: OrderFills | None = None, precision: Precision = UNKNOWN_PRECISION
+) -> str:
     """How a trigger order ended; with its fills, what it did."""
     subject = _subject(order)
-    at = f" at {number(order.trigger_price)}" if order.trigger_price else ""
+    at = f" at {_with_places(order.trigger_price, precision.price)}" if order.trigger_price else ""
     match trigger_state(order):
         case TriggerState.EXECUTED:
             verb = "hit" if is_stop(order) else "executed"
             if fills is not None and (effect := effect_of_fill(fills.first)) is not None:
-                return f"{subject} {verb}: {_done(fills, effect)}"
+                return f"{subject} {verb}: {_done(fills, effect, precision)}"
             price = order.price_avg or order.execute_price or order.trigger_price
-            return f"{subject} {verb}{f' at {number(price)}' if price else ''}"
+            return f"{subject} {verb}{f' at {_with_places(price, precision.price)}' if price else ''}"
         case TriggerState.FAILED:
             return f"{subject}{at} FAILED: {failure_reason(order)}"
         case TriggerState.CANCELLED:
@@ -78,11 +80,12 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
     return effect.leg or (SHORT if effect.buys else LONG)
 
 
-def order_gone_sentence(order: PendingOrder, filled: Decimal) -> str:
+def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision = UNKNOWN_PRECISION) -> str:
     """An order that waits no more and was not filled whole."""
-    price = f" at {number(order.price)}" if order.price else ""
-    part = f"{number(filled)} of {number(order.size)} filled" if filled else "nothing filled"
-    return f"Order gone: {order.side} {number(order.size)} {order.symbol}{price}, {part}"
+    price = f" at {_with_places(order.price, precision.price)}" if order.price else ""
+    size = _with_places(order.size, precision.size)
+    part = f"{_with_places(filled, precision.size)} of {size} filled" if filled else "nothing filled"
+    return f"Order gone: {order.side} {size} {order.symbol}{price}, {part}"
 
 
 def margin_sentence(ratio: Decimal, condition: Condition) -> str:
@@ -114,12 +117,18 @@ def _held(position: Position) -> str:
     return f"{position.symbol} {position.shown_leg.upper()}"
 
 
-def _done(fills: OrderFills, effect: TradeEffect) -> str:
-    return f"{'bought' if effect.buys else 'sold'} {number(fills.size)} at {_price(fills)}{_result(fills)}"
+def _done(fills: OrderFills, effect: TradeEffect, precision: Precision) -> str:
+    return f"{'bought' if effect.buys else 'sold'} {_size_and_price(fills, precision)}{_result(fills)}"
 
 
-def _price(fills: OrderFills) -> str:
-    return number(fills.price, places=fills.price_places)
+def _size_and_price(fills: OrderFills, precision: Precision) -> str:
+    price = number(fills.price, places=max(fills.price_places, precision.price or 0))
+    return f"{_with_places(fills.size, precision.size)} at {price}"
+
+
+def _with_places(value: Decimal, places: int | None) -> str:
+    """A figure with the places of its contract, and with all of its own."""
+    return number(value, places=min(MOST_PLACES, max(decimals(value), places or 0)))
 
 
 def _result(fills: OrderFills) -> str:
@@ -129,7 +138,7 @@ def _result(fills: OrderFills) -> str:
         parts.append(f", profit {_amount(fills.profit, coin, signed=True)}")
     fees = fills.fees
     for fee_coin, fee in fees.items():
-        places = _FEE_PLACES if fee_coin.upper() in DOLLARS else _COIN_PLACES
+        places = _FEE_PLACES if is_dollar(fee_coin) else _COIN_PLACES
         parts.append(f", fee {number(fee, places=places)} {fee_coin}")
     if fills.profit and (not fees or coin not in fees):
         parts[0] += f" {coin}"
@@ -137,5 +146,5 @@ def _result(fills: OrderFills) -> str:
 
 
 def _amount(amount: Decimal, coin: str, *, signed: bool) -> str:
-    places = _DOLLAR_PLACES if coin.upper() in DOLLARS else _COIN_PLACES
+    places = _DOLLAR_PLACES if is_dollar(coin) else _COIN_PLACES
     return number(amount, signed=signed, places=places)

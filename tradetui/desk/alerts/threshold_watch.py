@@ -31,6 +31,11 @@ class ThresholdWatch:
         self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
         self._watched: dict[tuple[Condition, str], _Watched] = {}
 
+    @property
+    def priced_symbols(self) -> frozenset[str]:
+        """The symbols whose prices rules are about."""
+        return frozenset(c.symbol for c in self._conditions if c.kind is RuleKind.PRICE_CROSSES)
+
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
         """Look at the worst margin ratio, a fraction."""
         events = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -22,6 +22,7 @@ from tradetui.desk.alerts.sentences import (
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.snapshot import Snapshot
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.money import ZERO, exact_digits
 from tradetui.trading.positions import Position
@@ -60,7 +61,9 @@ class AlertWatch:
     Every time `now_s` is monotonic seconds, `now_ms` the exchange's time in Unix ms as well as it is known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> None:
+        """`precision_of` gives the places of a symbol's prices and sizes, as far as they are known."""
+        self._precision_of = precision_of
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
         self._positions: Snapshot[Position] = Snapshot()
@@ -97,7 +100,7 @@ class AlertWatch:
                 case TriggerState.CANCELLED if is_stop(row.record):
                     self._cancelled[row.key] = _Noticed(row, now_s)
                 case TriggerState.FAILED | None:
-                    events.append(_trigger_event(row, RuleKind.TRIGGER))
+                    events.append(self._trigger_event(row, RuleKind.TRIGGER))
         return events
 
     def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]], now_s: float) -> None:
@@ -172,15 +175,17 @@ class AlertWatch:
 
     def _fills_event(self, fills: OrderFills) -> AlertEvent:
         trigger = next(iter(self._triggers_of(fills)), None)
-        kinds, sentence = frozenset({RuleKind.FILL}), fills_sentence(fills)
+        symbol = fills.first.symbol.upper()
+        precision = self._precision_of(symbol)
+        kinds, sentence = frozenset({RuleKind.FILL}), fills_sentence(fills, precision)
         if trigger is not None:
             del self._executed[trigger.key]
-            kinds, sentence = kinds | {RuleKind.TRIGGER}, trigger_sentence(trigger.record, fills)
+            kinds, sentence = kinds | {RuleKind.TRIGGER}, trigger_sentence(trigger.record, fills, precision)
         return AlertEvent(
             kinds=kinds,
             key=fills.key,
             sentence=one_sentence(sentence),
-            symbol=fills.first.symbol.upper(),
+            symbol=symbol,
             figures=_figures_of(fills),
         )
 
@@ -202,7 +207,7 @@ class AlertWatch:
                 continue
             del self._executed[key]
             fills = order_fills(self._fills.rows, row.product_type, order_id) if order_id else None
-            events.append(_trigger_event(row, RuleKind.TRIGGER, fills))
+            events.append(self._trigger_event(row, RuleKind.TRIGGER, fills))
         return events
 
     def _gone_due(self, now_s: float) -> list[AlertEvent]:
@@ -226,7 +231,7 @@ class AlertWatch:
                 continue
             del self._cancelled[key]
             if self._still_held(noticed.row):
-                events.append(_trigger_event(noticed.row, RuleKind.STOP_CANCELLED))
+                events.append(self._trigger_event(noticed.row, RuleKind.STOP_CANCELLED))
         return events
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
@@ -241,23 +246,25 @@ class AlertWatch:
             for position in self._positions.rows
         )
 
+    def _trigger_event(
+        self, row: ProductRow[TriggerOrder], kind: RuleKind, fills: OrderFills | None = None
+    ) -> AlertEvent:
+        order = row.record
+        symbol = order.symbol.upper()
+        return AlertEvent(
+            kinds=frozenset({kind}),
+            key=f"trigger|{row.key}|{order.plan_status}",
+            sentence=one_sentence(trigger_sentence(order, fills, self._precision_of(symbol))),
+            symbol=symbol,
+            figures=_figures_of(fills) if fills else {},
+        )
+
 
 def _event(
     kind: RuleKind, key: str, sentence: str, *, symbol: str = "", recurs: bool = False, alarm: bool = True
 ) -> AlertEvent:
     return AlertEvent(
         kinds=frozenset({kind}), key=key, sentence=one_sentence(sentence), symbol=symbol, recurs=recurs, alarm=alarm
-    )
-
-
-def _trigger_event(row: ProductRow[TriggerOrder], kind: RuleKind, fills: OrderFills | None = None) -> AlertEvent:
-    order = row.record
-    return AlertEvent(
-        kinds=frozenset({kind}),
-        key=f"trigger|{row.key}|{order.plan_status}",
-        sentence=one_sentence(trigger_sentence(order, fills)),
-        symbol=order.symbol.upper(),
-        figures=_figures_of(fills) if fills else {},
     )
 
 

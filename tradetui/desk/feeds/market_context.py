@@ -15,7 +15,7 @@ from typing import Final, Generic
 from tradetui.desk.feeds.feed import Feed, Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.triggers import TriggersReader
-from tradetui.desk.tables.columns.cell_format import Precision
+from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.number_format import coin_places, decimals, is_dollar
 from tradetui.desk.tables.position_figures import nearest_stop
 from tradetui.desk.tables.product_row import ProductRow, RecordT
@@ -113,6 +113,16 @@ class MarketContext:
         if self.tickers.freshness.aged:
             return None
         return self._marks.get((product_type, symbol.upper()))
+
+    def mark_named(self, symbol: str) -> Decimal | None:
+        """The mark of a symbol in whichever product type lists it; None unless it is fresh."""
+        if self.tickers.freshness.aged:
+            return None
+        return next((mark for (_, name), mark in self._marks.items() if name == symbol), None)
+
+    def precision_of(self, symbol: str) -> Precision:
+        """The decimals of a symbol's prices and sizes, as far as they are known."""
+        return self.precisions.get(symbol, UNKNOWN_PRECISION)
 
     def joined(self, position: Position) -> Position:
         """The position with its nearest stop and its next funding; one that nobody reported, at the market's mark."""

@@ -101,6 +101,10 @@ class AlertsScreen(TableScreen):
         if self.app.screen is self:
             desk.alerts.seen()
 
+    def show_alert(self) -> None:
+        """A new alert stands in the log."""
+        self.run_worker(self._look(), exit_on_error=False)
+
     @property
     def table(self) -> RecordTable[object]:
         """The one of the two that has the focus, or had it last."""

@@ -21,17 +21,17 @@ _UNKNOWN_SHOWN_S = 600.0
 _SHOWN_S = 12.0
 
 
-class Bell:
-    """Rings once for whatever comes together, so that a busy market does not ring without end."""
+class Throttle:
+    """Lets one of those through that come together, so that a busy market does not ring without end."""
 
     def __init__(self) -> None:
-        self._rang_at: float | None = None
+        self._last_at: float | None = None
 
-    def rings(self, now: float, *, at_once: bool) -> bool:
-        """Whether to ring now; what is `at_once` always does."""
-        if not at_once and self._rang_at is not None and now - self._rang_at < AT_MOST_EVERY_S:
+    def lets_through(self, now: float, *, at_once: bool) -> bool:
+        """Whether this one goes through; what is `at_once` always does."""
+        if not at_once and self._last_at is not None and now - self._last_at < AT_MOST_EVERY_S:
             return False
-        self._rang_at = now
+        self._last_at = now
         return True
 
 
@@ -43,7 +43,8 @@ class AlertNotices:
     ) -> None:
         """`sequence` is the profile's choice of how a terminal is asked to notify, None for the terminal's own."""
         self._app = app
-        self._bell = Bell() if rings else None
+        self._bell = Throttle() if rings else None
+        self._messages = Throttle()
         self._sequence = sequence
         self._environ = environ
 
@@ -51,13 +52,13 @@ class AlertNotices:
         """Ring and show; `now` is monotonic seconds. Where the line is not seen the sentence comes as a message."""
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
         rings = self._bell is not None and Channel.BELL in alert.channels
-        if rings and self._bell is not None and self._bell.rings(now, at_once=not of_a_market):
+        if rings and self._bell is not None and self._bell.lets_through(now, at_once=not of_a_market):
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return
         if RuleKind.OUTCOME_UNKNOWN in alert.event.kinds and not alert.test:
             notify(self._app, alert.sentence, severity="error", seconds=_UNKNOWN_SHOWN_S)
-        elif not line_is_seen:
+        elif not line_is_seen and self._messages.lets_through(now, at_once=not of_a_market):
             notify(
                 self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S
             )
