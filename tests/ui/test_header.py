@@ -27,16 +27,19 @@ from tradetui.ui.tty.screenshot import screen_text
 async def test_badges_account_worth_and_link() -> None:
     stage = Stage(read_only=True)
     async with stage.running((200, 60)):
-        line = screen_text(stage.app).splitlines()[0]
-        assert line.startswith("  SANDBOX   MONITOR   hedge · 41")
-        for word in ("equity ", "unrealised ", "margin ratio ", " ms", "clock ", "budget ", "address "):
-            assert word in line
-        assert "—" not in line
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert first.startswith("  SANDBOX   MONITOR   hedge · 41")
+        for label in (" ms", "clock ", "rate limit ", " % used"):
+            assert label in first
+        for label in ("equity ", " USDT", "open ", "free ", "margin ratio ", "exposure "):
+            assert label in second
+        assert "—" not in first + second
 
 
 def test_what_is_unknown_is_a_dash() -> None:
-    words = "".join(text for text, _ in worth_of(SimpleNamespace(totals=Totals)))  # type: ignore[arg-type]
-    assert words == "equity — USDT   unrealised —   margin ratio —   exposure —"
+    figures = worth_of(SimpleNamespace(totals=Totals))  # type: ignore[arg-type]
+    texts = ["".join(text for text, _ in figure.parts) for figure in figures]
+    assert texts == ["equity — USDT", "open —", "free —", "margin ratio —", "exposure —"]
 
 
 @pytest.mark.looptime
@@ -109,12 +112,18 @@ async def test_what_merely_fluctuates_is_painted_every_five_seconds(monkeypatch:
 
 
 @pytest.mark.looptime
-async def test_two_lines_where_one_is_too_narrow() -> None:
+async def test_what_matters_most_stays_where_room_is_short() -> None:
     stage = Stage()
-    async with stage.running((80, 24)):
+    async with stage.running((80, 24)) as pilot:
         first, second = screen_text(stage.app).splitlines()[:2]
-        assert "SANDBOX" in first and "budget" in first
+        assert "SANDBOX" in first and "rate limit" in first
         assert second.strip().startswith("equity ")
+        assert "open " in second and "margin ratio " in second
+        await pilot.resize_terminal(52, 24)
+        await pilot.pause()
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert "SANDBOX" in first and " ms" in first and "rate limit" not in first
+        assert "equity " in second and "margin ratio" not in second
 
 
 @pytest.mark.looptime
@@ -125,7 +134,7 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
         await asyncio.sleep(40)
         await pilot.pause()
         first = screen_text(stage.app).splitlines()[0]
-        assert "link down" in first and "budget" not in first
+        assert "link down" in first and "rate limit" not in first
 
 
 @pytest.mark.looptime

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -23,42 +23,58 @@ _ACCESS: Final = {
     "LOCKED": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
 }
-_TWO_LINES_BELOW: Final = 150
-_ADDRESS_PARTS: Final = 2
-"""Label and figure of the network address, the last of the link's parts and the first to go where room is short."""
+_TWO_LINES_FROM: Final = 12
+_GAP: Final = 3
+"""Cells between two figures."""
 _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
 
 
-def has_two_lines(width: int, height: int) -> bool:
-    """Whether the header takes two lines in a terminal of so many cells."""
-    return width < _TWO_LINES_BELOW and height >= 12
+def has_two_lines(height: int) -> bool:
+    """Whether the header takes two lines in a terminal of so many."""
+    return height >= _TWO_LINES_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the bar with its label; where room is short, the ones of the greatest `rank` go first."""
+
+    rank: int
+    parts: tuple[Part, ...]
+
+    @property
+    def width(self) -> int:
+        """Cells it takes."""
+        return sum(cell_len(text) for text, _ in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What stands in the bar: badges at the left, worth in the middle, the link at the right; text and style."""
+    """What stands in the bar: badges at the left, the link at the right, and what the account is worth below."""
 
     environment: str
     access: str
     account: str
     alarm: str = ""
-    worth: tuple[Part, ...] = ()
-    link: tuple[Part, ...] = ()
+    worth: tuple[Figure, ...] = ()
+    link: tuple[Figure, ...] = ()
+
+
+_STARTING: Final = (Figure(1, (("starting …", "$quiet"),)),)
 
 
 class HeaderBar(Widget):
-    """One line, or two where one is too narrow; what merely fluctuates is repainted every few seconds."""
+    """Two lines, or one on a low terminal; what merely fluctuates is repainted every few seconds."""
 
     def __init__(self, environment: str, access: str, account: str) -> None:
         super().__init__(id="header")
-        self.shown = Shown(environment, access, scrub(account), worth=(("starting …", "$quiet"),))
+        self.shown = Shown(environment, access, scrub(account), worth=_STARTING)
         self._urgent: tuple[object, ...] = ()
         self._painted_at = -QUIET_SECONDS
 
     def begin(self, environment: str, access: str, account: str) -> None:
         """Another account is being opened: nothing of the one before may stay."""
-        self.shown = Shown(environment, access, scrub(account), worth=(("starting …", "$quiet"),))
+        self.shown = Shown(environment, access, scrub(account), worth=_STARTING)
         self._urgent = ()
         self.refresh()
 
@@ -85,15 +101,42 @@ class HeaderBar(Widget):
         if shown.alarm:
             badges += [("  ", ""), (f" {shown.alarm} ", "bold $background on $error")]
         if self.size.height > 1:
-            return Content.assemble(*_spread(badges, shown.link, width), "\n", *shown.worth)
-        return Content.assemble(*_spread([*badges, ("    ", ""), *shown.worth], shown.link, width))
+            below = _in_a_row(_fitting(shown.worth, width))
+            return Content("\n").join([_line(_spread(badges, shown.link, width), width), _line(below, width)])
+        room = width - sum(cell_len(text) for text, _ in badges) - _GAP
+        beside = _in_a_row(_fitting(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
+        left = [*badges, (" " * _GAP, ""), *beside] if beside else badges
+        return _line(_spread(left, shown.link, width), width)
 
 
-def _spread(left: list[Part], right: tuple[Part, ...], width: int) -> list[Part]:
-    """Left and right parts with what is left of the width between; where there is no room the link's state stays."""
+def _line(parts: list[Part], width: int) -> Content:
+    """One line, cut with an ellipsis where it is too long."""
+    return Content.assemble(*parts).truncate(width, ellipsis=True)
+
+
+def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[Part]:
+    """The figures that fit at the right end of a line, and what is at its left."""
     taken = sum(cell_len(text) for text, _ in left)
-    for shown in (right, right[:-_ADDRESS_PARTS], right[:2], right[:1]):
-        room = width - taken - sum(cell_len(text) for text, _ in shown)
-        if shown and room > 0:
-            return [*left, (" " * room, ""), *shown]
-    return left
+    right = _in_a_row(_fitting(figures, width - taken - 1))
+    room = width - taken - sum(cell_len(text) for text, _ in right)
+    return [*left, (" " * max(0, room), ""), *right]
+
+
+def _fitting(figures: Sequence[Figure], width: int) -> list[Figure]:
+    """The figures of the least rank that fit beside each other, in their order."""
+    fitting: list[Figure] = []
+    used = -_GAP
+    for figure in sorted(figures, key=lambda figure: figure.rank):
+        used += _GAP + figure.width
+        if used > width:
+            break
+        fitting.append(figure)
+    return [figure for figure in figures if figure in fitting]
+
+
+def _in_a_row(figures: Sequence[Figure]) -> list[Part]:
+    """The parts of figures with gaps between them."""
+    parts: list[Part] = []
+    for figure in figures:
+        parts += [*([(" " * _GAP, "")] if parts else []), *figure.parts]
+    return parts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.columns import UNKNOWN, Tone, number, percent, tone_of
-from tradetui.ui.header.bar import HeaderBar, Part, Shown
+from tradetui.ui.header.bar import Figure, HeaderBar, Part, Shown
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _STATES: Final = {
     LinkState.REFUSED: ("✗ refused ", "bold $error"),
     LinkState.DOWN: ("✗ link down ", "bold $error"),
 }
+_USDT: Final = (" USDT", "$quiet")
 _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
@@ -87,25 +88,27 @@ def alarm_of(desk: Desk) -> str:
     return scrub(f"{label} {name}{more}: J")
 
 
-def worth_of(desk: Desk) -> tuple[Part, ...]:
-    """Equity or total margin, unrealised profit and worst margin ratio; what no account tells is —."""
+def worth_of(desk: Desk) -> tuple[Figure, ...]:
+    """Equity or total margin, open profit, free margin, worst margin ratio, exposure; what no account tells is —."""
     totals = desk.totals()
-    profit, multiple = totals.unrealised, totals.exposure_multiple
-    style = _PROFIT_STYLES.get(tone_of(profit), "")
-    free: tuple[Part, ...] = ()
+    profit = totals.unrealised if totals.open_profit is None else totals.open_profit
+    multiple = totals.exposure_multiple
+    converted = "~" if totals.open_profit is not None and totals.open_profit_is_converted else ""
+    open_profit = (f"{converted}{number(profit, signed=True, places=2)}", _PROFIT_STYLES.get(tone_of(profit), ""))
+    figures = [
+        Figure(1, (_label(_worth_label(totals)), (number(totals.equity, places=2), "bold $foreground"), _USDT)),
+        Figure(2, (_label("open"), open_profit)),
+        Figure(5, (_label("free"), (percent(totals.least_free), ""))),
+        Figure(3, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
+        Figure(6, (_label("exposure"), (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""))),
+    ]
     if totals.has_union:
-        free = (("   available ", "$quiet"), (number(totals.union_available, places=2), ""))
-    return (
-        (f"{_worth_label(totals)} ", "$quiet"),
-        (number(totals.equity, places=2), "bold $foreground"),
-        (" USDT   unrealised ", "$quiet"),
-        (number(profit, signed=True, places=2), style),
-        ("   margin ratio ", "$quiet"),
-        (percent(totals.worst_margin_ratio), ""),
-        ("   exposure ", "$quiet"),
-        (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""),
-        *free,
-    )
+        figures.append(Figure(4, (_label("available"), (number(totals.union_available, places=2), ""))))
+    return tuple(figures)
+
+
+def _label(text: str) -> Part:
+    return f"{text} ", "$quiet"
 
 
 def _worth_label(totals: Totals) -> str:
@@ -115,8 +118,8 @@ def _worth_label(totals: Totals) -> str:
     return "equity+union" if totals.has_single else "union margin"
 
 
-def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
-    """Link, latency, clock offset, the fullest budget of an endpoint, and that of the network address."""
+def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
+    """Link and latency, clock offset, and how much of the fullest rate limit is used, the address's among them."""
     link = desk.link
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     offset = link.clock_offset_ms
@@ -124,13 +127,11 @@ def link_of(desk: Desk, halved: bool) -> tuple[Part, ...]:
     alarm = link.clock_warns or link.clock_blocks
     address = link.address_usage()
     fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
+    restraint = ", halved" if halved else ", slowed" if address.slowed else ""
+    used = f"{min(max(fullest, address.share), 1) * 100:.0f} % used{restraint}"
+    clock_style = "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"
     return (
-        _STATES[desk.health.state],
-        (latency, "$quiet"),
-        ("  clock ", "$quiet"),
-        (f"{clock}{'!' if alarm else ''}", "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"),
-        ("  budget ", "$quiet"),
-        (f"{min(fullest, 1):.0%}{' halved' if halved else ''}", "bold $warn" if halved else "$quiet"),
-        ("  address ", "$quiet"),
-        (f"{address.share:.0%}{' slowed' if address.slowed else ''}", "bold $warn" if address.slowed else "$quiet"),
+        Figure(1, (_STATES[desk.health.state], (latency, "$quiet"))),
+        Figure(3, (_label("clock"), (f"{clock}{'!' if alarm else ''}", clock_style))),
+        Figure(2, (_label("rate limit"), (used, "bold $warn" if restraint else "$quiet"))),
     )

@@ -354,8 +354,8 @@ class LookupScreen(TableScreen):
     def _arrange(self) -> None:
         if not self.is_attached:
             return
-        width, height = self.app.size
-        self.set_class(has_two_lines(width, height), "-narrow")
+        height = self.app.size.height
+        self.set_class(has_two_lines(height), "-narrow")
         count = self.totals_table.rows.count
         totals = self._totals_box
         totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed

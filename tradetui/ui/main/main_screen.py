@@ -370,7 +370,7 @@ class MainScreen(TableScreen):
 
     def _arrange(self) -> None:
         terminal = self.app.size
-        self.set_class(has_two_lines(terminal.width, terminal.height), "-narrow")
+        self.set_class(has_two_lines(terminal.height), "-narrow")
         revealed = self._area.rearrange(terminal, self.focused_panel)
         self._size_hidden()
         self.set_paces()
