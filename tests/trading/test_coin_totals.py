@@ -39,12 +39,12 @@ def bill(coin: str, business: str | None, size: str, fees: str = "0") -> SpotBil
 
 def test_a_buy_brings_the_base_coin_and_costs_the_quote_coin_and_the_fee() -> None:
     totals = added({}, [fill(), fill(side="SELL", size="0.04", amount="2100", feeDetail=[])])
-    assert (totals["BTC"].bought, totals["BTC"].sold, totals["BTC"].fees) == (
+    assert (totals["BTC"].received, totals["BTC"].paid, totals["BTC"].fees) == (
         Decimal("0.1"),
         Decimal("0.04"),
         Decimal("-0.0001"),
     )
-    assert (totals["USDT"].bought, totals["USDT"].sold, totals["USDT"].fees) == (
+    assert (totals["USDT"].received, totals["USDT"].paid, totals["USDT"].fees) == (
         Decimal(2100),
         Decimal(5000),
         Decimal(0),
@@ -54,7 +54,7 @@ def test_a_buy_brings_the_base_coin_and_costs_the_quote_coin_and_the_fee() -> No
 
 def test_an_amount_that_is_not_sent_is_size_times_price_and_a_fee_may_be_in_a_third_coin() -> None:
     totals = added({}, [fill(amount="", feeDetail={"feeCoin": "BGB", "totalFee": "-0.5"})])
-    assert totals["USDT"].sold == 5000
+    assert totals["USDT"].paid == 5000
     assert totals["BGB"].fees == Decimal("-0.5")
 
 
@@ -78,20 +78,20 @@ def test_the_coins_of_a_pair(symbol: str, hint: str | None, coins: tuple[str, st
 def test_a_pair_nobody_can_split_is_counted_under_its_own_name() -> None:
     totals = added({}, [fill(symbol="AAAZZZ", feeDetail=None)])
     assert totals.keys() == {"AAAZZZ base", "AAAZZZ quote"}
-    assert totals["AAAZZZ base"].bought == Decimal("0.1")
+    assert totals["AAAZZZ base"].received == Decimal("0.1")
 
 
-def test_bills_tell_bought_sold_fees_and_movement_by_business_type_in_either_dialect() -> None:
+def test_bills_give_received_paid_fees_and_movement_by_business_type_in_either_dialect() -> None:
     rows = [bill("USDT", "buy", "-100", "-0.1"), bill("USDT", "SELL", "40"), bill("USDT", "TRANSFER_OUT", "-7")]
     total = added({}, [*rows, bill("USDT", None, "1")])["USDT"]
-    assert (total.bought, total.sold, total.fees) == (Decimal(40), Decimal(100), Decimal("-0.1"))
+    assert (total.received, total.paid, total.fees) == (Decimal(41), Decimal(107), Decimal("-0.1"))
     assert total.movements == {"buy": -100, "SELL": 40, "TRANSFER_OUT": -7, NOT_TOLD: 1}
 
 
 def test_a_converts_fee_has_no_coin() -> None:
     row = {"id": "1", "ts": "1790000000000", "fee": "0.02", "fromCoinSize": "10", "toCoinSize": "9.99"}
     totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "USDC"})])
-    assert (totals["USDT"].sold, totals["USDC"].bought, totals[NOT_TOLD].fees) == (
+    assert (totals["USDT"].paid, totals["USDC"].received, totals[NOT_TOLD].fees) == (
         Decimal(10),
         Decimal("9.99"),
         Decimal("0.02"),

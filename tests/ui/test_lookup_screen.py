@@ -258,7 +258,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         assert screen.lookup is not None
         assert {totals.key(place) for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
         titles = [column.title for column in screen.totals_table.columns]
-        assert titles[:5] == ["Coin", "Rows", "Bought", "Sold", "Fees"]
+        assert titles[:5] == ["Coin", "Rows", "Received", "Paid", "Fees"]
         assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
         assert "Totals of what is loaded" in screen_text(stage.app)
         await pilot.press("tab", "y")

@@ -8,14 +8,14 @@ from decimal import Context, Decimal
 from typing import Final
 
 from tradetui.trading.money import ZERO
-from tradetui.wire.enums import BusinessType, TransferStatus, same
+from tradetui.wire.enums import TransferStatus, same
 from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.replies.record import Record
 
-NOT_TOLD: Final = "(no coin given)"
-"""The coin of an amount whose coin the interface does not name, such as a convert's fee."""
+NOT_TOLD: Final = "(not given)"
+"""The coin of an amount, or the kind of a movement, that the interface does not name, such as a convert's fee."""
 # Sums keep every digit: a figure has forty before its point at most, and as many after it as the exchange writes.
 _EXACT: Final = Context(prec=400)
 # What spot pairs are quoted in, the longer names first, since the interface names the pair only.
@@ -39,15 +39,15 @@ _QUOTES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CoinTotal:
-    """One coin: bought and sold as amounts above nothing, fees with their own sign (paid is below nothing).
+    """One coin: received and paid as amounts of zero or more, fees with their own sign (a fee paid is below zero).
 
     `movements` is the net movement by business type, `rows` how many rows moved the coin.
     """
 
     coin: str
     rows: int = 0
-    bought: Decimal = ZERO
-    sold: Decimal = ZERO
+    received: Decimal = ZERO
+    paid: Decimal = ZERO
     fees: Decimal = ZERO
     movements: Mapping[str, Decimal] = field(default_factory=dict)
 
@@ -55,8 +55,8 @@ class CoinTotal:
 @dataclass(frozen=True, slots=True)
 class _Movement:
     coin: str
-    bought: Decimal = ZERO
-    sold: Decimal = ZERO
+    received: Decimal = ZERO
+    paid: Decimal = ZERO
     fees: Decimal = ZERO
     kind: str | None = None
     moved: Decimal = ZERO
@@ -99,8 +99,8 @@ def _with(total: CoinTotal, movement: _Movement, *, first: bool) -> CoinTotal:
     return CoinTotal(
         total.coin,
         total.rows + first,
-        _EXACT.add(total.bought, movement.bought),
-        _EXACT.add(total.sold, movement.sold),
+        _EXACT.add(total.received, movement.received),
+        _EXACT.add(total.paid, movement.paid),
         _EXACT.add(total.fees, movement.fees),
         movements,
     )
@@ -112,8 +112,8 @@ def _movements(record: Record) -> Iterator[_Movement]:
     elif isinstance(record, SpotBill):
         yield _of_bill(record)
     elif isinstance(record, ConvertRecord):
-        yield _Movement(record.from_coin, sold=record.from_coin_size)
-        yield _Movement(record.to_coin, bought=record.to_coin_size)
+        yield _Movement(record.from_coin, paid=record.from_coin_size)
+        yield _Movement(record.to_coin, received=record.to_coin_size)
         if record.fee:
             yield _Movement(NOT_TOLD, fees=record.fee)
     elif isinstance(record, SubaccountTransfer):
@@ -123,25 +123,24 @@ def _movements(record: Record) -> Iterator[_Movement]:
 def _of_fill(fill: SpotFill) -> Iterator[_Movement]:
     hint = next((fee.fee_coin for fee in fill.fee_detail if fee.fee_coin), None)
     base, quote = coins_of(fill.symbol, hint) or (f"{fill.symbol} base", f"{fill.symbol} quote")
-    paid = fill.amount if fill.amount is not None else _EXACT.multiply(fill.size, fill.price_avg)
+    amount = fill.amount if fill.amount is not None else _EXACT.multiply(fill.size, fill.price_avg)
     if fill.is_buy:
-        yield _Movement(base, bought=fill.size)
-        yield _Movement(quote, sold=paid)
+        yield _Movement(base, received=fill.size)
+        yield _Movement(quote, paid=amount)
     else:
-        yield _Movement(base, sold=fill.size)
-        yield _Movement(quote, bought=paid)
+        yield _Movement(base, paid=fill.size)
+        yield _Movement(quote, received=amount)
     for fee in fill.fee_detail:
         if fee.total_fee is not None:
             yield _Movement(fee.fee_coin or NOT_TOLD, fees=fee.total_fee)
 
 
 def _of_bill(bill: SpotBill) -> _Movement:
-    traded = same(bill.business_type, BusinessType.BUY) or same(bill.business_type, BusinessType.SELL)
     size = bill.size
     return _Movement(
         bill.coin,
-        bought=size if traded and size > 0 else ZERO,
-        sold=-size if traded and size < 0 else ZERO,
+        received=size if size > 0 else ZERO,
+        paid=-size if size < 0 else ZERO,
         fees=bill.fees or ZERO,
         kind=bill.business_type or NOT_TOLD,
         moved=size,

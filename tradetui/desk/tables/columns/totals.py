@@ -1,4 +1,4 @@
-"""Columns of the totals by coin: bought, sold and fees where there are any, then one for each business type."""
+"""Columns of the totals by coin: received, paid and fees where there are any, then one for each business type."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: t
 ROWS: Final[Column[CoinTotal]] = Column(
     "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
 )
-BOUGHT: Final[Column[CoinTotal]] = money_column("bought", "Bought", 14, lambda total: total.bought, _coin, unit="coin")
-SOLD: Final[Column[CoinTotal]] = money_column("sold", "Sold", 14, lambda total: total.sold, _coin, unit="coin")
+RECEIVED: Final[Column[CoinTotal]] = money_column(
+    "received", "Received", 14, lambda total: total.received, _coin, unit="coin"
+)
+PAID: Final[Column[CoinTotal]] = money_column("paid", "Paid", 14, lambda total: total.paid, _coin, unit="coin")
 FEES: Final[Column[CoinTotal]] = money_column(
     "fees", "Fees", 12, lambda total: total.fees, _coin, profit=True, unit="coin"
 )
@@ -34,7 +36,7 @@ FEES: Final[Column[CoinTotal]] = money_column(
 
 def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
     """The columns that these totals need: none that would be nothing in every row."""
-    figures = [column for column in (BOUGHT, SOLD, FEES) if any(column.value(total) for total in totals)]
+    figures = [column for column in (RECEIVED, PAID, FEES) if any(column.value(total) for total in totals)]
     kinds = list(dict.fromkeys(kind for total in totals for kind in total.movements))
     movements = [_movement(f"moved:{kind}", kind, (kind,)) for kind in kinds[:MOST_KINDS]]
     if kinds[MOST_KINDS:]:
