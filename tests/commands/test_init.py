@@ -147,7 +147,7 @@ def test_a_person_is_asked_which_profile_is_the_default(
     answered(monkeypatch, "second\nno such one\nsecond\n")
     assert main(first) == DONE
     messages = capsys.readouterr().err
-    assert "Profiles so far: main" in messages and "There is no profile 'no such one'" in messages
+    assert "Profiles now: main" in messages and "There is no profile 'no such one'" in messages
     assert opened_by_default(config) == "second"
     answered(monkeypatch, "\n")
     assert main([*first, "--profile", "third"]) == DONE

@@ -260,7 +260,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         titles = [column.title for column in screen.totals_table.columns]
         assert titles[:5] == ["Coin", "Rows", "Received", "Paid", "Fees"]
         assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
-        assert "Totals of what is loaded" in screen_text(stage.app)
+        assert "Totals of the rows loaded" in screen_text(stage.app)
         await pilot.press("tab", "y")
         assert stage.app.clipboard == "USDT"
         await pilot.press("enter")

@@ -208,7 +208,7 @@ async def test_a_refusal_of_what_was_done_is_not_believed(
         monkeypatch.setattr(on.client, "write", done_and_refused)
         sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
-        assert "yet what it asked for was traded" in sent.progress.sentence or not core_only
+        assert "yet the requested size was traded" in sent.progress.sentence or not core_only
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
 

@@ -278,7 +278,7 @@ async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
         )
     undecodable_rows = len(getattr(reply, "undecodable_rows", ()))
     if undecodable_rows:
-        remedy = "Please report them; show --json prints what can be read."
+        remedy = "Please report them; show --json prints the readable rows."
         return Check(name, CheckStatus.FAILED, f"{undecodable_rows} rows cannot be read", remedy)
     return Check(name, CheckStatus.OK, "answers")
 

@@ -70,7 +70,7 @@ def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool
     if not name:
         name = "main"
         if before.names and asks:
-            say(f"Profiles so far: {', '.join(before.names)}.")
+            say(f"Profiles now: {', '.join(before.names)}.")
             name = ask("Name of the new profile", "" if "main" in before.names else "main")
     check_name(name, flag)
     if name in before.names:

@@ -160,7 +160,7 @@ class SignedCalls:
             try:  # an RSA key needs a large library
                 self._signer = await asyncio.to_thread(credentials.signer) if credentials.rsa else credentials.signer()
             except SigningUnavailable as problem:
-                raise NotSent(str(problem), remedy="Install what is named, or use an HMAC key.") from None
+                raise NotSent(str(problem), remedy="Install the package named, or use an HMAC key.") from None
         return await self._connect()
 
     async def _run(

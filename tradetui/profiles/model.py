@@ -90,8 +90,8 @@ class Profile(StrictSettings):
     uid: str | None = Field(
         default=None,
         pattern=r"^[0-9A-Za-z_-]{1,64}$",
-        description="the account's user ID, where the exchange does not tell it; profiles of one UID share budget, "
-        "journal, lock and archive",
+        description="the account's user ID, where the exchange does not report it; profiles with one UID share rate "
+        "limits, journal, lock and archive",
     )
     account_kind: Literal["unknown", "ordinary", "copy_trader", "broker"] = Field(
         default="unknown",
@@ -169,7 +169,7 @@ class Profile(StrictSettings):
     )
     desktop_notification: Literal["auto", "osc9", "osc777"] = Field(
         default="auto",
-        description="how the terminal is asked for a notification: osc9, osc777, or auto, which goes by the terminal",
+        description="the terminal sequence for a notification: osc9, osc777, or auto (by the terminal's name)",
     )
     alerts: tuple[AlertRule, ...] | None = Field(
         default=None,

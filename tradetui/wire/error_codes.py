@@ -68,7 +68,7 @@ UNIFIED_ACCOUNT_REMEDY: Final = (
     "On the exchange's site create a sub-account in classic mode, make an API key in it, and use that key here."
 )
 TOO_MANY_CALLS_REMEDY: Final = (
-    "Too many calls: it slows down by itself; lower budget_share if other programs use this account, and "
+    "Too many calls: tradetui slows down automatically; lower budget_share if other programs use this account, and "
     "address_share if others call from this network address."
 )
 

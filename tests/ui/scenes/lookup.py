@@ -102,10 +102,10 @@ async def _form(table: str, stage: Stage, pilot: Pilot[None]) -> None:
 
 
 FULL_SHOWS: Mapping[str, tuple[str, ...]] = {
-    "spot-fills": ("6 Spot fills 100", "Totals of what is loaded"),
-    "spot-bills": ("7 Spot bills 500", "Totals of what is loaded"),
-    "convert": ("8 Convert history 100", "Totals of what is loaded"),
-    "transfers": ("9 Sub-account transfers 124", "Totals of what is loaded"),
+    "spot-fills": ("6 Spot fills 100", "Totals of the rows loaded"),
+    "spot-bills": ("7 Spot bills 500", "Totals of the rows loaded"),
+    "convert": ("8 Convert history 100", "Totals of the rows loaded"),
+    "transfers": ("9 Sub-account transfers 124", "Totals of the rows loaded"),
     "email": ("0 Sub-account e-mail 1", "desk2@broker.example"),
 }
 EMPTY_SHOWS = {

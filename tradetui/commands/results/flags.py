@@ -18,8 +18,8 @@ _PNL_HELP: Final = (
     "where fills of the row's period are not read yet."
 )
 _TRIPS_HELP: Final = (
-    "Round trips from flat to flat, by symbol and leg, newest first, each in the period of its last close. startProven "
-    "is false where more may have been held before the first fill that is known."
+    "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
+    "startProven is false where more may have been held before the first fill that is known."
 )
 _EQUITY_HELP: Final = (
     "What the accounts of the profile's product types were worth together, in USDT, oldest first: sampled once a "
@@ -45,7 +45,7 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         times = "ISO 8601 in the profile's timezone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", metavar="TIME", help=f"{times}; all that is known if left out")
         parser.add_argument("--until", metavar="TIME", help=f"{times}; now if left out")
-        fresh = "first read what came since the archive was read, not only without one"
+        fresh = "first read the newest fills, even where there is an archive"
         parser.add_argument("--fresh", action="store_true", help=fresh)
         if parser is not equity:
             chosen = "only this symbol, or several with commas"

@@ -54,7 +54,7 @@ class AccountKeys:
     @property
     def where(self) -> str:
         """Where keys are kept, in words."""
-        return self._key_store.where if self._key_store is not None else "nowhere yet"
+        return self._key_store.where if self._key_store is not None else "no directory yet"
 
     async def entries(self) -> list[StoredKey]:
         """Every key, newest first."""

@@ -80,6 +80,6 @@ def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: flo
         return Health(
             LinkState.DEGRADED,
             "The exchange said too many calls; some reading is slowed down",
-            "It recovers by itself; lower budget_share if other programs use this account.",
+            "It recovers automatically; lower budget_share if other programs use this account.",
         )
     return Health(LinkState.CONNECTED)

@@ -50,7 +50,7 @@ class FeedError:
     def of(cls, problem: Exception) -> FeedError:
         """The error of anything a read may raise; unforeseen ones are named by their kind only."""
         if isinstance(problem, StillReading):
-            return cls(str(problem), "It goes on by itself.", None)
+            return cls(str(problem), "It continues automatically.", None)
         if isinstance(problem, ExchangeError):
             message = problem.message.strip().rstrip(".") or "no reason given"
             code = f" ({problem.code})" if problem.code else ""

@@ -364,7 +364,7 @@ def _object(text: object) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         details = None
     if not isinstance(details, dict):
-        raise sqlite3.DatabaseError("what an event tells cannot be read")
+        raise sqlite3.DatabaseError("the details of an event cannot be read")
     return details
 
 

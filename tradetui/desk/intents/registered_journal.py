@@ -24,9 +24,7 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable, connect_existin
 
 LEFT_BEHIND_S: Final = 35.0
 """After so long nothing can be in the middle of its own work any more, whoever began it."""
-NEW: Final = (
-    "This account has no journal yet: what was sent for it by another user or from another machine is not known here."
-)
+NEW: Final = "This account has no journal yet: orders of another user or another machine are not known here."
 ENTERED_AGAIN: Final = "The user's registry did not know this journal; it was entered again from the journal itself."
 
 

@@ -37,7 +37,7 @@ class OrderAnswer(StrEnum):
 
     SHOWN = "shown"
     NOT_FOUND = "not found"
-    NOT_TOLD = "not told"
+    NOT_TOLD = "not reported"
 
 
 class Standing(StrEnum):

@@ -360,7 +360,7 @@ def _so_far(state: State, seen: Observation, classification: Classification) -> 
         case Standing.PENDING:
             sentence = f"so far, {_how_much(classification)}; the order is still live"
         case Standing.LAGGING:
-            sentence = f"so far, {_how_much(classification)}; the order has filled, and what is held does not show it"
+            sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
         case Standing.UNSEEN | Standing.ABSENT:
             stage, sentence = Stage.LOOKING, "looking: nothing of the order is seen yet"
         case _:

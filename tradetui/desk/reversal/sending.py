@@ -205,7 +205,7 @@ class Sending:
         by_id, pending, traded = await asyncio.gather(*map(_proven, (shown_by_id, shown_as_pending, has_effect)))
         if by_id or pending:
             return "there is an order of this id"
-        return "what it asked for was traded" if traded else ""
+        return "the requested size was traded" if traded else ""
 
     def _still_true(self, now: Preview) -> None:
         """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""

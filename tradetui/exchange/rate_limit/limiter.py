@@ -120,7 +120,7 @@ def permit(budget: Budget, endpoint: Endpoint, priority: Priority) -> AbstractAs
 def paused(endpoint: Endpoint, seconds: float) -> RateLimited:
     """Make the error of a call that would have to wait out a long pause."""
     return RateLimited(
-        f"the exchange asked for a pause, {seconds:.0f} s of it are left",
+        f"the exchange asked for a pause; {seconds:.0f} s are left",
         retry_after=seconds,
         endpoint=endpoint.name,
         remedy="Wait, and see whether another program of this account polls too fast.",

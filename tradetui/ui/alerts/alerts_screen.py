@@ -57,7 +57,7 @@ class AlertsScreen(TableScreen):
         with Container(id="alert-log", classes="panel -empty"):
             yield self._log_table
             with Container(classes="nothing"):
-                yield Static(sanitized("Nothing was alerted yet.\nt sends a test."), classes="words", markup=False)
+                yield Static(sanitized("No alert has fired yet.\nt sends a test."), classes="words", markup=False)
         yield Hints()
 
     def on_mount(self) -> None:
@@ -193,7 +193,7 @@ class AlertsScreen(TableScreen):
         try:
             await self.desk.alerts.silence(row.key, on=not row.silenced)
         except OSError as problem:
-            notify(self.app, f"The silence is not kept: {problem}", severity="error", seconds=8)
+            notify(self.app, f"The silence could not be saved: {problem}", severity="error", seconds=8)
         else:
             now = "sounds again" if row.silenced else "is silenced; x lets it sound again"
             notify(self.app, f"{row.key} {now}.")

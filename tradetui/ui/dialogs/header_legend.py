@@ -9,7 +9,7 @@ HEADER_FIGURES: Final = (
     ("TRADE LOCKED MONITOR", "what this session may do: send, send after unlocking, only read"),
     ("hedge · 4100…", "the profile and the account's UID"),
     ("● 38 ms", "the link works; time from a request to its reply"),
-    ("▲ degraded", "some of what is shown could not be read in time"),
+    ("▲ degraded", "some panels could not be read in time"),
     ("✗ refused", "the exchange refuses this account's calls; the reason stands above the panels"),
     ("✗ link down", "the exchange cannot be reached; the figures are as old as they say"),
     ("clock", "how far this machine's clock is ahead of the exchange's; above 5 s nothing is sent"),

@@ -98,7 +98,7 @@ BINDINGS: Final = (
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
     KeyBinding("history", "H", "history", "History", "every fill or stop ever seen", "View", MAIN),
-    KeyBinding("alerts", "A", "alerts", "Alerts", "what you are alerted of, and what was", "View", SCREENS, True),
+    KeyBinding("alerts", "A", "alerts", "Alerts", "your alerts, and those that fired", "View", SCREENS, True),
     KeyBinding(
         "test_alert", "t", "test_alert", "Test", "send a test by every way of this alert", "View", ("alerts",), True
     ),
@@ -110,7 +110,7 @@ BINDINGS: Final = (
     KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", ROWS),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
     KeyBinding("journal", "J", "journal", "Journal", "what was sent, and its outcome", "Trading", SCREENS),
-    KeyBinding("release", "x", "release", "Release", "end a lock whose outcome is unknown", "Trading", ("journal",)),
+    KeyBinding("release", "x", "release", "Release", "free a symbol whose outcome is unknown", "Trading", ("journal",)),
     KeyBinding("lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True),
     KeyBinding(
         "lock_at_once",

@@ -82,7 +82,7 @@ class LookupScreen(TableScreen):
 
     def on_mount(self) -> None:
         """Show what was loaded before, or begin; where something must be given first, ask for it."""
-        self._totals_box.border_title = sanitized("Totals of what is loaded")
+        self._totals_box.border_title = sanitized("Totals of the rows loaded")
         self.show_zone()
         self._show_choice()
         # The table has no size before it is laid out, and so no screenful to be filled.

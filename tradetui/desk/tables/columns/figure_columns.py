@@ -56,7 +56,7 @@ def price_column(
     symbol: Callable[[RowT], str | None],
     *,
     derived: bool = False,
-    unit: str = "quote coin",
+    unit: str = "USDT, USDC or USD",
 ) -> Column[RowT]:
     """A price with the places of its contract's step, where they are known; else with its own digits.
 
@@ -82,7 +82,7 @@ def size_column(
     value: Callable[[RowT], Decimal | None],
     symbol: Callable[[RowT], str | None],
     *,
-    unit: str = "base coin",
+    unit: str = "the contract's coin",
 ) -> Column[RowT]:
     """A size with at least the places of its contract's step; it is never rounded."""
 

@@ -66,7 +66,9 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     replace(_PROFIT, text=_profit),
     fee_column(lambda row: row.record.fee_detail),
     fee_coin_column(lambda row: row.record.fee_detail),
-    money_column("quoteVolume", "Value", 10, lambda row: row.record.quote_volume, _value_coin, unit="quote coin"),
+    money_column(
+        "quoteVolume", "Value", 10, lambda row: row.record.quote_volume, _value_coin, unit="USDT, USDC or USD"
+    ),
     text_column("tradeScope", "Role", 7, lambda row: row.record.trade_scope),
     text_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),

@@ -139,7 +139,7 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         _liquidation_text,
         9,
         right=True,
-        unit="quote coin",
+        unit="USDT, USDC or USD",
     ),
     percent_column(
         "liquidation",
@@ -151,7 +151,7 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         order=_distance,
         unit="from the mark to liquidation",
     ),
-    Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="quote coin"),
+    Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD"),
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
     price_column("takeProfit", "Take-profit", 11, lambda row: row.take_profit, _symbol),

@@ -34,7 +34,7 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     text_column("orderType", "Kind", 6, lambda row: row.order_type),
     price_column("priceAvg", "Price", 12, lambda row: row.price_avg, _symbol),
     size_column("size", "Size", 12, lambda row: row.size, _symbol),
-    money_column("amount", "Value", 14, lambda row: row.amount, _quote_coin, unit="quote coin"),
+    money_column("amount", "Value", 14, lambda row: row.amount, _quote_coin, unit="the coin of the price"),
     fee_column(lambda row: row.fee_detail),
     fee_coin_column(lambda row: row.fee_detail),
     text_column("tradeScope", "Scope", 6, lambda row: row.trade_scope),
