@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column, Precision
 from tradetui.desk.tables.columns.figure_columns import fee, money, money_column, percent_column, price, size
 from tradetui.desk.tables.number_format import coin_places
+from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**9), max_value=10**9)
@@ -109,3 +110,13 @@ def test_exact_figures_have_every_digit() -> None:
 def test_the_last_place_of_a_coins_money_is_worth_about_a_cent(worth: str, places: int) -> None:
     assert coin_places(Decimal(worth)) == places
     assert Decimal(worth).scaleb(-places) < Decimal("0.1")
+
+
+def test_decimals_of_a_symbol_are_the_most_that_were_met() -> None:
+    seen = SeenPrecisions()
+    assert seen.see([("btcusdt", Decimal("84168.4"), Decimal("0.12")), ("BTCUSDT", Decimal("84168.45"), None)])
+    assert seen.by_symbol == {"BTCUSDT": Precision(2, 2)}
+    before = seen.by_symbol
+    assert not seen.see([("BTCUSDT", Decimal(84168), Decimal("0.1"))])
+    assert seen.by_symbol is before
+    assert not seen.see([("ETHUSDT", Decimal("2945.3"), None)], known={"ETHUSDT"})

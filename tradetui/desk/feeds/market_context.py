@@ -16,10 +16,11 @@ from tradetui.desk.feeds.feed import Feed, Reading
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.number_format import coin_places, decimals, is_dollar
+from tradetui.desk.tables.number_format import coin_places, is_dollar
 from tradetui.desk.tables.position_figures import nearest_stop
 from tradetui.desk.tables.product_row import ProductRow, RecordT
 from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.trading.position_market import PositionMarket, StopState
@@ -82,7 +83,7 @@ class MarketContext:
         self._marks: dict[_Contract, Decimal] = {}
         self._funding: dict[_Contract, FundingRate] = {}
         self._of_contracts: dict[str, Precision] = {}
-        self._seen: dict[str, Precision] = {}
+        self._seen = SeenPrecisions()
         self.precisions: Mapping[str, Precision] = MappingProxyType({})
         self.coin_places: Mapping[str, int] = MappingProxyType({})
         self.tickers = Feed(
@@ -184,21 +185,11 @@ class MarketContext:
         self._publish_precisions()
 
     def _see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]]) -> None:
-        learned = False
-        for symbol, price, size in figures:
-            symbol = symbol.upper()
-            if symbol in self._of_contracts:
-                continue
-            before = self._seen.get(symbol, Precision())
-            now = Precision(_most_decimals(before.price, price), _most_decimals(before.size, size))
-            if now != before:
-                self._seen[symbol] = now
-                learned = True
-        if learned:
+        if self._seen.see(figures, known=self._of_contracts):
             self._publish_precisions()
 
     def _publish_precisions(self) -> None:
-        precisions = self._seen | self._of_contracts
+        precisions = {**self._seen.by_symbol, **self._of_contracts}
         if precisions != self.precisions:
             self.precisions = MappingProxyType(precisions)
 
@@ -213,7 +204,3 @@ def _funding_rates_request(product_type: ProductType) -> FundingRatesRequest:
 
 def _contracts_request(product_type: ProductType) -> ContractsRequest:
     return ContractsRequest(product_type=product_type)
-
-
-def _most_decimals(known: int | None, figure: Decimal | None) -> int | None:
-    return known if figure is None else max(known or 0, decimals(figure))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final, Generic
 
 from tradetui.desk.feeds.snapshot import FeedError
 from tradetui.desk.tables.row_source import KeyedT
+from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
+from tradetui.wire.models.spot import SpotFill
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
 
@@ -97,6 +99,7 @@ class Lookup:
         self.pages = 0
         self.everything = False
         self.totals: Mapping[str, CoinTotal] = {}
+        self.seen_precisions = SeenPrecisions()
         self._walk = walk
         self._heard = heard
         self._oldest_ms: int | None = None
@@ -209,6 +212,7 @@ class Lookup:
         self.pages += 1
         self.undecodable_rows += len(reply.undecodable_rows)
         self.totals = added(self.totals, fresh)
+        self.seen_precisions.see((row.symbol, row.price_avg, row.size) for row in fresh if isinstance(row, SpotFill))
         name = self.query.endpoint.time_field
         moments = [moment for row in fresh if name is not None and (moment := getattr(row, name)) is not None]
         if moments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters
@@ -14,6 +15,7 @@ from textual.widgets import Static
 
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
+from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
@@ -152,8 +154,15 @@ class LookupScreen(TableScreen):
         self._show_hints()
 
     def show_zone(self) -> None:
-        """Show the times in the zone."""
-        self.rows_table.set_format(self.cell_format)
+        """Show times in the zone, and figures with the decimals that are known by now."""
+        for table in (self.rows_table, self.totals_table):
+            table.set_format(self.cell_format)
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """Spot pairs have steps of their own, which only their rows show."""
+        seen = {} if self.lookup is None else self.lookup.seen_precisions.by_symbol
+        return replace(super().cell_format, precisions=seen)
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
@@ -259,6 +268,7 @@ class LookupScreen(TableScreen):
         lookup = self.lookup
         if lookup is not None and (self.rows_table.source is not lookup.rows or self._generation() != self._shown):
             self._shown = self._generation()
+            self.show_zone()
             self.rows_table.set_source(lookup.rows)
             self.call_later(self._make_ready)
             self._show_totals(lookup)

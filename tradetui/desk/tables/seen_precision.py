@@ -1,0 +1,36 @@
+"""How many decimals a symbol's prices and sizes have, as far as rows have shown: the most that were met."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from decimal import Decimal
+from types import MappingProxyType
+
+from tradetui.desk.tables.columns.cell_format import Precision
+from tradetui.desk.tables.number_format import decimals
+
+
+class SeenPrecisions:
+    """The most decimals met, by symbol in capitals; `by_symbol` is another mapping whenever something was learned."""
+
+    def __init__(self) -> None:
+        self.by_symbol: Mapping[str, Precision] = MappingProxyType({})
+
+    def see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]], *, known: Container[str] = ()) -> bool:
+        """Take in symbols with a price and a size, but those `known` otherwise; whether something was learned."""
+        learned: dict[str, Precision] = {}
+        for symbol, price, size in figures:
+            symbol = symbol.upper()
+            if symbol in known:
+                continue
+            before = learned.get(symbol) or self.by_symbol.get(symbol) or Precision()
+            now = Precision(_most_decimals(before.price, price), _most_decimals(before.size, size))
+            if now != before:
+                learned[symbol] = now
+        if learned:
+            self.by_symbol = MappingProxyType({**self.by_symbol, **learned})
+        return bool(learned)
+
+
+def _most_decimals(most: int | None, figure: Decimal | None) -> int | None:
+    return most if figure is None else max(most or 0, decimals(figure))
