@@ -39,14 +39,14 @@ def stop(number: int, status: str, day: int) -> ProductRow[TriggerOrder]:
 
 def test_profit_and_fees_are_those_of_today_in_the_zone() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, TODAY) == "today profit +8.50 USDT · fees -0.12 USDT"
+    assert fills_note(rows, TODAY) == "today profit +8.50 · fees -0.12 USDT"
     west = replace(TODAY, zone=timezone(timedelta(hours=-3)))
-    assert fills_note(rows, west) == "today profit +10.50 USDT · fees -0.06 USDT"
+    assert fills_note(rows, west) == "today profit +10.50 · fees -0.06 USDT"
 
 
 def test_without_a_day_all_rows_are_summed() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, CellFormat()) == "profit +1,010.50 USDT · fees -0.12 USDT"
+    assert fills_note(rows, CellFormat()) == "profit +1,010.50 · fees -0.12 USDT"
 
 
 def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
@@ -69,12 +69,12 @@ def test_an_orders_row_sums_as_its_fills_do() -> None:
                 "profit": "0.001",
                 "feeDetail": [{"feeCoin": "BTC", "totalFee": "-0.0001"}],
             },
-            "profit ~+80.00 USDT · fees ~-8.00 USDT",
+            "profit ~+80.00 · fees ~-8.00 USDT",
         ),
-        ({"profit": ""}, "profit 0.00 USDT ? · fees -0.06 USDT"),
+        ({"profit": ""}, "profit 0.00? · fees -0.06 USDT"),
         (
             {"profit": "1", "feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]},
-            "profit +1.00 USDT · fees 0.00 USDT and -2.0000 BGB",
+            "profit +1.00 · fees 0.00 and -2.0000 BGB",
         ),
     ],
 )

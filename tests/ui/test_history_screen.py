@@ -11,7 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
+from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.row_sums import fills_note
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
@@ -160,6 +163,33 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
         await pilot.press("escape")
         await pilot.pause()
         assert panel.table.shown == stage.desk.panel_rows("fills").count
+
+
+async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        screen = await opened(stage, pilot)
+        # What is of yesterday stands still while more comes in.
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await settled(pilot)
+
+        def sum_of(symbol_part: str) -> str:
+            archive = stage.desk.archive
+            assert archive is not None
+            assert isinstance(screen.table.rows, ArchiveRows)
+            page = archive.page(screen.table.rows.selection, None, 1_000_000)
+            assert {symbol_part} == {row.record.symbol[: len(symbol_part)] for _, row in page}
+            return fills_note([row for _, row in page], CellFormat())
+
+        assert sum_of("") in screen_text(stage.app)
+        await pilot.press("slash", *"ethusdt", "enter")
+        await settled(pilot)
+        assert sum_of("ETHUSDT") in screen_text(stage.app)
+        monkeypatch.setattr("tradetui.ui.history.history_screen.MOST_SUMMED", 10)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "profit and fees are summed of 10 fills at" in screen_text(stage.app)
 
 
 async def test_newer_rows_are_looked_for_when_asked() -> None:

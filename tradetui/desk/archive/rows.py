@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic
 
@@ -15,6 +15,8 @@ from tradetui.storage.disk_thread import Disk
 
 PAGE: Final = 100
 PAGES_KEPT: Final = 8
+CHUNK: Final = 500
+"""Rows read at a time of those that are all gone through."""
 ANCHORS_KEPT: Final = 512
 
 
@@ -86,6 +88,13 @@ class ArchiveRows(Generic[RecordT]):
     def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
         return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
+
+    async def chunks(self) -> AsyncIterator[list[ProductRow[RecordT]]]:
+        """All rows from the first to the last, so many at a time; other work of the disk goes between."""
+        after: Place | None = None
+        while page := await self._disk.run(self._archive.page, self.selection, after, CHUNK, newest=self.newest):
+            yield [row for _, row in page]
+            after = page[-1][0]
 
     def row(self, index: int) -> ProductRow[RecordT] | None:
         """The row at a place, or None while its page is being read."""

@@ -53,33 +53,50 @@ class DollarSum:
             self.others[coin] = self.others.get(coin, Decimal(0)) + amount
 
     def text(self, cell_format: CellFormat) -> str:
-        """Such as `~+884.60 USDT` or `-82.29 USDT and -2.0000 BGB`."""
-        texts = [f"{'~' if self.is_converted else ''}{money(self.dollars, 'USDT', cell_format, signed=True)} USDT"]
+        """Such as `~+884.60`, or `-82.29 and -2.0000 BGB`."""
+        texts = [f"{'~' if self.is_converted else ''}{money(self.dollars, 'USDT', cell_format, signed=True)}"]
         texts += [f"{money(amount, coin, cell_format, signed=True)} {coin}" for coin, amount in self.others.items()]
-        return f"{' and '.join(texts)}{' ?' if self.is_incomplete else ''}"
+        return f"{' and '.join(texts)}{'?' if self.is_incomplete else ''}"
+
+
+@dataclass(slots=True)
+class FillTotals:
+    """Profit and fees of fills, or of orders' fills, that are added one by one."""
+
+    profit: DollarSum = field(default_factory=DollarSum)
+    fees: DollarSum = field(default_factory=DollarSum)
+
+    def add(self, row: FillRow) -> None:
+        """Take one in."""
+        self.profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
+        for part in row.record.fee_detail:
+            self.fees.add(part.total_fee, part.fee_coin, row)
+
+    def text(self, cell_format: CellFormat) -> str:
+        """Such as `profit +884.60 · fees -82.29 USDT`."""
+        unit = "" if self.profit.others or self.fees.others else " USDT"
+        return f"profit {self.profit.text(cell_format)} · fees {self.fees.text(cell_format)}{unit}"
 
 
 def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
-    """Profit and fees of today; of all these rows where the format names no day.
+    """Profit and fees of the day that is summed; of all these rows where the format names no day.
 
-    Where no row is older than today, what there was before the oldest is not known: the note names its time.
+    Where no row is older than the day, what there was before the oldest is not known: the note names its time.
     """
-    profit, fees, since = DollarSum(), DollarSum(), None
-    zone, today = cell_format.zone, cell_format.summed_day
+    totals, since = FillTotals(), None
+    zone, day = cell_format.zone, cell_format.summed_day
     has_older = False
     for row in rows:
         moment = row.record.c_time.astimezone(zone)
-        if today is not None and moment.date() != today:
-            has_older = has_older or moment.date() < today
+        if day is not None and moment.date() != day:
+            has_older = has_older or moment.date() < day
             continue
         since = moment if since is None else min(since, moment)
-        profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
-        for part in row.record.fee_detail:
-            fees.add(part.total_fee, part.fee_coin, row)
+        totals.add(row)
     if since is None:
         return "no fill today"
-    period = "" if today is None else "today " if has_older else f"since {since:%H:%M} "
-    return f"{period}profit {profit.text(cell_format)} · fees {fees.text(cell_format)}"
+    period = "" if day is None else "today " if has_older else f"since {since:%H:%M} "
+    return f"{period}{totals.text(cell_format)}"
 
 
 def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:

@@ -10,22 +10,29 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.archive.rows import ArchiveRows
-from tradetui.desk.tables.table import PANELS
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.row_source import FeedRow, RowSource
+from tradetui.desk.tables.row_sums import FillTotals
+from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.ui.settings import UiSettings
 
+MOST_SUMMED: Final = 100_000
+"""Fills that are gone through for their sums, some seconds of reading."""
 ORDER: Final = "by time; s turns the order round; the filter matches symbols"
 
 
@@ -40,7 +47,11 @@ class HistoryScreen(TableScreen):
         super().__init__(settings)
         self._dates = dates
         self._kind = PANELS[table]
-        self._table = RecordTable(self._kind.columns, id=f"table-{table}")
+        # What all rows come to is read in the background: they are far too many to be gone through on each painting.
+        footer = Footer[FeedRow](note=lambda _, cell_format: self._sum_note(cell_format))
+        self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
+        self._sum: FillTotals | None = None
+        self._summed: tuple[RowSource[object], int] | None = None
         self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._rows: ArchiveRows[Record] | None = None
         self._painting = False
@@ -85,6 +96,32 @@ class HistoryScreen(TableScreen):
             if isinstance(rows, ArchiveRows):
                 self.run_worker(rows.refresh(), exit_on_error=False)
 
+    def _sum_anew(self) -> None:
+        """Sum up the fills that are shown, unless that was done or they are too many."""
+        rows = self._table.rows
+        if self._kind.name != FILLS.name or not isinstance(rows, ArchiveRows) or self._summed == (rows, rows.count):
+            return
+        self._summed, self._sum = (rows, rows.count), None
+        if rows.count <= MOST_SUMMED:
+            self.run_worker(self._sum_up(rows), group="sum", exclusive=True, exit_on_error=False)
+
+    async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
+        totals = FillTotals()
+        async for fills in rows.chunks():
+            for fill in fills:
+                totals.add(fill)
+        self._sum = totals
+        self._changed()
+
+    def _sum_note(self, cell_format: CellFormat) -> str:
+        if self._kind.name != FILLS.name:
+            return ""
+        if self._table.shown > MOST_SUMMED:
+            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; f narrows them by dates"
+        if self._sum is None or self._summed != (self._table.rows, self._table.shown):
+            return "profit and fees are being summed …"
+        return self._sum.text(cell_format)
+
     def _changed(self) -> None:
         if not self._painting and self.is_attached:
             self._painting = True
@@ -112,7 +149,8 @@ class HistoryScreen(TableScreen):
         return self._kind.name
 
     def refresh_states(self) -> None:
-        """Bring the title, the words where there is no row, and the hints up to date."""
+        """Bring the title, the sums, the words where there is no row, and the hints up to date."""
+        self._sum_anew()
         box, shown = self.query_one("#records", TableFrame), self._table.shown
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"

@@ -409,7 +409,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     @property
     def _note(self) -> str:
         below = self._view.count - int(self.scroll_offset.y) - self._room
-        return f"↓ {below} more · {self._footer.note}" if below > 0 else self._footer.note
+        return f"↓ {below:,} more · {self._footer.note}" if below > 0 else self._footer.note
 
     def _line_of(self, row_index: int) -> Line:
         record = self._view.row(row_index) if row_index < self._view.count else None
