@@ -242,6 +242,28 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once() -
 
 
 @pytest.mark.looptime
+async def test_rows_that_come_into_view_are_judged_by_the_pace_they_were_read_at() -> None:
+    script = Script()
+    script.answer = lambda: Reading(rows("a=1"))
+    feed = Feed("x", script, 5.0, LoopClock(0))
+    running = scheduler(feed)
+    running.start()
+    running.set_pace("x", Pace.HIDDEN)
+    await asyncio.sleep(60)
+    age = feed.snapshot.age(asyncio.get_running_loop().time()) or 0.0
+    await asyncio.sleep(18 - age)
+    script.takes = 1.0
+    running.set_pace("x", Pace.SHOWN)
+    await asyncio.sleep(0.5)
+    assert not feed.freshness.aged, "nothing was due for 20 s, and it is being read"
+    await asyncio.sleep(1)
+    script.takes = 100.0
+    await asyncio.sleep(15)
+    assert feed.freshness.aged, "read at the new pace once, it is judged by that"
+    await running.stop()
+
+
+@pytest.mark.looptime
 async def test_the_first_is_read_before_the_others_which_wait_only_so_long() -> None:
     for takes, begins in ((0.1, 0.1 + SHOWING_S), (5.0, HEAD_START_S)):
         scripts = {name: Script() for name in ("accounts", "positions")}
@@ -252,7 +274,7 @@ async def test_the_first_is_read_before_the_others_which_wait_only_so_long() -> 
         running = Scheduler(feeds, Random(7), first="positions")
         now = asyncio.get_running_loop().time()
         running.start()
-        await asyncio.sleep(1)
+        await asyncio.sleep(2 * HEAD_START_S)
         await running.stop()
         assert scripts["accounts"].began[0] - now == pytest.approx(begins)
 

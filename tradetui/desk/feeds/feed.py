@@ -81,6 +81,7 @@ class Feed(Generic[FeedRowT_co]):
         self.polling = False
         self._clock = clock
         self._took = 0.0
+        self._wait_when_read = 0.0
         self._rate_limited_reads = 0
         self._listeners: list[Callable[[Feed[FeedRow]], None]] = []
 
@@ -91,8 +92,11 @@ class Feed(Generic[FeedRowT_co]):
 
     @property
     def cadence(self) -> float:
-        """Seconds between good reads to be expected: the interval, or what a read takes where that is longer."""
-        return max(self.wait, min(self._took, self.interval * MOST_INTERVALS_A_READ))
+        """Seconds between good reads to be expected: the interval, or what a read takes where that is longer.
+
+        Rows that come into view are judged by the pace at which they were read, until they are read at the new one.
+        """
+        return max(self.wait, self._wait_when_read, min(self._took, self.interval * MOST_INTERVALS_A_READ))
 
     @property
     def freshness(self) -> Freshness:
@@ -139,6 +143,7 @@ class Feed(Generic[FeedRowT_co]):
             self.failures = self.failures + 1 if reading.error is not None else 0
             self._count_rate_limited(reading.error)
             self._took = self._clock.monotonic() - began
+            self._wait_when_read = self.wait
             self.publish(self._taken(reading))
         finally:
             self.polling = False

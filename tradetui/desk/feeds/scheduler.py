@@ -11,14 +11,14 @@ from typing import Final
 from tradetui.desk.feeds.feed import Feed, Pace
 from tradetui.desk.tables.row_source import FeedRow
 
-HEAD_START_S: Final = 0.3
+HEAD_START_S: Final = 1.0
 SHOWING_S: Final = 0.05
 
 
 class Scheduler:
     """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
 
-    The feed named `first` is read before the others begin, which wait a third of a second for it at most, and then as
+    The feed named `first` is read before the others begin, which wait a second for it at most, and then as
     long as it takes to show it: what a person looks at first is there first.
 
     It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
