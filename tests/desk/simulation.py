@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
@@ -75,6 +76,7 @@ class Simulation:
     product_types: Sequence[ProductType] = PRODUCT_TYPES
     options: dict[str, Any] = field(default_factory=dict)
     checked: bool = True
+    alerts: AlertSettings | None = None
     budget: Budget | None = None
     """Who gives leave to call, in the place of a budget of the session's own."""
     wrap_transport: Callable[[Transport], Transport] = field(default=lambda transport: transport)
@@ -116,7 +118,7 @@ class Simulation:
             base_url="http://in-process",
             data_dir=self.data_dir,
         )
-        desk = Desk(client, settings, self.clock, Random(f"{self.seed}/desk"), disk=InlineDisk())
+        desk = Desk(client, settings, self.clock, Random(f"{self.seed}/desk"), disk=InlineDisk(), alerts=self.alerts)
         desk.subscribe(self._published)
         for feed in desk.feeds.values():
             self._watch(feed)

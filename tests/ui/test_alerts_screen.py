@@ -48,6 +48,7 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
         await settled(pilot)
         lines = screen_text(stage.app).splitlines()
         assert lines[-2].strip() == "12:00  Test of the alert link lost: nothing happened"
+        assert "A Alerts 1 new" in lines[-3]
         assert messages(stage) == []
         assert stage.desk.alerts.unseen == 1
         await pilot.press("A")
@@ -104,7 +105,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         screen = stage.app.screen
         assert isinstance(screen, AlertsScreen)
         text = screen_text(stage.app)
-        assert "Alerts 5" in text and "Nothing was alerted yet." in text
+        assert "Alerts 5" in text and "No alert has fired yet." in text
         for words in ("trigger executed or failed", "stop cancelled", "outcome of a reversal unknown", "line, bell"):
             assert words in text
         await pilot.press("t", "x")

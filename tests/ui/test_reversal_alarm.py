@@ -61,7 +61,7 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
         await pilot.press("J")
         sentence = f"Reverse BTCUSDT LONG 2 into SHORT 2: {CORRECTED}"
-        event = AlertEvent(kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}), key="reversal", sentence=sentence)
+        event = AlertEvent(kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}), key="reversal", sentence=sentence, stays=True)
         stage.app.alerted(Alert(event, 0, frozenset({Channel.LINE, Channel.BELL})))
         await pilot.pause()
         assert rings

@@ -26,7 +26,8 @@ class AlertEvent:
 
     `key` is the same in every session of the account that notices it. One that `recurs` may come again under its key,
     a minute later at the earliest. `condition` is that of the rules whose level was crossed, None for other events.
-    One that is no `alarm` (the link is back) is said without a bell. `figures` are for a command, by name.
+    One that is no `alarm` (the link is back) is said without a bell; one that `stays` is shown until it was read.
+    `figures` are for a command, by name.
     """
 
     kinds: frozenset[RuleKind]
@@ -36,6 +37,7 @@ class AlertEvent:
     recurs: bool = False
     condition: Condition | None = None
     alarm: bool = True
+    stays: bool = False
     figures: Mapping[str, str] = field(default_factory=dict)
 
     def concerns(self, rule: Rule) -> bool:
@@ -69,9 +71,9 @@ class Alert:
         return {
             "event": sorted(self.event.kinds),
             "sentence": self.sentence,
-            "symbol": self.event.symbol,
+            "symbol": one_sentence(self.event.symbol),
             "time": datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat(timespec="milliseconds"),
-            "account": account,
+            "account": one_sentence(account),
             "profile": profile,
             "environment": environment,
             "rules": list(self.rules),

@@ -275,6 +275,8 @@ def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
         sentence=one_sentence(text),
         symbol=sent.plan.wish.symbol,
         recurs=progress.stage is Stage.CORRECTED,
+        # A dialog, or what outlives it, says by itself that an outcome is left open.
+        stays=progress.stage is not Stage.LEFT_OPEN,
     )
 
 

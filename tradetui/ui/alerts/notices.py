@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts.rules import DesktopSequence
 
 AT_MOST_EVERY_S = 5.0
-_UNKNOWN_SHOWN_S = 600.0
+_STAYS_S = 600.0
 _SHOWN_S = 12.0
 
 
@@ -56,8 +56,8 @@ class AlertNotices:
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return
-        if RuleKind.OUTCOME_UNKNOWN in alert.event.kinds and not alert.test:
-            notify(self._app, alert.sentence, severity="error", seconds=_UNKNOWN_SHOWN_S)
+        if alert.event.stays:
+            notify(self._app, alert.sentence, severity="error", seconds=_STAYS_S)
         elif not line_is_seen and self._messages.lets_through(now, at_once=not of_a_market):
             notify(
                 self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S

@@ -1,4 +1,4 @@
-"""The lines that name each panel which is not on the screen, with the one figure it would be opened for."""
+"""The lines that name what is not on the screen, panels and new alerts, with the one figure each is opened for."""
 
 from __future__ import annotations
 

@@ -290,6 +290,7 @@ class MainScreen(TableScreen):
             time = datetime.fromtimestamp(alerts.newest.at_ms / 1000, UTC).astimezone(self.zone)
             sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
         self._newest_alert.show(sentence)
+        self._show_hidden()
 
     def _show_hidden(self) -> None:
         if self._hidden.display:
@@ -308,7 +309,11 @@ class MainScreen(TableScreen):
             self._hidden.styles.height = max(1, lines)
 
     def _hidden_panels(self) -> list[HiddenPanel]:
-        return [self._hidden_panel(name) for name in PANELS if name not in self._area.shown]
+        panels = [self._hidden_panel(name) for name in PANELS if name not in self._area.shown]
+        unseen = self.desk.alerts.unseen if self.desk is not None else 0
+        if panels and unseen:
+            panels.append(HiddenPanel("alerts", self.key_named("alerts"), "Alerts", "", f"{unseen} new", False))
+        return panels
 
     def _hidden_panel(self, name: str) -> HiddenPanel:
         table, feed = PANELS[name], self.desk.feeds[name] if self.desk is not None else None
@@ -395,6 +400,9 @@ class MainScreen(TableScreen):
 
     @on(HiddenPanels.Chosen)
     def _hidden_panel_chosen(self, event: HiddenPanels.Chosen) -> None:
+        if event.name == "alerts":
+            self.action_alerts()
+            return
         self.go_to(event.name)
 
     def on_descendant_focus(self) -> None:
