@@ -140,5 +140,6 @@ def test_the_totals_of_the_accounts_count_a_pool_of_assets_once() -> None:
     totals = ACCOUNTS.totals(rows, DEFAULT_FORMAT)
     assert totals["marginCoin"][0] == "3"
     assert totals["usdtEquity"][0] == "91,000.00"
-    assert totals["unrealizedPL"][0] == "~0.00"
-    assert ACCOUNTS.totals(rows[:2], DEFAULT_FORMAT)["unrealizedPL"][0] == "0.00"
+    assert totals["unrealizedPL"][0] == "0.00"
+    coin = ProductRow(ProductType.COIN_FUTURES, account("BTC", "2", usdtEquity="168000", unrealizedPL="0.01"))
+    assert ACCOUNTS.totals([*rows, coin], DEFAULT_FORMAT)["unrealizedPL"][0] == "~+840.00"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,9 +16,12 @@ from tests.ui.virtual import Stage
 from tests.wire.rows import ROWS
 from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
+from tradetui.trading.position_market import PositionMarket, StopState
+from tradetui.trading.positions import reported
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.detail.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
+from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 ROW = {
@@ -101,3 +106,18 @@ def test_an_order_opens_into_its_fills() -> None:
     assert (first.value, first.mark) == ("1 at 101", "taker")
     assert first.received.startswith("2026-08-01 12:00:00.002 UTC, profit 0, fee -0.06 USDT, trade id ")
     assert "fill 2" in fields
+
+
+def test_a_position_tells_what_it_is_worth_and_a_coin_margined_one_in_both_coins() -> None:
+    received = {"symbol": "BTCUSD", "holdSide": "long", "total": "0.5", "markPrice": "84000", "leverage": "10"}
+    record = ReportedPosition.from_row({**received, "unrealizedPL": "-0.01"})
+    market = PositionMarket(stop_state=StopState.NONE, funding_rate=Decimal("0.0001"))
+    position = replace(reported(ProductType.COIN_FUTURES, record), market=market)
+    fields = {field.name: field for field in fields_of(position, UTC)}
+    assert fields["unrealizedPL"].value == "-0.01"
+    assert (fields["unrealised in USDT"].value, fields["unrealised in USDT"].mark) == ("-840.00", DERIVED)
+    assert fields["value"].value == "42,000.0"
+    assert fields["return on margin"].value == "-0.2"
+    assert fields["next funding in USDT"].value == "-4.20000"
+    assert (fields["nearest stop"].value, fields["next funding"].value) == ("none", "—")
+    assert "market" not in fields

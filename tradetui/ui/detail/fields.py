@@ -10,7 +10,16 @@ from decimal import Decimal
 
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.number_format import LONGEST_DERIVED, number
+from tradetui.desk.tables.position_figures import (
+    in_dollars,
+    next_funding_payment,
+    return_on_margin,
+    signed_liquidation_distance,
+    value_of,
+)
 from tradetui.desk.tables.product_row import ProductRow, record_of
+from tradetui.trading.positions import Position
 from tradetui.ui.time_zones import zone_label
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.decimal_text import trimmed_digits
@@ -46,14 +55,36 @@ def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
     record = record_of(row)
     if isinstance(row, FilledOrder):
         yield from _order_and_fills(row, zone)
-    elif dataclasses.is_dataclass(row):
-        names = [field.name for field in dataclasses.fields(row) if field.name != "record"]
+    elif isinstance(row, Position):
+        names = [field.name for field in dataclasses.fields(row) if field.name not in ("record", "market")]
         for name in names if record is None else ("product_type", "source"):
             yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
+        yield from _figures(row, zone)
+    elif dataclasses.is_dataclass(row):
+        for field in dataclasses.fields(row):
+            yield Field(field.name.replace("_", " "), _read(getattr(row, field.name), zone), "", DERIVED)
     elif isinstance(row, ProductRow):
         yield Field("product type", str(row.product_type), "", ASKED)
     if record is not None:
         yield from _received(record, zone)
+
+
+def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
+    """What size, price and market come to; money is in dollars, coin-margined money at the mark."""
+    market = position.market
+    figures = (
+        ("value", value_of(position)),
+        ("unrealised in USDT", in_dollars(position, position.unrealised)),
+        ("return on margin", return_on_margin(position)),
+        ("away from liquidation", signed_liquidation_distance(position)),
+        ("funding rate", market.funding_rate),
+        ("next funding in USDT", next_funding_payment(position)),
+    )
+    for name, figure in figures:
+        yield Field(name, number(figure, at_most=LONGEST_DERIVED), "", DERIVED)
+    yield Field("next funding", _read(market.next_funding, zone), "", DERIVED)
+    stop = str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)
+    yield Field("nearest stop", stop, "", DERIVED)
 
 
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
@@ -64,12 +95,12 @@ def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
             yield Field(field.name.replace("_", " "), _read(getattr(order.record, field.name), zone), "", DERIVED)
     known = "; older ones are not read yet" if order.older_unknown else ""
     yield Field("fills", f"{len(order.fills)}{known}", "", DERIVED)
-    for number, row in enumerate(order.fills, 1):
+    for fill_number, row in enumerate(order.fills, 1):
         fill = row.record
         fees = [f"fee {_read(fee.total_fee, zone)} {fee.fee_coin or ''}".strip() for fee in fill.fee_detail]
         parts = (_read(fill.c_time, zone), f"profit {_read(fill.profit, zone)}", *fees, f"trade id {fill.trade_id}")
         size_and_price = f"{_read(fill.base_volume, zone)} at {_read(fill.price, zone)}"
-        yield Field(f"fill {number}", size_and_price, ", ".join(parts), fill.trade_scope or "")
+        yield Field(f"fill {fill_number}", size_and_price, ", ".join(parts), fill.trade_scope or "")
 
 
 def _received(record: Record, zone: tzinfo) -> Iterator[Field]:

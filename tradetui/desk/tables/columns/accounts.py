@@ -119,7 +119,7 @@ def account_totals(
     accounts = [row.record for row in rows]
     totals = totals_of(accounts)
     unrealised = money(totals.unrealised, _DOLLARS, cell_format, signed=True)
-    is_converted = totals.unrealised is not None and not all(is_dollar(account.margin_coin) for account in accounts)
+    is_converted = any(account.unrealized_pl and not is_dollar(account.margin_coin) for account in accounts)
     equity_id = "unionTotalMargin" if totals.has_union and not totals.has_single else "usdtEquity"
     return {
         "marginCoin": (f"{len(accounts):,}", Tone.PLAIN),
