@@ -68,6 +68,7 @@ def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point: Point,
     assert {row["profitDifference"] for row in rows} == {"0"}, (
         "computed from the fills, the exchange's profit comes out"
     )
+    assert any(row["startProven"] for row in rows), "what is held shows that the fills are all there were"
     times = [int(row["closeTime"]) for row in rows]
     assert times == sorted(times, reverse=True)
     assert main(["show", "trips", *UNTIL, "--csv"]) == DONE

@@ -333,3 +333,45 @@ def test_days_of_twenty_three_and_twenty_five_hours() -> None:
     assert (havana[1] - havana[0] + 1) // 3_600_000 == 23
     first, last = period_span(date(2026, 11, 1), Grouping.MONTH, UTC)
     assert [first, last] == [1_793_491_200_000, 1_796_083_200_000 - 1]
+
+
+LONG_HELD = ("BTCUSDT", True)
+
+
+@pytest.mark.parametrize(
+    ("held", "proven"), [({LONG_HELD: Decimal(1)}, True), ({LONG_HELD: Decimal(3)}, False), ({}, False)]
+)
+def test_what_the_exchange_says_is_held_proves_where_the_fills_begin(
+    held: dict[tuple[str, bool], Decimal], proven: bool
+) -> None:
+    archive = Archive(None)
+    rows = fills_of((1, "buy", "open", "2", "0"), (2, "buy", "close", "2", "5"), (3, "buy", "open", "1", "0"))
+    archive.add(FuturesFill, rows)
+    assert [trip.start_proven for trip in trips(archive)] == [False]
+    late = START_MS + 3 * 60_000
+    assert not archive.prove_starts(USDT, held, late), "a fill so near may not be in both readings"
+    assert archive.prove_starts(USDT, held, late + 60_000) is proven
+    assert [trip.start_proven for trip in trips(archive)] == [proven]
+    # A fill from before the first one known takes the proof away.
+    archive.add(FuturesFill, fills_of((0, "buy", "open", "4", "0")))
+    assert not any(trip.start_proven for trip in trips(archive))
+
+
+def test_in_one_way_mode_a_proven_start_tells_closes_without_profit() -> None:
+    archive = Archive(None)
+    rows = [
+        ProductRow(USDT, fill(number, START_MS + number, side=side, tradeSide=f"{side}_single", posMode="one_way_mode"))
+        for number, side in enumerate(("sell", "buy"))
+    ]
+    archive.add(FuturesFill, rows)
+    assert total(archive).sums.trades == 0
+    assert archive.prove_starts(USDT, {}, START_MS + 60_000)
+    assert (total(archive).sums.trades, total(archive).sums.losses) == (1, 1)
+
+
+def test_nothing_is_proven_over_a_hole() -> None:
+    archive = Archive(None)
+    rows = fills_of((1, "buy", "open", "1", "0"))
+    archive.add(FuturesFill, rows, {USDT: [Hole(rows[0].record.trade_id)]})
+    settle(archive)
+    assert not archive.prove_starts(USDT, {LONG_HELD: Decimal(1)}, START_MS + 10_000_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
@@ -18,11 +19,14 @@ from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.results import missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.positions import held_sizes
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 _READING: Final = "reading fills"
@@ -103,7 +107,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
         for product_type in settings.product_types:
             await _read_fills(client, archive, product_type, since, until, progress)
         progress.end()
-    _bring_forward(archive)
+        _bring_forward(archive)
     return archive
 
 
@@ -115,13 +119,21 @@ async def _read_fills(
     await history.attach(archive)
     await history.read_newest(client.clock.monotonic())
     progress.page()
+    with suppress(ExchangeError):  # it is beyond the interface, and results do without it
+        reply = await client.read(PositionsRequest(product_type=product_type))
+        if (held := held_sizes(reply)) is not None:
+            # What is held now shows whether the fills are all there were.
+            history.compare(held, reply.request_time)
     while any(
         span.product_type is product_type and span.since <= until and since <= span.until
         for span in missing_spans(archive.connection, client.clock.wall_ms())
     ):
         if not await history.read_hole():
-            return
+            break
         progress.page()
+    _bring_forward(archive)
+    await history.read_newest(client.clock.monotonic())
+    progress.page()
 
 
 class _Progress:

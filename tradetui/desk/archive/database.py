@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
@@ -188,6 +189,21 @@ class Archive:
             more = self.fills_to_book > 0 or self._ledger.settle(() if over_holes else holes)
             self._ledger.write()
         return more
+
+    def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
+        """Hold what the fills come to against what the exchange says is held; see `Ledger.prove_starts`.
+
+        Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `settle` has to take
+        legs up anew.
+        """
+        tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND kind = 'fill' LIMIT 1"
+        if self.holes(product_type) or self._connection.execute(tail).fetchone() is not None:
+            return False
+        with self._changing():
+            self._ledger.prepare()
+            anew = self._ledger.prove_starts(product_type, held, at_ms)
+            self._ledger.write()
+        return anew
 
     @property
     def ledger_settled(self) -> bool:

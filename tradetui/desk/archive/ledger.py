@@ -12,7 +12,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -37,6 +37,8 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
+SETTLED_MS: Final = 5_000
+"""How long a fill must be past for every reading of the exchange to have it."""
 CACHED: Final = 4_000
 """Sums of quarter-hours that stay in memory between two writes."""
 
@@ -219,7 +221,7 @@ class Ledger:
                 key,
             ).fetchone()
             if row is None:
-                kept = _KeptLeg(RunningLeg.flat(key), BEFORE_ALL, False)
+                kept = _KeptLeg(self._first_state(key), BEFORE_ALL, False)
             else:
                 kept = _KeptLeg(leg_from_json(key, load_json(row[0])), Instant(row[1], row[2]), bool(row[3]))
             self._legs[key] = kept
@@ -229,6 +231,11 @@ class Ledger:
         kept = self._kept(key)
         if fills[0].instant <= kept.applied:
             self._go_back(key, fills[0].instant)
+            if kept.applied == BEFORE_ALL and kept.leg.proven:
+                # The proof was made of the fills that were known.
+                delete = "DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
+                self._connection.execute(delete, key)
+                kept.leg = self._first_state(key)
         elif not kept.behind:
             for placed in fills:
                 self._apply(kept, placed)
@@ -314,8 +321,38 @@ class Ledger:
             " AND (closed_time, closed_ordinal) > (?, ?)",
             (*key, *flat),
         )
-        kept.leg = RunningLeg.flat(key) if trip is None else leg_from_json(key, load_json(trip[2]))
+        kept.leg = self._first_state(key) if trip is None else leg_from_json(key, load_json(trip[2]))
         kept.applied = flat
+
+    def _first_state(self, key: LegKey) -> RunningLeg:
+        start = "SELECT 1 FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
+        return RunningLeg.flat(key, proven=self._connection.execute(start, key).fetchone() is not None)
+
+    def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
+        """Hold each leg to what the exchange says is held at a time; whether a leg is taken up anew for it.
+
+        `held` are sizes by symbol and whether they are long. Where the fills alone, none of them missing, come to
+        the same size, nothing was held before the first of them. A leg with a fill near that time is left out: it may
+        be in one of the two readings only.
+        """
+        legs = self._connection.execute(
+            "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",
+            (str(product_type), at_ms - SETTLED_MS),
+        ).fetchall()
+        anew = False
+        for symbol, leg_name in legs:
+            key = LegKey(product_type, symbol, PositionSide(leg_name))
+            kept = self._kept(key)
+            if kept.leg.proven:
+                continue
+            long, short = held.get((symbol, True), ZERO), held.get((symbol, False), ZERO)
+            size = kept.leg.size if kept.leg.long else -kept.leg.size
+            reported = {PositionSide.LONG: long, PositionSide.SHORT: -short}.get(key.leg, long - short)
+            if size == reported:
+                self._connection.execute("INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)", key)
+                self._go_back(key, BEFORE_ALL)
+                anew = True
+        return anew
 
     def _take_forward(self, key: LegKey, rows_at_most: int) -> int:
         """Take in the next fills of a leg that is behind; how many rows were looked at."""

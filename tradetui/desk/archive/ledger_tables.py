@@ -36,9 +36,13 @@ LEDGER_TABLES: Final = """
         PRIMARY KEY (product_type, time, ordinal)
     ) WITHOUT ROWID;
     CREATE TABLE ledger_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE ledger_start (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, PRIMARY KEY (product_type, symbol, leg)
+    ) WITHOUT ROWID;
     CREATE TABLE ledger_mark (booked_rowid INTEGER NOT NULL);
     INSERT INTO ledger_mark VALUES (0)
     """
 """Sums by quarter-hour; closing orders; each leg's state and how far its fills are taken in; ended trips, with the
-state of the leg behind them; where the position mode changed; up to when fills were read; and the row of `record` up
+state of the leg behind them; where the position mode changed; up to when fills were read; of which
+legs nothing was held before the first fill; and the row of `record` up
 to which fills are booked: those behind it are the ledger's tail, to be booked before it is read."""

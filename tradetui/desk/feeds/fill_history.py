@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.database import Archive, Hole
@@ -66,7 +67,9 @@ class FillHistory:
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
         self._dropped = False
-        self._noted_ms = 0
+        self._behind = False
+        self._noted_ms = self._proven_ms = 0
+        self._held: tuple[Mapping[tuple[str, bool], Decimal], int] | None = None
         self._turn = asyncio.Lock()
 
     @property
@@ -205,17 +208,32 @@ class FillHistory:
         self.read_at, self.server_ms = now, server_ms
         await self._keep_ledger()
 
+    def compare(self, held: Mapping[tuple[str, bool], Decimal], at_ms: int | None) -> None:
+        """Take note of what the exchange says is held (by symbol, and whether long) at a time in Unix ms.
+
+        Now and then, once fills are read past that time, the ledger is held against it: that proves from which fill
+        on positions are known.
+        """
+        if at_ms is not None and at_ms - self._proven_ms >= NOTED_EVERY_MS:
+            self._held = held, at_ms
+
     async def _keep_ledger(self) -> None:
         """Book fills before they are many, and keep up to when they were read, which results beyond that are told."""
         archive, server_ms = self.archive, self.server_ms
         if archive is None or server_ms is None:
             return
         try:
-            if archive.fills_to_book >= BOOKED_AT:
-                await self._disk.run(archive.settle)
             if server_ms - self._noted_ms >= NOTED_EVERY_MS:
                 await self._disk.run(archive.note_read, self.product_type, server_ms)
                 self._noted_ms = server_ms
+            held = self._held
+            if held is not None or self._behind or archive.fills_to_book >= BOOKED_AT:
+                # A step each time, so that nothing waits long for the disk; whoever reads results takes all.
+                self._behind = await self._disk.run(archive.settle)
+            if held is not None and not self._behind and not self.holes and server_ms > held[1]:
+                self._held = None
+                self._behind = await self._disk.run(archive.prove_starts, self.product_type, *held)
+                self._proven_ms = server_ms
         except (sqlite3.Error, OSError):
             return  # the disk may be full; the next read tries again
 

@@ -19,16 +19,25 @@ from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.positions import Position, PositionBook, reported, with_mark
 from tradetui.wire.catalogue import endpoint
+from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.reply import Reply
 
 _MARKED_BY_FILLS: Final = "summed from fills; marks are the last fill's price"
 PAGES_A_POLL: Final = 8
 """Pages of older fills read in one poll while positions wait for them."""
 FILLS_STILL_NEW_S: Final = 0.5
 """Fills that another feed read so recently are not read again for the positions."""
+
+
+def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
+    """What a reply says is held, by symbol and whether it is long; None where a row of it does not say that."""
+    if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
+        return None
+    return {(row.symbol.upper(), row.leg is PositionSide.LONG): row.total for row in reply.rows}
 
 
 class PositionsReader:
@@ -94,6 +103,8 @@ class PositionsReader:
             [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
         )
         part.count(reply)
+        if (held := held_sizes(reply)) is not None:
+            self._histories[product_type].compare(held, reply.request_time)
         return part
 
     async def _from_fills(self, product_type: ProductType) -> ProductRead[Position]:
