@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -103,7 +104,7 @@ class HistoryScreen(TableScreen):
             return
         self._summed, self._sum = (rows, rows.count), None
         if rows.count <= MOST_SUMMED:
-            self.run_worker(self._sum_up(rows), group="sum", exclusive=True, exit_on_error=False)
+            self.run_worker(partial(self._sum_up, rows), group="sum", exclusive=True, exit_on_error=False)
 
     async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
         totals = FillTotals()
