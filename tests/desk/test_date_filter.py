@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.desk.rows import fill, trigger
 from tradetui.desk.tables.date_filter import DateFilter, read_date_filter
+from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.wire.product_types import ProductType
 
 NOW = datetime(2026, 11, 21, 15, 42, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)
@@ -96,3 +100,15 @@ def test_a_day_keeps_exactly_what_happened_on_it(minutes: int, hours: int) -> No
     moment, zone = datetime(2026, 8, 1, 12, tzinfo=UTC) + timedelta(minutes=minutes), timezone(timedelta(hours=hours))
     chosen = read("2026-08-01", "2026-08-01", zone=zone)
     assert chosen.keeps(moment, "BTCUSDT") == (moment.astimezone(zone).date() == date(2026, 8, 1))
+
+
+def test_rows_of_every_kind_are_held_to_their_own_moment_and_symbol() -> None:
+    chosen = read("2026-11-20", "2026-11-20", "btc")
+    at = [ms(2026, 11, 20, 23, 59), ms(2026, 11, 21)]
+    fills = [ProductRow(ProductType.USDT_FUTURES, fill(number, moment)) for number, moment in enumerate(at)]
+    assert [chosen.keeps_row(row) for row in fills] == [True, False]
+    assert [chosen.keeps_row(FilledOrder([row])) for row in fills] == [True, False], "by the last of its fills"
+    stops = [ProductRow(ProductType.USDT_FUTURES, trigger(number, "live", moment)) for number, moment in enumerate(at)]
+    assert [chosen.keeps_row(row) for row in stops] == [True, False]
+    assert not chosen.keeps_row(ProductRow(ProductType.USDT_FUTURES, fill(3, at[0], symbol="ETHUSDT")))
+    assert not chosen.keeps_row(object())

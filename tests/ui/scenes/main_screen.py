@@ -43,7 +43,7 @@ _HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Orders 30", "4 Fills 40
 """What the main screen shows of the first account, eight seconds after the start."""
 
 SCENES = {
-    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 329"), published=True),
+    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),
     "main-120x36": Scene((120, 36), _HOME, published=True),
     "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
@@ -53,7 +53,7 @@ SCENES = {
     **{theme.name: Scene(SIZE, _HOME, partial(_themed, theme.name)) for theme in THEMES},
     "columns": Scene(
         SIZE,
-        ("Columns of orders", "□ Side ", " 5 wide"),
+        ("Columns of orders", "□ Side ", " 13 wide"),
         press("3", "c", "down", "plus", "space"),
     ),
     "export": Scene(SIZE, ("Export orders", "orders.xlsx", "must end in .csv or .json"), _export),
