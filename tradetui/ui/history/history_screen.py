@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -104,8 +104,9 @@ class HistoryScreen(TableScreen):
             return
         self._summed, self._sum = (rows, rows.count), None
         if rows.count <= MOST_SUMMED:
-            self.run_worker(partial(self._sum_up, rows), group="sum", exclusive=True, exit_on_error=False)
+            self._sum_up(rows)
 
+    @work(group="sum", exclusive=True, exit_on_error=False)
     async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
         totals = FillTotals()
         async for fills in rows.chunks():
