@@ -14,7 +14,7 @@ from tradetui.desk.feeds.feed import Feed
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.snapshot import StillReading
-from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -25,6 +25,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 
@@ -147,6 +148,28 @@ async def test_a_row_that_changes_is_updated_in_place() -> None:
     assert [row.record.execute_order_id for row in reading.rows if row.record.order_id == trigger(1).order_id] == ["7"]
     assert len(reading.rows) == 2
     assert archive.count(Selection(TriggerOrder)) == 2
+
+
+async def test_while_nobody_looks_the_waiting_ones_are_read_each_time_and_the_history_now_and_then() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live")]
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    reader = triggers(client)
+    await reader.read()
+    reader.is_hidden = True
+    before = client.count(TRIGGERS)
+    for _ in range(2):
+        await reader.read()
+    assert client.count(TRIGGERS) == before
+    client.rows[LIVE, USDT] = []
+    client.rows[TRIGGERS, USDT].append(trigger(1, "executed", NOW_MS))
+    reading = await reader.read()
+    assert reading.rows[0].record.order_id == trigger(1).order_id, "one that ended is asked for at once"
+    looked_up = client.count(TRIGGERS)
+    for _ in range(HIDDEN_READS):
+        await reader.read()
+    # A page of each plan type, and the next piece of the sweep.
+    assert client.count(TRIGGERS) == looked_up + len(QUERIED_PLAN_TYPES) + 1
 
 
 async def test_waiting_triggers_are_told_beside_the_history() -> None:

@@ -209,6 +209,8 @@ class Desk:
 
     def set_pace(self, name: str, pace: Pace) -> None:
         """Say whether anybody looks at a feed."""
+        if name == TRIGGERS.name:
+            self.triggers_reader.is_hidden = pace is Pace.HIDDEN
         self.scheduler.set_pace(name, pace)
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:

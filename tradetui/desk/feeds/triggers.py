@@ -9,7 +9,7 @@ is gone from there has ended just now, and is asked for by its id.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,8 @@ from tradetui.wire.reply import Reply
 
 _KEPT: Final = 500
 """Past triggers kept in memory; older ones are in the archive."""
+HIDDEN_READS: Final = 4
+"""Of so many reads of what waits one reads the history too, while nobody looks at it."""
 LOOKED_UP_AT_ONCE: Final = 12
 LOOK_UPS_EACH: Final = 6
 """How many polls a plan that stopped waiting is looked for; one that only filled into nothing may never appear."""
@@ -69,6 +71,9 @@ class TriggersReader:
         self._undecodable_rows = UndecodableRows()
         self._server_ms: int | None = None
         self._turn = 0
+        self._reads = 0
+        self.is_hidden = False
+        """Whether nobody looks at the history: then only what waits is read each time."""
         self.live_known = False
 
     @property
@@ -87,9 +92,12 @@ class TriggersReader:
         self._trim()
 
     async def read(self) -> Reading[ProductRow[TriggerOrder]]:
-        self._turn += 1
-        self._server_ms = None
-        strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]
+        self._reads += 1
+        strands: list[Awaitable[None]] = []
+        if not self.is_hidden or self._reads % HIDDEN_READS == 0:
+            self._turn += 1
+            self._server_ms = None
+            strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]
         results = await gather_reads([self._read_live(), *strands])
         errors = [result for result in results if isinstance(result, BaseException)]
         for error in errors:
