@@ -16,10 +16,11 @@ from tests.desk.ledger_histories import START_MS, ZONES, MadeHistory, made_histo
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
 from tradetui.desk.archive.database import _MIGRATIONS, Archive, Hole
+from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.tables.product_row import ProductRow, id_order
-from tradetui.storage.sqlite_file import open_file
+from tradetui.storage.sqlite_file import connect_existing, open_file
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip
@@ -295,6 +296,10 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     ]
     an_archive_from_before(file, rows)
     archive = Archive(file)
+    with closing(connect_existing(copy_of(file))) as copy:
+        assert copy.execute("SELECT count(*) FROM record").fetchone() == (5_000,)
+        assert copy.execute("PRAGMA user_version").fetchone() == (BEFORE_LEDGER,)
+    assert copy_of(file).stat().st_mode & 0o777 == 0o600
     assert archive.fills_to_book == 5_000
     assert archive.settle()
     assert archive.fills_to_book == 5_000 - ROWS_A_STEP
@@ -304,7 +309,10 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     archive.close()
     again = Archive(file)
     assert again.fills_to_book == 5_001 - ROWS_A_STEP
+    (tmp_path / f"{copy_of(file).name}.12345").write_bytes(b"of a process that was killed over it")
+    assert copy_of(file).exists(), "the old file is kept until all is booked"
     settle(again)
+    assert [path.name for path in tmp_path.glob("*before*")] == []
     assert again.ledger_settled
     assert [total(again).sums.gross, total(again).sums.trades, len(trips(again))] == [2_504, 2_500, 2_500]
     assert total(again).sums.fees == Decimal("-0.06") * 5_001

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
+from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import EQUITY_TABLES, THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
@@ -118,6 +119,10 @@ class Archive:
     def __init__(self, file: Path | None) -> None:
         """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable."""
         self._bounded = file is None
+        self._copied: Path | None = None
+        if file is not None:
+            keep_earlier(file)
+            self._copied = file if copy_of(file).exists() else None
         try:
             self._connection = open_file(file, _MIGRATIONS)
         except FileUnusable:
@@ -188,6 +193,9 @@ class Archive:
             holes = {product_type for (product_type,) in self._connection.execute("SELECT product_type FROM hole")}
             more = self.fills_to_book > 0 or self._ledger.settle(() if over_holes else holes)
             self._ledger.write()
+        if self._copied is not None and not self.fills_to_book:
+            forget_earlier(self._copied)
+            self._copied = None
         return more
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
