@@ -428,7 +428,7 @@ async def test_without_leave_it_is_not_there(how: str) -> None:
         assert stage.app.screen is stage.app.main
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "keys given out" not in screen_text(stage.app)
+        assert "API keys; those you created" not in screen_text(stage.app)
         await pilot.press("escape", "o")
         await pilot.pause()
         assert isinstance(stage.app.screen, ChoiceDialog)
@@ -448,7 +448,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
     async with stage.running((140, 60)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "keys given out" in str(stage.app.screen.query_one(Static).content)
+        assert "API keys; those you created" in str(stage.app.screen.query_one(Static).content)
         await pilot.press("escape", "o", "end", "enter")
         await asyncio.sleep(0.2)
         await pilot.pause()
@@ -612,7 +612,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         await pilot.press("enter")
         stage.app.open_profile(1)
         await asyncio.sleep(0.5)
-        assert "not on disk yet" in said(stage)
+        assert "not saved yet" in said(stage)
         assert stage.app.chosen == 0, "another account is not opened meanwhile"
         await choose(stage, pilot, "Create sub-accounts with API keys")
         assert "Created, and not saved yet" in words(stage)
@@ -762,7 +762,7 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
         for row in (
             "? alphaone not in the reply: it may have been created",
             "✓ betatwos created: uid 4400010001, key kept as betatwos",
-            "✗ gammatri created: uid 4400010002, but its secret was not told",
+            "✗ gammatri created: uid 4400010002, but its secret is missing in the reply",
         ):
             assert row in words(stage)
         assert "1 of 3 created with a key" in words(stage)
@@ -788,7 +788,7 @@ async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path:
         shown = screen_text(stage.app)
         for sentence in ("CANNOT BE READ", str(tmp_path), "It may hold keys: do not delete it."):
             assert sentence in shown, sentence
-        assert "never told" not in words(stage)
+        assert "never received" not in words(stage)
 
 
 async def test_what_the_key_may_not_do_is_not_offered() -> None:
@@ -800,6 +800,6 @@ async def test_what_the_key_may_not_do_is_not_offered() -> None:
         assert list(stage.app.screen._options) == ["API keys you created"]
         assert stage.desk.creation is not None
         assert any(
-            "has not the permission" in reason
+            "lacks the permission" in reason
             for reason in stage.desk.creation.blocking_reasons(CreationKind.SUBACCOUNTS)
         )

@@ -216,7 +216,7 @@ async def test_the_passphrase_is_on_disk_before_the_request_is_sent(tmp_path: Pa
 async def test_a_directory_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
         (tmp_path / "vault").write_text("a file where the directory should be")
-        with pytest.raises(Withheld, match="could not be kept"):
+        with pytest.raises(Withheld, match="could not be saved"):
             await on.creation.create(batch("alphaone"))
         assert on.posts == 0
         assert on.steps() == [S.INTENDED, S.WITHDRAWN]
@@ -228,7 +228,7 @@ async def test_a_disk_that_fails_after_the_reply_loses_nothing(tmp_path: Path, m
         full(on, monkeypatch)
         done = await on.creation.create(batch("alphaone"))
         assert (done.state, done.kept) == (S.ACKNOWLEDGED, False)
-        assert "NOT KEPT YET" in done.sentence and "No space left" in done.sentence
+        assert "NOT SAVED YET" in done.sentence and "No space left" in done.sentence
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED]
         assert on.intents.unsettled()
         assert (await on.creation.keys.secrets("alphaone")).secret is None, "what is not on disk is not shown"
@@ -559,7 +559,7 @@ async def test_entries_of_a_key_store_that_was_never_opened_are_refused(tmp_path
         on.creation.keys._key_store = None
         with pytest.raises(KeyStoreUnusable):
             await on.creation.keys.entries()
-        with pytest.raises(Withheld, match="cannot be kept"):
+        with pytest.raises(Withheld, match="cannot be saved"):
             await on.creation.create(batch("alphaone"))
 
 
