@@ -112,7 +112,7 @@ def order(order_id: str, words: str) -> OrderImpact:
                 Change(
                     ChangedFact.REVERSAL,
                     "Reverse BTCUSDT SHORT 0.0943 into LONG 0.2157",
-                    "there is nothing to reverse any more",
+                    "nothing is left to reverse",
                 ),
             ),
         ),

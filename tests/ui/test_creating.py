@@ -456,7 +456,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         assert "API keys you created" in stage.app.screen._options
         await pilot.press("escape", "ctrl+p")
         await asyncio.sleep(0.5)
-        await pilot.press(*"keys given")
+        await pilot.press(*"keys you created")
         await asyncio.sleep(0.5)
         await pilot.press("down", "enter")
         await asyncio.sleep(0.5)

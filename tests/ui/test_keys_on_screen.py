@@ -12,8 +12,10 @@ from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import Sort
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.dialogs.header_legend import HEADER_FIGURES
 from tradetui.ui.dialogs.help import HelpDialog
 from tradetui.ui.dialogs.sort import SortDialog, column_letters
+from tradetui.ui.header.session import link_of, worth_of
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -305,6 +307,9 @@ async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
         assert "No key and no figure matches." in screen_text(stage.app)
         await pilot.press("escape", "escape")
         assert stage.app.screen is stage.app.main
+        explained = {label for label, _ in HEADER_FIGURES}
+        labels = {figure.parts[0][0].strip() for figure in (*worth_of(stage.desk), *link_of(stage.desk, False)[1:])}
+        assert labels <= explained, "every figure of the header is explained"
 
 
 async def test_palette_runs_an_action() -> None:

@@ -125,7 +125,7 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert typed(dialog) == typed(dialog, "size") == ""
-        assert "What was typed before it was ready was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in words(stage)
         await read_at_once(stage, pilot, "BTCUSD LONG")
         assert typed(dialog) == "BTCUSD LONG"
         assert "was dropped" not in words(stage)
@@ -146,9 +146,9 @@ async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_
             await ready.wait()
         await read_at_once(stage, pilot, "sd long\t\r", gap_s=0.02)
         assert typed(dialog) == "sd long"
-        assert "What was typed before it was ready was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in words(stage)
         await pilot.press("pagedown", "shift+tab", "home")
-        assert "What was typed before it was ready was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in words(stage)
         stage.app.set_focus(dialog.query_one("#typed"))
         await pilot.press("home")
         await read_at_once(stage, pilot, "btcu")
@@ -166,7 +166,7 @@ async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burs
         assert isinstance(dialog, ReversalDialog)
         while dialog.query_one("#size", Input).disabled:
             await read_at_once(stage, pilot, "2" * 5, gap_s=0.02)
-        assert "What was typed before it was ready was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in words(stage)
 
 
 async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:

@@ -88,7 +88,7 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
         await asyncio.sleep(1)
         await pilot.pause()
         assert said(stage).endswith(
-            "It is not known what became of it: no outcome so far. It goes on being looked for. "
+            "The outcome is not known: no outcome so far. The search for the outcome continues. "
             f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
         )
 
@@ -107,7 +107,7 @@ async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeyp
         await pilot.press("enter")
         await asyncio.sleep(4)
         await pilot.pause()
-        assert "It is not known what became of it: no outcome so far." in words(stage)
+        assert "The outcome is not known: no outcome so far." in words(stage)
         body = str(dialog.query_one("#body", Static).content)
         assert "stays locked until it is settled or released; J shows it." in body and "\ufffd" not in body
         await pilot.press("enter")

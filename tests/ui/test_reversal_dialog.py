@@ -126,7 +126,7 @@ async def test_another_outcome_is_an_alarm() -> None:
         await pilot.pause()
         text = screen_text(stage.app)
         assert "Settled: closed only" in text
-        assert "This is not what was previewed" in text
+        assert "This differs from the preview" in text
         await pilot.press("enter")
         assert not isinstance(stage.app.screen, ReversalDialog)
 
@@ -217,7 +217,7 @@ async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> 
         await pilot.press("tab", "enter")
         await asyncio.sleep(5)
         await pilot.pause()
-        assert "Esc leaves it" in screen_text(stage.app)
+        assert "Esc closes this dialog" in screen_text(stage.app)
         await pilot.press("escape")
         await asyncio.sleep(6)
         await pilot.pause()
@@ -337,7 +337,7 @@ async def test_an_expired_preview_is_read_again_and_says_so() -> None:
         await asyncio.sleep(1)
         await pilot.pause()
         words = " ".join(screen_text(stage.app).split())
-        assert "The preview was older than 10 s. It was read again: look at it and confirm again." in words
+        assert "The preview was older than 10 s. It was read again: check it and confirm again." in words
 
 
 async def test_what_cannot_be_read_of_the_position_blocks() -> None:

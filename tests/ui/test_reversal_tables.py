@@ -138,7 +138,7 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
 @pytest.mark.parametrize(
     ("stops", "row"),
     [
-        (None, f"{'If stopped':<36}?                 ?   waiting stops cannot be read: look at them yourself"),
+        (None, f"{'If stopped':<36}?                 ?   waiting stops cannot be read: check them yourself"),
         ([], "If stopped                          —           no stop   none for the LONG"),
         (
             STOPS[2:],
@@ -182,7 +182,7 @@ def test_the_outcome_is_the_table_with_what_is_held_and_marks_what_differs(
     assert [row.split()[0] for row in rows if row.endswith("DIFFERENT")] == different
     if not different:
         assert rows[3] == "LONG         0.1214     +0.2934       0.4148       0.4148"
-    assert ("This is not what was previewed. Look at it now." in rows) == bool(different)
+    assert ("This differs from the preview. Check the position now." in rows) == bool(different)
 
 
 def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:

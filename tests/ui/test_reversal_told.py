@@ -334,8 +334,8 @@ async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.M
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert dialog._preview is not None and dialog._preview.plan is not None
         assert said(stage) == (
-            f"{dialog._preview.plan.title}: this is not taken back. It goes on behind, {dialog._target.symbol} stays "
-            "locked until it is known what became of it, and that is told here; J shows it."
+            f"{dialog._preview.plan.title}: it is sent and cannot be withdrawn. {dialog._target.symbol} stays locked "
+            "until the outcome is known; a message here names it, and J shows it."
         )
 
 
@@ -368,7 +368,7 @@ async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.M
         await asyncio.sleep(5)
         await pilot.pause()
         shown = words(stage)
-        assert "It is not known what became of it" in shown
+        assert "The outcome is not known" in shown
         assert "Not done" not in shown
         await pilot.press("enter")
         assert not isinstance(stage.app.screen, ReversalDialog)
@@ -394,20 +394,21 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         await confirm(pilot, dialog)
         await asyncio.sleep(after_s)
         sending = str(dialog.query_one("#reason", Static).content)
-        assert "Until it has left, Esc takes it back." in sending
+        assert "Until it is sent, Esc withdraws it." in sending
         symbol = dialog._preview.target.symbol
-        assert f"After that, Esc leaves the dialog: it goes on, {symbol} stays locked, and J shows it." in sending
+        after = f"After that, Esc closes this dialog: the reversal continues, {symbol} stays locked, and J shows it."
+        assert after in sending
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert said(stage) == f"{dialog._preview.plan.title}: NOT SENT. Taken back."
+        assert said(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
         await asyncio.sleep(6)
         await pilot.pause()
         assert posts(stage) == 0
         assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [said(stage)]
         (intent,) = await execution.intents.newest()
         assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
-        assert "it was taken back" in str(intent.events[-1].details)
+        assert "it was withdrawn" in str(intent.events[-1].details)
         assert not execution.unsettled()
 
 
@@ -427,7 +428,7 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
         await confirm(pilot, dialog)
         await leaves.wait()
         await pilot.press("escape")
-        assert "this is not taken back" in said(stage)
+        assert "it is sent and cannot be withdrawn" in said(stage)
         breaks_off.set()
         await asyncio.sleep(1)
         assert said(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."

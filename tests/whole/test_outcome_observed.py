@@ -622,7 +622,7 @@ async def test_what_was_seen_once_of_an_order_is_not_forgotten(
         assert "the order is still live" in came[-1].sentence
         by_legs.close("20")
         await asyncio.sleep(3)
-        assert all("nothing of the order is seen" not in progress.sentence for progress in came)
+        assert all("the order is not visible yet" not in progress.sentence for progress in came)
         by_legs.open("20")
         await asyncio.sleep(6)
         assert came[-1].outcome is Outcome.REVERSED

@@ -78,10 +78,10 @@ async def test_taken_back_while_connecting_it_is_not_sent(monkeypatch: pytest.Mo
         departure = Departure()
 
         async def take_back() -> None:
-            assert departure.withdraw("it was taken back"), "nothing has left"
+            assert departure.withdraw("it was withdrawn"), "nothing has left"
 
         connecting(monkeypatch, take_back)
-        assert "it was taken back" in await refused(on, departure)
+        assert "it was withdrawn" in await refused(on, departure)
 
 
 async def test_taken_back_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,11 +92,11 @@ async def test_taken_back_while_it_is_written_that_it_is_sent_it_is_not_sent(mon
 
         async def taken_back_meanwhile(intent: str, details: Mapping[str, Any]) -> None:
             await about_to_send(intent, details)
-            assert departure.withdraw("it was taken back"), "nothing has left"
+            assert departure.withdraw("it was withdrawn"), "nothing has left"
 
         monkeypatch.setattr(intents, "about_to_send", taken_back_meanwhile)
         preview = await on.execution.preview(LONG)
-        with pytest.raises(NotConfirmed, match="it was taken back"):
+        with pytest.raises(NotConfirmed, match="it was withdrawn"):
             await on.execution.confirm(preview, preview.subject, departure)
         assert on.posts == 0
         (intent,) = on.journal.newest()
@@ -110,7 +110,7 @@ async def test_what_has_left_cannot_be_taken_back() -> None:
         departure = Departure()
         preview = await on.execution.preview(LONG)
         sent = await on.execution.confirm(preview, preview.subject, departure)
-        assert not departure.withdraw("it was taken back")
+        assert not departure.withdraw("it was withdrawn")
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.state is State.SETTLED
         assert on.posts == 1

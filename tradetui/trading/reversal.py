@@ -165,8 +165,8 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
             raise _nothing_held(wish)
         if wish.held.long and wish.held.short:
             legs = f"{wish.symbol} LONG or {wish.symbol} SHORT"
-            raise CannotReverse(f"both legs of {wish.symbol} are held", f"Name one: {legs}")
-        raise CannotReverse("in hedge mode a side is needed", "Give buy to reverse the long leg, sell the short")
+            raise CannotReverse(f"both sides of {wish.symbol} are held", f"Name one: {legs}")
+        raise CannotReverse("in hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
     reverses_long = wish.side is Side.BUY
     leg = wish.held.long if reverses_long else wish.held.short
     name, other = ("long", "short") if reverses_long else ("short", "long")

@@ -29,7 +29,7 @@ class Estimable(StrEnum):
     YES = ""
     NOT_REPORTED = "the exchange reports none to check it by"
     SEVERAL_COINS = "other coins stand behind the margin too"
-    TOO_LITTLE = "the account tells too little of its margin"
+    TOO_LITTLE = "the exchange reports too little about the margin"
     DOES_NOT_MEET = "the formula does not give the reported price for what is held now"
 
 

@@ -120,7 +120,7 @@ class MarketState:
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
         if unknown := unknown_words(held.positions, symbol):
-            doubts.append(f"What is held of {symbol} cannot be told: {', '.join(unknown)} is not known.")
+            doubts.append(f"The position in {symbol} is not certain: {', '.join(unknown)} is not known.")
         elif mode is None:
             doubts.append(f"The position mode is not known: {mode_from}.")
         elif coin is None:
@@ -300,4 +300,4 @@ def _doubts_of(held: Held) -> list[str]:
     if not held.unread:
         return []
     rows = "a row" if held.unread == 1 else f"{held.unread} rows"
-    return [f"What is held is in doubt: {rows} of positions or fills could not be read."]
+    return [f"The position is not certain: {rows} of positions or fills could not be read."]

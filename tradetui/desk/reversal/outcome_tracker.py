@@ -105,7 +105,7 @@ class OutcomeTracker:
             except ExchangeError as problem:
                 self._failed(search, publish, str(problem), logged=False)
             except TimeoutError:
-                self._failed(search, publish, f"no end of it within {LOOK_TIMEOUT_S:.0f} s")
+                self._failed(search, publish, f"it did not end within {LOOK_TIMEOUT_S:.0f} s")
             except Exception as problem:
                 self._failed(search, publish, f"{type(problem).__name__}: {problem}")
             else:
@@ -362,7 +362,7 @@ def _so_far(state: State, seen: Observation, classification: Classification) -> 
         case Standing.LAGGING:
             sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
         case Standing.UNSEEN | Standing.ABSENT:
-            stage, sentence = Stage.LOOKING, "looking: nothing of the order is seen yet"
+            stage, sentence = Stage.LOOKING, "looking: the order is not visible yet"
         case _:
             sentence = f"so far, {classification.outcome}: {seen.held}"
     return Progress(

@@ -81,7 +81,7 @@ def why_typed(preview: Preview, settings: DeskSettings) -> str:
     if plan.uncertain:
         return "one of two results is possible"
     if preview.unproven:
-        return "what is held is not proven"
+        return "the position is not proven"
     if settings.typed_above is not None and preview.notional is None:
         return f"its value is not known, and may be above your {settings.typed_above:,}"
     if settings.typed_above is not None and preview.notional is not None and preview.notional > settings.typed_above:

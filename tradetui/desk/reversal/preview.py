@@ -110,11 +110,11 @@ class Preview:
             return ""
         moments = [moment for moment in since if moment is not None]
         begins = f" since {min(moments):%Y-%m-%d %H:%M} UTC" if moments else ""
-        return f"summed from fills{begins}; what was opened before is not known, and would be held afterwards too"
+        return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
     @property
     def _not_proven(self) -> str:
-        return self.unproven and f"what is held is not proven: {self.unproven}"
+        return self.unproven and f"the position is not proven: {self.unproven}"
 
     def expired(self, now: float) -> bool:
         """Whether it has been on the screen for too long."""
@@ -154,8 +154,8 @@ class ChangedFact(StrEnum):
     PRODUCT_TYPE = "product type"
     MODE = "position mode"
     SIZE = "size"
-    LONG = "LONG leg"
-    SHORT = "SHORT leg"
+    LONG = "LONG"
+    SHORT = "SHORT"
     REQUEST = "request"
     ORDER = "order"
     MARGIN = "margin"
@@ -185,7 +185,7 @@ def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
         return ()
     if old.plan is None or new.plan is None:
         doubts = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
-        now = new.plan.title if new.plan is not None else doubts or "there is nothing to reverse any more"
+        now = new.plan.title if new.plan is not None else doubts or "nothing is left to reverse"
         return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else "none", now),)
     return tuple(_changes(old, old.plan, new, new.plan))
 

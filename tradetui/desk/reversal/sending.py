@@ -140,7 +140,7 @@ class Sending:
             return await self._failed(problem, now, plan, intent)
         row = reply.rows[0]
         await self._write(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
-        sentence = "the exchange has taken it"
+        sentence = "the exchange accepted it"
         return self._sent(now, plan, intent, State.ACKNOWLEDGED, sentence, reply=reply)
 
     async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan, intent: str) -> Sent:
@@ -162,7 +162,7 @@ class Sending:
                 raise problem
             why = f"refused ({problem.message}, code {problem.code}), yet {contradiction}"
         elif isinstance(problem, TimeoutError):
-            why = f"no end of the call within {CALL_S:.0f} s"
+            why = f"the call did not end within {CALL_S:.0f} s"
         else:
             why = _in_words(problem)
         await self._write(intent, State.UNKNOWN, {"why": why})
@@ -204,7 +204,7 @@ class Sending:
 
         by_id, pending, traded = await asyncio.gather(*map(_proven, (shown_by_id, shown_as_pending, has_effect)))
         if by_id or pending:
-            return "there is an order of this id"
+            return "the exchange has an order with this id"
         return "the requested size was traded" if traded else ""
 
     def _still_true(self, now: Preview) -> None:
@@ -215,7 +215,7 @@ class Sending:
         if age > SENDING_S:
             raise NotSent(
                 f"the account was read {age:.1f} s before sending, and {SENDING_S:.0f} s is the limit",
-                remedy="Look at it again and confirm again.",
+                remedy="Check the new figures and confirm again.",
             )
 
     async def _begin(self, intent: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
@@ -316,7 +316,7 @@ def _in_words(problem: BaseException) -> str:
     if isinstance(problem, asyncio.CancelledError):
         return "it was interrupted"
     if isinstance(problem, TimeoutError):
-        return "it takes too long"
+        return "it took too long"
     return f"{type(problem).__name__}: {problem}".removesuffix(": ")
 
 
@@ -327,5 +327,5 @@ def _name_the_setting(refusal: ExchangeError, plan: ReversalPlan) -> None:
     if plan.wish.one_way_side == "omit":
         remedy = 'This exchange wants a side in one-way mode: set one_way_side = "held" or "order" in the profile.'
     else:
-        remedy = f'Set one_way_side in the profile to another word than "{plan.wish.one_way_side}", or to "omit".'
+        remedy = f'Set one_way_side in the profile to another value than "{plan.wish.one_way_side}", or to "omit".'
     refusal.remedy = f"{refusal.remedy} {remedy}" if refusal.remedy else remedy

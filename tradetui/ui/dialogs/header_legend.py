@@ -13,12 +13,16 @@ HEADER_FIGURES: Final = (
     ("✗ refused", "the exchange refuses this account's calls; the reason stands above the panels"),
     ("✗ link down", "the exchange cannot be reached; the figures are as old as they say"),
     ("clock", "how far this machine's clock is ahead of the exchange's; above 5 s nothing is sent"),
-    ("rate limit", "how much of the fullest rate limit is used in this second"),
+    ("rate limit", "how much of the fullest rate limit is used; halved or slowed after the exchange asked for less"),
     ("equity", "wallet balance and unrealised profit of all futures accounts, in USDT"),
     ("open", "unrealised profit of all open positions, in USDT; ~ marks coin-margined ones converted at the mark"),
     ("free", "free margin of the futures account that has least of it, in per cent of its equity"),
     ("margin ratio", "maintenance margin by equity of the account nearest to liquidation; at 100 % it is liquidated"),
     ("exposure", "value of all positions, long and short together, as a multiple of equity"),
+    ("union margin", "what the assets of a multi-asset account are worth as margin, at the exchange's rates"),
+    ("available", "how much of the union margin is free"),
+    ("HISTORY NOT SAVED", "rows of this session cannot be written to the disk"),
+    ("UNKNOWN OUTCOME", "an order may or may not have been carried out; J shows it"),
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
 """As the bar writes it, and what it says."""

@@ -71,13 +71,13 @@ class Attempt:
         """Take back what has not left for the exchange; what has left goes on behind. Either is said."""
         plan = self._shown.plan
         title = plan.title if plan is not None else f"Reverse {self._shown.subject}"
-        self._taken_back = self._departure.withdraw("it was taken back")
+        self._taken_back = self._departure.withdraw("it was withdrawn")
         if self._taken_back:
-            notify(self._app, f"{title}: NOT SENT. Taken back.", severity="warning", seconds=10)
+            notify(self._app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
             return
         sentence = (
-            f"{title}: this is not taken back. It goes on behind, {self._shown.target.symbol} stays "
-            "locked until it is known what became of it, and that is told here; J shows it."
+            f"{title}: it is sent and cannot be withdrawn. {self._shown.target.symbol} stays locked until the outcome "
+            "is known; a message here names it, and J shows it."
         )
         notify(self._app, sentence, severity="warning", seconds=30)
 

@@ -236,7 +236,7 @@ class ReversalDialog(LockingDialog[None]):
                 continue
             fresh = None
             if self._note:
-                self._note += " It was read again: look at it and confirm again."
+                self._note += " It was read again: check it and confirm again."
             self._show(preview)
             await asyncio.sleep(ARMS_S)
             self._arm()

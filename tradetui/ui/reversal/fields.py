@@ -38,8 +38,8 @@ class SizeBox(Input):
     def problem(self, planned: Decimal | None) -> str:
         """Why what was typed is not the size that was planned with; empty where it is."""
         if self.is_wrong:
-            return f"{self.value.strip()} is no size: give a number above zero, or nothing for the whole position."
-        return "" if self.amount == planned else "Enter takes the size."
+            return f"{self.value.strip()} is not a size: give a number above zero, or nothing for the whole position."
+        return "" if self.amount == planned else "Enter applies the size."
 
 
 class FieldRow(Horizontal):

@@ -70,7 +70,7 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
 def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], age: str) -> Iterator[Content]:
     """What every figure rests on, and how old it is."""
     yield Content("")
-    yield Content.styled("What the figures rest on", "$quiet")
+    yield Content.styled("Basis of the figures", "$quiet")
     yield from _position_lines(preview, Marks(changed))
     yield line("read", f"{age} ago: positions, orders, account, bid and ask")
     for figure in preview.figures:

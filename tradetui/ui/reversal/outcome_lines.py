@@ -35,7 +35,7 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
         yield Content.styled(scrub(f"Orders and stops could not be read: {progress.resting_unread}"), "$warn")
     if not came_true:
         yield Content("")
-        yield Content.styled("This is not what was previewed. Look at it now.", "bold $error")
+        yield Content.styled("This differs from the preview. Check the position now.", "bold $error")
 
 
 def _settled(plan: ReversalPlan, progress: Progress) -> str:
@@ -50,21 +50,24 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
 def sending_sentence(shown: Preview) -> str:
     """What Esc does while it is sent and nothing has come back yet."""
     return (
-        "It is read again and sent … Until it has left, Esc takes it back. After that, Esc leaves the dialog: it goes "
-        f"on, {shown.target.symbol} stays locked, and J shows it."
+        "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
+        f"reversal continues, {shown.target.symbol} stays locked, and J shows it."
     )
 
 
 def left_sentence(shown: Preview) -> str:
     """What Esc does while its end is looked for."""
-    return f"Esc leaves it: it goes on being looked for, {scrub(shown.target.symbol)} stays locked, and J shows it."
+    symbol = scrub(shown.target.symbol)
+    return f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and J shows it."
 
 
 def unknown_outcome_lines(shown: Preview, why: str) -> Content:
     """It may have been done: what is certain, and what goes on."""
     symbol = shown.target.symbol
     return Content.assemble(
-        (scrub(f"It is not known what became of it: {why.rstrip('.')}."), "bold $error"),
+        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $error"),
         "\n\n",
-        scrub(f"It goes on being looked for. {symbol} stays locked until it is settled or released; J shows it."),
+        scrub(
+            f"The search for the outcome continues. {symbol} stays locked until it is settled or released; J shows it."
+        ),
     )

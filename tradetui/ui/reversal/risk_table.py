@@ -71,7 +71,7 @@ def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -
     if costs.margin_short:
         return TableRow(name, cells, MARGIN_SHORT, _SHORT, _SHORT, changed, keeps_note=True)
     if costs.margin_short is None or costs.needed is None:
-        return TableRow(name, cells, "what it needs, or what is free, is not known", changed=changed)
+        return TableRow(name, cells, "the margin needed or the free margin is not known", changed=changed)
     needs = figures.money(costs.needed)
     freed = figures.money(costs.freed)
     frees = "" if costs.freed is None else f", closing frees {'as much first' if freed == needs else freed}"
@@ -100,7 +100,7 @@ def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstima
     if risks.liquidation is not None:
         away.append(_away(risks.liquidation, mark, places=2))
     if risks.liquidation_after is None:
-        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price of its own"]))
+        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price, all else still"]))
     after = estimate(liquidation(risks.liquidation_after))
     away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
     return TableRow(name, (now, after), f"{', '.join(away)}, all else still")
@@ -116,7 +116,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
         return TableRow(
             "If stopped",
             ("?", "?"),
-            "waiting stops cannot be read: look at them yourself",
+            "waiting stops cannot be read: check them yourself",
             "$warn",
             "$warn",
             keeps_note=True,

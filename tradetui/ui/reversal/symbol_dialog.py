@@ -30,7 +30,7 @@ class SymbolDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Reverse which symbol?"
-            yield Input(placeholder="BTCUSDT; in hedge mode with the leg: BTCUSDT SHORT")
+            yield Input(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
             yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)

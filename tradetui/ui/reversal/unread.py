@@ -11,8 +11,8 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, Preview, changes
 from tradetui.wire.text.sanitize import scrub
 
-DROPPED: Final = "What was typed before it was ready was dropped: type it again."
-NO_FOCUS: Final = "Enter pressed nothing, for nothing had the focus then: look, then press it again."
+DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
+NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
 
 
 @dataclass(slots=True)
