@@ -112,6 +112,12 @@ def test_what_may_hold_a_secret_is_named_and_not_shown() -> None:
     assert sentences == ["proxy changed", "credentials changed"]
 
 
+def test_alerts_that_changed_are_named_in_a_word() -> None:
+    configured = profile(alerts=[{"when": "fill"}], alert_command=["/canary", "--token", "canary"])
+    sentences = [str(change) for change in reconfigured(profile(), configured).changes]
+    assert sorted(sentences) == ["alert_command changed", "alerts changed"]
+
+
 LIMITS = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["monitor", "trade"]),
