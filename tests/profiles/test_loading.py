@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from decimal import Decimal
 from pathlib import Path
@@ -127,6 +129,8 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
         ('credentials = { source = "file" }', "credentials", "needs path"),
         ('credentials = { sources = "file" }', "credentials.sources", "did you mean source"),
+        ("alerts = 5", "alerts", "must be a list of tables"),
+        ("alerts = [5]", "alerts", "must be a list of tables"),
         ('alerts = [{ when = "fills" }]', "alerts.0.when", "'fill', 'order_gone'"),
         ('alerts = [{ to = ["line"] }]', "alerts.0.when", "is required"),
         ('alerts = [{ when = "fill", two = ["bell"] }]', "alerts.0.two", "did you mean to"),
@@ -204,3 +208,19 @@ def test_alerts_become_rules_named_by_their_words(config: Path) -> None:
 def test_the_committed_example_is_the_generated_one() -> None:
     committed = Path(__file__).parents[2] / "config.example.toml"
     assert committed.read_text(encoding="utf-8") == example_text()
+
+
+def test_a_profile_without_alerts_loads_nothing_of_them(config: Path) -> None:
+    flags = written(config, '[profiles.main]\nbase_url = "https://x.example"\n')
+    code = (
+        "import sys; from pathlib import Path; from tradetui.profiles.load import Flags, load;"
+        "load({}, Flags(config=Path(sys.argv[1]))); print([name for name in sys.modules if 'alert' in name])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(flags.config)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.stdout.strip() == "[]", "the first paint waits for what is imported before it"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.profiles.strict_settings import StrictSettings
@@ -19,13 +19,12 @@ _LEVEL_FIELDS: Final = {
 }
 """The field that holds the level of each kind that has one."""
 _WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.LINK_LOST})
-_NAME_IN_USE: Final = "two alerts are called {name!r}; give one of them another name"
 
 
 class AlertRule(StrictSettings):
     """One alert; the field `when` says which of the others it takes."""
 
-    when: RuleKind = Field(description="what to be alerted of: " + ", ".join(RuleKind))
+    when: RuleKind = Field(description="what the alert is about: " + ", ".join(RuleKind))
     to: tuple[Channel, ...] = Field(
         default=(Channel.LINE, Channel.BELL),
         min_length=1,
@@ -111,8 +110,37 @@ EXAMPLES: Final[Sequence[dict[str, Any]]] = (
 """One of each kind, for the example configuration."""
 
 
-def repeated_name(rules: Sequence[AlertRule]) -> str:
-    """What is wrong with the names of a list of alerts; empty where they differ."""
-    names = [alert_rule.rule.name for alert_rule in rules]
+class WrongAlert(ValueError):
+    """An entry of the list is wrong: `path` names entry and field, `kind` and `rule` are those of pydantic's error."""
+
+    def __init__(self, path: Sequence[str], kind: str, rule: str) -> None:
+        super().__init__(rule)
+        self.path = tuple(path)
+        self.kind = kind
+        self.rule = rule
+
+
+def checked_rules(entries: object, *, has_command: bool) -> tuple[AlertRule, ...]:
+    """Return the alerts of a profile.
+
+    Raises:
+        WrongAlert: an entry breaks a rule of its own.
+        ValueError: it is no list, two have one name, or one needs the command that the profile does not have.
+    """
+    if not isinstance(entries, list | tuple) or not all(isinstance(entry, dict | AlertRule) for entry in entries):
+        raise ValueError("must be a list of tables [[profiles.NAME.alerts]]")
+    try:
+        rules = _RULES.validate_python(tuple(entries))
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_context=False)[0]
+        raise WrongAlert([str(part) for part in first["loc"]], first["type"], first["msg"]) from None
+    names = [rule.rule.name for rule in rules]
     repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
-    return "" if repeated is None else _NAME_IN_USE.format(name=repeated)
+    if repeated is not None:
+        raise ValueError(f"two alerts are called {repeated!r}; give one of them another name")
+    if not has_command and any(Channel.COMMAND in rule.to for rule in rules):
+        raise ValueError("must not name command in to while alert_command is not set; set it to a program")
+    return rules
+
+
+_RULES: Final = TypeAdapter(tuple[AlertRule, ...])

@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from tradetui.profiles import paths as places
-from tradetui.profiles.alert_rules import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 from tradetui.profiles.toml_lines import line_of
@@ -20,11 +19,7 @@ from tradetui.profiles.toml_lines import line_of
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 PROXY_FLAG = "--proxy"
-_NESTED: Mapping[str, type[BaseModel]] = {
-    "credentials": CredentialSource,
-    "intervals": Intervals,
-    "alerts": AlertRule,
-}
+_NESTED: Mapping[str, type[BaseModel]] = {"credentials": CredentialSource, "intervals": Intervals}
 _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
 
 
@@ -275,9 +270,15 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
     try:
         return Profile.model_validate(settings)
     except ValidationError as problem:
-        first = problem.errors(include_url=False, include_context=False)[0]
-        path = [str(part) for part in first["loc"]]
-        raise _explained(first["type"], first["msg"], path, source, overlay) from None
+        first = problem.errors(include_url=False)[0]
+        path, kind, message = [str(part) for part in first["loc"]], first["type"], first["msg"]
+        if path == ["alerts"]:
+            from tradetui.profiles.alert_rules import WrongAlert
+
+            cause = first.get("ctx", {}).get("error")
+            if isinstance(cause, WrongAlert):
+                path, kind, message = [*path, *cause.path], cause.kind, cause.rule
+        raise _explained(kind, message, path, source, overlay) from None
 
 
 def _explained(
@@ -316,10 +317,19 @@ def _explained(
 
 def _remedy(top: str, path: Sequence[str]) -> str:
     field_ = Profile.model_fields.get(top)
-    nested, fields = _NESTED.get(top), _fields_within(path)
+    nested, fields = _nested_model(top), _fields_within(path)
     if nested and fields and fields[0] in nested.model_fields:
         field_ = nested.model_fields[fields[0]]
     return f"It means: {field_.description}." if field_ and field_.description else ""
+
+
+def _nested_model(top: str) -> type[BaseModel] | None:
+    """The model of a table within a profile."""
+    if top == "alerts":
+        from tradetui.profiles.alert_rules import AlertRule
+
+        return AlertRule
+    return _NESTED.get(top)
 
 
 def _fields_within(path: Sequence[str]) -> list[str]:
@@ -328,7 +338,7 @@ def _fields_within(path: Sequence[str]) -> list[str]:
 
 
 def _known_keys(path: Sequence[str]) -> list[str]:
-    model = _NESTED.get(path[0], Profile) if _fields_within(path) else Profile
+    model = (_nested_model(path[0]) if _fields_within(path) else None) or Profile
     return list(model.model_fields)
 
 

@@ -8,17 +8,22 @@ from __future__ import annotations
 import zoneinfo
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 
-from tradetui.desk.alerts.rules import Channel
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
-from tradetui.profiles.alert_rules import AlertRule, repeated_name
 from tradetui.profiles.strict_settings import StrictSettings
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.profiles.alert_rules import AlertRule
+
+    AlertRules = tuple[AlertRule, ...]
+else:
+    AlertRules = tuple[Any, ...]
 
 PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
@@ -171,9 +176,9 @@ class Profile(StrictSettings):
         default="auto",
         description="the terminal sequence for a notification: osc9, osc777, or auto (by the terminal's name)",
     )
-    alerts: tuple[AlertRule, ...] | None = Field(
+    alerts: AlertRules | None = Field(
         default=None,
-        description="what to be alerted of; when not given fills, triggers, cancelled stops, a lost link and unknown "
+        description="the alerts, a list; when not given fills, triggers, cancelled stops, a lost link and unknown "
         "outcomes, each to line and bell",
     )
     keys: dict[str, str] = Field(
@@ -223,14 +228,15 @@ class Profile(StrictSettings):
             raise ValueError("must hold no NUL character, which no program can be given")
         return values
 
-    @field_validator("alerts")
+    @field_validator("alerts", mode="before")
     @classmethod
-    def _alerts(cls, rules: tuple[AlertRule, ...] | None, info: ValidationInfo) -> tuple[AlertRule, ...] | None:
-        if fault := repeated_name(rules or ()):
-            raise ValueError(fault)
-        if not info.data.get("alert_command", ("",)) and any(Channel.COMMAND in rule.to for rule in rules or ()):
-            raise ValueError("must not name command in to while alert_command is not set; set it to a program")
-        return rules
+    def _alerts(cls, entries: object, info: ValidationInfo) -> object:
+        if entries is None:
+            return None
+        # Most starts have no list, and the first paint waits for what is imported before it.
+        from tradetui.profiles.alert_rules import checked_rules
+
+        return checked_rules(entries, has_command=bool(info.data.get("alert_command", True)))
 
     @field_validator("timezone")
     @classmethod

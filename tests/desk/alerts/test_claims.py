@@ -248,6 +248,19 @@ async def test_a_silenced_rule_is_logged_and_nothing_else(tmp_path: Path) -> Non
 
 
 @pytest.mark.looptime
+async def test_what_another_session_silenced_is_not_delivered_here() -> None:
+    session = Session("only", LoopClock(NOW_MS))
+    await session.alerts.attach(Archive(None))
+    session.alerts.settings.silences.write(frozenset({"link"}))  # as another session of the profile does
+    session.lose_link()
+    await asyncio.sleep(5)
+    assert (session.delivered, session.ran) == ([], [])
+    session.get_link_back()
+    await asyncio.sleep(5)
+    assert len(session.shown) == 1, "what came before it was known is shown, and nothing after it"
+
+
+@pytest.mark.looptime
 async def test_without_an_archive_it_is_delivered_at_once() -> None:
     session = Session("only", LoopClock(NOW_MS))
     session.lose_link()

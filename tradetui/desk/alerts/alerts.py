@@ -308,12 +308,19 @@ class Alerts:
     async def _share(self, alert: Alert) -> None:
         """Write the alert into the log, and deliver what falls to this session."""
         number, first = await self._noted(alert)
+        channels = alert.channels if alert.test else await self._sounding(alert.event)
         deliveries = [
             self._deliver(alert, channel, number, first=first or alert.test)
             for channel in (Channel.DESKTOP, Channel.COMMAND)
-            if channel in alert.channels and self._reaches(channel)
+            if channel in channels and self._reaches(channel)
         ]
         await asyncio.gather(*deliveries)
+
+    async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
+        """The channels of an event as its rules are silenced now: another session may have done so."""
+        self.silenced = await self._disk.run(self.settings.silences.read)
+        alert = alert_of(event, self.rules, self.silenced, self._clock.wall_ms())
+        return alert.channels if alert is not None else frozenset()
 
     def _reaches(self, channel: Channel) -> bool:
         return (self.desktop if channel is Channel.DESKTOP else self.settings.command) is not None
