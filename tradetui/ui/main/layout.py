@@ -21,7 +21,9 @@ _CHROME: Final = 4
 """Lines of the screen that no panel has: two of the header, that of the hidden panels, that of the keys."""
 _STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
 _SHARED_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
-_WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 4, TableName.ORDERS: 2, TableName.FILLS: 2}
+_WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}
+_WORTH_OF_EMPTY: Final = 8
+"""What a layout loses whose panels are all empty, in the unit of the weights."""
 
 Region: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in cells."""
@@ -73,16 +75,15 @@ def _beside(*parts: _Part) -> _Split:
 _FIVE: Final = (
     _stack(
         TableName.POSITIONS,
-        _beside(TableName.ORDERS, TableName.FILLS),
-        _beside(TableName.TRIGGERS, TableName.ACCOUNTS),
+        _beside(_stack(TableName.ORDERS, TableName.ACCOUNTS), _stack(TableName.FILLS, TableName.TRIGGERS)),
+    ),
+    _stack(
+        _beside(TableName.POSITIONS, TableName.ACCOUNTS),
+        _beside(_stack(TableName.ORDERS, TableName.TRIGGERS), TableName.FILLS),
     ),
     _stack(
         _beside(TableName.POSITIONS, TableName.ACCOUNTS),
         _beside(TableName.ORDERS, TableName.TRIGGERS, TableName.FILLS),
-    ),
-    _stack(
-        TableName.POSITIONS,
-        _beside(_stack(TableName.ORDERS, TableName.ACCOUNTS), TableName.FILLS, TableName.TRIGGERS),
     ),
 )
 
@@ -117,10 +118,10 @@ def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, Pa
 
 
 def share(total: int, wanted: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
-    """Share cells out: to each its least, then what it wants; what is over goes to the last.
+    """Share cells out: to each its least, then as much to one as to another until it has what it wants.
 
-    With `first_whole` the first gets all it wants before the others get more than their least. Where there is not even
-    room for the least of all, they are cut alike.
+    What is over goes to the last. With `first_whole` the first gets all it wants before the others get more than
+    their least. Where there is not even room for the least of all, they are cut alike.
     """
     if total < sum(least):
         edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]
@@ -129,11 +130,12 @@ def share(total: int, wanted: Sequence[int], least: Sequence[int], *, first_whol
     if first_whole:
         shares[0] = max(shares[0], min(wanted[0], total - sum(least[1:])))
     spare = total - sum(shares)
-    unmet = [max(0, want - had) for want, had in zip(wanted, shares, strict=True)]
-    portion = min(spare, sum(unmet))
-    edges = [portion * sum(unmet[:number]) // max(1, sum(unmet)) for number in range(len(unmet) + 1)]
-    shares = [had + end - start for had, (start, end) in zip(shares, pairwise(edges), strict=True)]
-    shares[-1] += total - sum(shares)
+    while spare and (unmet := [index for index, had in enumerate(shares) if had < wanted[index]]):
+        for index in unmet:
+            more = min(max(1, spare // len(unmet)), wanted[index] - shares[index], total - sum(shares))
+            shares[index] += more
+        spare = total - sum(shares)
+    shares[-1] += spare
     return shares
 
 
@@ -145,12 +147,22 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
     least = [_least(child) for child in part.parts]
     placed: dict[str, Region] = {}
     if part.is_stack:
-        lines = share(height, [need.lines for need in wanted], [need.lines for need in least], first_whole=True)
+        lines = share(
+            height,
+            [need.lines for need in wanted],
+            [need.lines for need in least],
+            first_whole=_holds_positions(part.parts[0]),
+        )
         for child, child_lines in zip(part.parts, lines, strict=True):
             placed |= _laid_out(child, (left, top, width, child_lines), needs)
             top += child_lines
     else:
-        cells = share(width, [need.cells for need in wanted], [need.cells for need in least], first_whole=False)
+        cells = share(
+            width,
+            [need.cells for need in wanted],
+            [need.cells for need in least],
+            first_whole=_holds_positions(part.parts[0]),
+        )
         for child, child_cells in zip(part.parts, cells, strict=True):
             placed |= _laid_out(child, (left, top, child_cells, height), needs)
             left += child_cells
@@ -173,11 +185,16 @@ def _least(part: _Part) -> PanelNeed:
     return _need(part, {})
 
 
+def _holds_positions(part: _Part) -> bool:
+    return part == TableName.POSITIONS if isinstance(part, str) else any(map(_holds_positions, part.parts))
+
+
 def _worth(laid_out: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> float:
-    """How much of what the panels hold can be seen: the weighted sum of each one's part of its lines and columns."""
-    worth = 0.0
+    """How much of what the panels hold can be seen, each by its weight, less the cells that stay empty."""
+    worth, empty, whole = 0.0, 0, 0
     for name, (_, _, width, height) in laid_out.items():
         need = _need(name, needs)
-        seen = min(1.0, height / max(1, need.lines)) * min(1.0, width / max(1, need.cells)) ** 2
-        worth += _WEIGHTS.get(name, 1) * seen
-    return worth
+        worth += _WEIGHTS.get(name, 1) * min(1.0, height / max(1, need.lines)) * min(1.0, width / max(1, need.cells))
+        empty += width * height - min(width, need.cells) * min(height, need.lines)
+        whole += width * height
+    return worth - _WORTH_OF_EMPTY * empty / max(1, whole)
