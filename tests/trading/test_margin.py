@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from tradetui.sandbox.books.contracts import CONTRACTS, MAINTENANCE
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.margin import liquidation_price, risk_rate
-from tradetui.trading.margin import Leg, LegCounting, MarginedContract, counted_size, meets, nearest_to
+from tradetui.trading.margin import Leg, LegCounting, MarginedContract, best_meeting, counted_size, nearest_to
 
 PRICES = st.decimals(min_value="0.01", max_value="100000", places=2)
 SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
@@ -83,10 +84,25 @@ def test_the_embedded_exchange_gives_the_same_price_by_code_of_its_own(
         assert abs(contract.ratio - risk_rate(book, spec.margin_coin, marks)) <= contract.ratio * Decimal("1e-15")
 
 
-def test_a_price_meets_another_within_one_per_cent_and_none_meets_only_none() -> None:
-    assert meets(Decimal(101), Decimal(100)) and meets(Decimal(99), Decimal(100)) and meets(None, None)
-    assert not meets(Decimal("101.01"), Decimal(100))
-    assert not meets(None, Decimal(100)) and not meets(Decimal(100), None)
+@pytest.mark.parametrize(
+    ("estimates", "reported", "met"),
+    [
+        (["101"], "100", [0]),
+        (["99"], "100", [0]),
+        (["101.01"], "100", []),
+        ([None], None, [0]),
+        ([None], "100", []),
+        (["100"], None, []),
+        (["100.5", "100.49"], "100", [0, 1]),
+        (["100.5", "100.1"], "100", [1]),
+        ([], "100", []),
+    ],
+)
+def test_formulas_are_kept_that_meet_the_reported_price_and_of_those_the_best(
+    estimates: list[str | None], reported: str | None, met: list[int]
+) -> None:
+    prices = [None if estimate is None else Decimal(estimate) for estimate in estimates]
+    assert best_meeting(prices, None if reported is None else Decimal(reported)) == met
 
 
 def test_of_several_prices_the_nearest_to_the_mark_is_the_careful_one() -> None:

@@ -16,6 +16,7 @@ from tradetui.trading.money import ZERO
 
 MEETS_WITHIN: Final = Decimal("0.01")
 """A formula whose price for what is held now is further from the reported one is not used for afterwards."""
+_CLEARLY_FURTHER: Final = Decimal("0.0002")
 _ABSURD: Final = 100
 """A liquidation price beyond so many times the mark is the exchange's way of saying that there is none."""
 
@@ -109,11 +110,25 @@ def sensible_liquidation(price: Decimal | None, mark: Decimal) -> Decimal | None
     return price
 
 
-def meets(estimate: Decimal | None, reported: Decimal | None) -> bool:
-    """Whether a price that a formula gives for what is held now is the reported one, within one per cent."""
+def best_meeting(estimates: Sequence[Decimal | None], reported: Decimal | None) -> list[int]:
+    """Which of several formulas' prices for what is held now meet the reported one within one per cent, by index.
+
+    One that is clearly further from it than the best is left out: the marks behind the two are moments apart.
+    """
+    distances = [_distance(estimate, reported) for estimate in estimates]
+    best = min(distances, default=Decimal(1))
+    return [
+        index
+        for index, distance in enumerate(distances)
+        if distance <= MEETS_WITHIN and distance - best <= _CLEARLY_FURTHER
+    ]
+
+
+def _distance(estimate: Decimal | None, reported: Decimal | None) -> Decimal:
+    """How far an estimate is from the reported price, as a part of it; a price is as far from none as can be."""
     if estimate is None or reported is None:
-        return estimate is reported
-    return abs(estimate - reported) <= reported * MEETS_WITHIN
+        return ZERO if estimate is reported else Decimal(1)
+    return abs(estimate - reported) / reported
 
 
 def nearest_to(mark: Decimal, prices: Sequence[Decimal | None]) -> Decimal | None:

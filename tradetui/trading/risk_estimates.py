@@ -12,8 +12,8 @@ from tradetui.trading.margin import (
     Leg,
     LegCounting,
     MarginedContract,
+    best_meeting,
     counted_size,
-    meets,
     nearest_to,
     sensible_liquidation,
 )
@@ -79,7 +79,7 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     elif account.is_union and not basis.is_isolated:
         estimable = Estimable.SEVERAL_COINS
     else:
-        met = [(now, then) for now, then in pairs if meets(now.liquidation_price(), liquidation)]
+        met = [pairs[index] for index in best_meeting([now.liquidation_price() for now, _ in pairs], liquidation)]
         estimable = Estimable.YES if met else Estimable.DOES_NOT_MEET
         pairs = met or pairs
     ratios = [then.ratio for _, then in pairs if then.ratio is not None]
