@@ -701,7 +701,7 @@ async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> 
         assert "Review" in screen_text(stage.app)
         await reviewed(stage, pilot)
         text = screen_text(stage.app)
-        assert "Create 5" in text and "Back" in text
+        assert "Create 5" in text and "Cancel" in text
         await pilot.press(*["pagedown"] * 4)
         await pilot.pause()
         assert "never sent twice" in words(stage)

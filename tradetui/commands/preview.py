@@ -79,7 +79,9 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
         if plan.side_meaning:
             lines.append(f"                 {plan.side_meaning}")
         lines += (
-            f"{figure.name:<17}{number(figure.value, places=6)} {figure.coin} ({figure.basis})"
+            f"{figure.name:<18}{number(figure.value, at_most=6)} {figure.coin}".rstrip()
+            + ("" if figure.now is None else f", now {number(figure.now, at_most=6)}")
+            + f" ({figure.basis})"
             for figure in preview.figures
         )
         lines += (f"order            {order.summary}  {order.effect}" for order in preview.resting)

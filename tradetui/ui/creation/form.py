@@ -65,7 +65,7 @@ class CreationForm(ParameterForm[None]):
                     with Horizontal(classes="row"):
                         yield from (self._box(row, field) for field in self._fields)
                     yield Static("", id=f"problem-{row}", classes="problem", markup=False)
-            yield from self.buttons("Review")
+            yield from self.buttons("Review", harmless=True)
 
     def _box(self, row: int, field: FormField) -> Input:
         return self.box(field, f"box-{row}-{field.name}", longest=_LONGEST_TEXT, classes=f"cell {field.name}")

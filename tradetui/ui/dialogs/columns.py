@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.columns import Column
+from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -22,11 +22,11 @@ _KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 default ·
 ID_WIDTH = 24
 
 
-class ColumnsDialog(ModalScreen[TableChoice | None]):
+class ColumnsDialog(DeliberateDialog[TableChoice | None]):
     """Returns the choice, None where it was left as it is. What is shown stands first, in its order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,q", "dismiss", "Leave it"),
+        ("q", "cancel", "Leave it"),
         ("space", "show_or_hide", "Show or hide"),
         ("shift+down,J", "move(1)", "Further right"),
         ("shift+up,K", "move(-1)", "Further left"),
@@ -36,6 +36,7 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         ("j", "cursor(1)", "Down"),
         ("k", "cursor(-1)", "Up"),
     ]
+    AUTO_FOCUS = "OptionList"
     _list = getters.query_one(OptionList)
 
     def __init__(
@@ -62,6 +63,7 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
             box.border_title = sanitized(f"Columns of {self._heading.lower()}")
             yield OptionList(*(self._words(name) for name in self._order), markup=False)
             yield Static(sanitized(_KEYS), classes="keys", markup=False)
+            yield from self.buttons("Show these", harmless=True)
 
     def on_mount(self) -> None:
         self._list.highlighted = 0
@@ -119,7 +121,8 @@ class ColumnsDialog(ModalScreen[TableChoice | None]):
         self._draw(0)
 
     @on(OptionList.OptionSelected)
-    def _accepted(self) -> None:
+    def confirm(self) -> None:
+        """Take what is chosen."""
         choice = tuple(ColumnChoice(name, self._widths.get(name)) for name in self._shown)
         default = tuple(ColumnChoice(name) for name in self._default)
         columns = None if choice == default else choice

@@ -56,7 +56,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
                         placeholder=_HINTS[name],
                     )
                 yield Static("", id=f"problem-{name}", classes="problem -whole", markup=False)
-            yield from self.buttons("Show")
+            yield from self.buttons("Show", harmless=True)
 
     @property
     def texts(self) -> dict[str, str]:

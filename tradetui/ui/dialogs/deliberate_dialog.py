@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
+from textual.widgets.button import ButtonVariant
 
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
@@ -31,11 +32,17 @@ class DeliberateDialog(ModalScreen[Result], Generic[Result]):
     confirm_button = getters.query_one("#confirm", Button)
     reason_line = getters.query_one("#reason", Static)
 
-    def buttons(self, action: str, *, cancel: str = "Cancel", ready: bool = True) -> ComposeResult:
-        """Both buttons and the line under them, last in the dialog's box; `ready` says whether the other one is on."""
+    def buttons(
+        self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
+    ) -> ComposeResult:
+        """Both buttons and the line under them, last in the dialog's box; `ready` says whether the other one is on.
+
+        `harmless` is what sends nothing and loses nothing; its button is not in the colour of a warning.
+        """
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
-            yield DeliberateButton(action, id="confirm", variant="error", disabled=not ready)
+            variant: ButtonVariant = "primary" if harmless else "error"
+            yield DeliberateButton(action, id="confirm", variant=variant, disabled=not ready)
         yield Static("", id="reason", classes="reason", markup=False)
 
     def give_reason(self, reason: str | Content) -> None:

@@ -46,7 +46,7 @@ class ExportDialog(DeliberateDialog[str | None]):
             box.border_title = sanitized(f"Export {self._what}")
             yield Static(sanitized(f"A file in {Path.cwd()}, or any other path; .csv or .json."), markup=False)
             yield Input(self._proposed, id="path")
-            yield from self.buttons("Write")
+            yield from self.buttons("Write", harmless=True)
 
     @on(Input.Changed)
     def _changed(self) -> None:

@@ -57,7 +57,7 @@ class FilterForm(ParameterForm[Query | None]):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
                     yield from self._lines(field)
-            yield from self.buttons("Show")
+            yield from self.buttons("Show", harmless=True)
 
     def _lines(self, field: FormField) -> ComposeResult:
         with Horizontal(classes="field"):

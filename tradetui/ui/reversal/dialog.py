@@ -21,7 +21,7 @@ from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.keys.key_order import TypedInput
-from tradetui.ui.keys.registry import is_key_of
+from tradetui.ui.keys.registry import is_key_of, shown_keys
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.attempt import Attempt, Ending
 from tradetui.ui.reversal.fields import Fields
@@ -38,7 +38,7 @@ BACK_S = 0.5
 BESIDE_TITLE = 30
 """Cells of the line of buttons that are not the confirm button's words."""
 _AGE_SHOWN_S = 1.0
-_KEYS = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   F9 Lock trading"
+_KEYS = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock trading"
 _KEYS_AT_THE_END = "Enter Acknowledge   Esc Close"
 
 
@@ -101,7 +101,8 @@ class ReversalDialog(LockingDialog[None]):
             yield Static("", id="notice", markup=False)
             yield Fields()
             yield from self.buttons("Reverse", ready=False)
-        yield Static(_KEYS, id="keys", markup=False)
+        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
+        yield Static(sanitized(_KEYS.format(lock=lock)), id="keys", markup=False)
 
     def on_mount(self) -> None:
         self._show_fields()
