@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum, auto
 from typing import ClassVar
 
 from textual import events, getters, on
@@ -25,8 +24,9 @@ from tradetui.ui.keys.registry import is_key_of, shown_keys
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.attempt import Attempt, Ending
 from tradetui.ui.reversal.fields import Fields
-from tradetui.ui.reversal.frame import Frame, action_label, seconds_ago
+from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button, seconds_ago
 from tradetui.ui.reversal.outcome_lines import sending_sentence
+from tradetui.ui.reversal.phase import ASKING, Phase
 from tradetui.ui.reversal.preview_area import PreviewArea
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
@@ -35,20 +35,7 @@ from tradetui.wire.text.sanitize import scrub
 _READING_S = 1.0
 BACK_S = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
-BESIDE_TITLE = 30
-"""Cells of the line of buttons that are not the confirm button's words."""
 _AGE_SHOWN_S = 1.0
-_KEYS = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock trading"
-_KEYS_AT_THE_END = "Enter Acknowledge   Esc Close"
-
-
-class Phase(Enum):
-    """How far the dialog is. Nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
-
-    READING = auto()
-    ARMED = auto()
-    SENDING = auto()
-    OVER = auto()
 
 
 class ReversalDialog(LockingDialog[None]):
@@ -102,7 +89,7 @@ class ReversalDialog(LockingDialog[None]):
             yield Fields()
             yield from self.buttons("Reverse", ready=False)
         lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
-        yield Static(sanitized(_KEYS.format(lock=lock)), id="keys", markup=False)
+        yield Static(sanitized(KEYS.format(lock=lock)), id="keys", markup=False)
 
     def on_mount(self) -> None:
         self._show_fields()
@@ -149,7 +136,7 @@ class ReversalDialog(LockingDialog[None]):
         if not in_burst:
             self._unread.pressed_nothing = ""
         is_enter = isinstance(event, events.Key) and event.key == "enter"
-        if is_enter and self.focused is None and self._phase in (Phase.READING, Phase.ARMED):
+        if is_enter and self.focused is None and self._phase in ASKING:
             self._unread.pressed_nothing = NO_FOCUS
             self.call_later(self._tell)
             self.set_timer(BACK_S, self._give_focus_back)
@@ -170,7 +157,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def box_for_text(self, key: str) -> Input | None:
         """The word where one is asked for, else the size; a key that locks is not text for the size."""
-        may_type = self._phase in (Phase.READING, Phase.ARMED) and self._ready and not self._execution.locked
+        may_type = self._phase in ASKING and self._ready and not self._execution.locked
         if not may_type:
             return None
         if self._must_type:
@@ -205,7 +192,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def action_fold_request(self) -> None:
         """Show the request exactly as sent, or hide it again."""
-        if self._preview is not None and self._phase in (Phase.READING, Phase.ARMED):
+        if self._preview is not None and self._phase in ASKING:
             self._area.fold_request()
 
     def _scrolled(self) -> None:
@@ -218,7 +205,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def _draw_again(self) -> None:
         """Draw the preview for the room that there is now."""
-        if self._preview is not None and self._phase in (Phase.READING, Phase.ARMED):
+        if self._preview is not None and self._phase in ASKING:
             self.call_after_refresh(self._scrolled)
         self._show_age()
         self._tell()
@@ -227,7 +214,7 @@ class ReversalDialog(LockingDialog[None]):
 
     async def _keep_fresh(self, fresh: Preview | None) -> None:
         """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
-        while self._phase in (Phase.READING, Phase.ARMED):
+        while self._phase in ASKING:
             self._disarm(f"{self._note} Reading …".strip())
             try:
                 preview = fresh or await self._execution.preview(self._target)
@@ -271,9 +258,7 @@ class ReversalDialog(LockingDialog[None]):
         age = seconds_ago(self._now - preview.asked_at)
         self._area.show_preview(preview, self._marked, self._execution.settings, age)
         self._fields.name_them(preview, self._why_typed)
-        button = self.confirm_button
-        button.label = label = action_label(preview, self._area.size.width - BESIDE_TITLE)
-        button.styles.width = max(16, len(label) + 4)
+        name_button(self.confirm_button, preview, self._area.size.width)
 
     def _show_age(self) -> None:
         """Say whose account it is, how old the preview and its figures are, and for how long it is good."""
@@ -350,7 +335,7 @@ class ReversalDialog(LockingDialog[None]):
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
         fields = self._fields
-        shown = not (self._execution.locked or self._unreadable) and self._phase in (Phase.READING, Phase.ARMED)
+        shown = not (self._execution.locked or self._unreadable) and self._phase in ASKING
         focused = self.focused
         if not shown and isinstance(focused, Input):
             self._focus_before = focused.id
@@ -396,7 +381,7 @@ class ReversalDialog(LockingDialog[None]):
         """Leave; what is being sent is taken back where it has not left yet."""
         if self._phase is Phase.SENDING and self._attempt is not None:
             self._attempt.leave()
-        elif self._phase in (Phase.READING, Phase.ARMED):
+        elif self._phase in ASKING:
             notify(self.app, f"Reverse {self._subject}: nothing was sent.")
         self._phase = Phase.OVER
         self.dismiss(None)
@@ -454,7 +439,7 @@ class ReversalDialog(LockingDialog[None]):
         self._update(self.reason_line, Content(""))
         self._fields.show(size=False, word=False)
         self.confirm_button.display = False
-        self.query_one("#keys", Static).update(_KEYS_AT_THE_END)
+        self.query_one("#keys", Static).update(KEYS_AT_THE_END)
         self._frame.border_subtitle = ""
         self._show_age()
         self.cancel_button.label, self.cancel_button.disabled = "Acknowledge", True

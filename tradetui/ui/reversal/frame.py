@@ -6,6 +6,7 @@ from typing import Final
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.widgets import Button
 
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
@@ -14,6 +15,11 @@ from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn basis and age of every figure"
+KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock trading"
+KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
+_BESIDE_BUTTON: Final = 30
+"""Cells of the line of buttons that are not the confirm button's words."""
+_LEAST_BUTTON: Final = 16
 _BESIDE_TITLE: Final = 8
 """Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
 
@@ -46,9 +52,11 @@ class Frame(Vertical):
         self.show_state(f"read {seconds_ago(now - preview.asked_at)} ago · good for {good_s:.0f} s")
 
 
-def action_label(preview: Preview, room: int) -> str:
-    """The longest title that fits into so many cells; what is held afterwards stands in the dialog in any case."""
+def name_button(button: Button, preview: Preview, room: int) -> None:
+    """Give it the longest title that fits; what is held afterwards stands in the dialog in any case."""
     plan = preview.plan
     titles = (plan.action, plan.title, plan.short_title) if plan is not None else ()
     labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
-    return next((label for label in labels if len(label) <= room), labels[-1])
+    label = next((label for label in labels if len(label) <= room - _BESIDE_BUTTON), labels[-1])
+    button.label = label
+    button.styles.width = max(_LEAST_BUTTON, len(label) + 4)
