@@ -20,9 +20,9 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.reversal_estimates import reversal_estimates
-from tradetui.ui.reversal.lines import decision_lines, request_lines
-from tradetui.ui.reversal.outcome_lines import outcome_lines
-from tradetui.ui.reversal.rows import Room
+from tradetui.ui.reversal.tables.lines import decision_lines, request_lines
+from tradetui.ui.reversal.tables.outcome_lines import outcome_lines
+from tradetui.ui.reversal.tables.rows import Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract
 

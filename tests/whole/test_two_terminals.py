@@ -44,7 +44,7 @@ def confirmable(screen: Screen) -> bool:
 
 def confirm_has_focus(screen: Screen) -> bool:
     """Whether Enter presses the button that confirms."""
-    return screen.marks_as_focused("Reverse BTCUSDT")
+    return screen.marks_as_focused("Reverse LONG") or screen.marks_as_focused("Reverse SHORT")
 
 
 @contextmanager

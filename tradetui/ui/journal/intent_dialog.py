@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tradetui.ui.reversal.rows import line
+from tradetui.ui.reversal.tables.rows import line
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.json_text import dump_json
 

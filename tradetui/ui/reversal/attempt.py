@@ -14,8 +14,8 @@ from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent, Stage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
-from tradetui.ui.reversal.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
-from tradetui.ui.reversal.rows import Room
+from tradetui.ui.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
+from tradetui.ui.reversal.tables.rows import Room
 from tradetui.ui.sanitize import notify
 from tradetui.wire.text.sanitize import scrub
 

@@ -25,9 +25,9 @@ from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.attempt import Attempt, Ending
 from tradetui.ui.reversal.fields import Fields
 from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button, seconds_ago
-from tradetui.ui.reversal.outcome_lines import sending_sentence
 from tradetui.ui.reversal.phase import ASKING, Phase
 from tradetui.ui.reversal.preview_area import PreviewArea
+from tradetui.ui.reversal.tables.outcome_lines import sending_sentence
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub

@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from tradetui.desk.reversal.preview import Change, Preview
 from tradetui.desk.settings import DeskSettings
-from tradetui.ui.reversal.lines import decision_lines, details_lines, request_lines
-from tradetui.ui.reversal.rows import Room
+from tradetui.ui.reversal.tables.lines import decision_lines, details_lines, request_lines
+from tradetui.ui.reversal.tables.rows import Room
 from tradetui.ui.sanitize import sanitized
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20

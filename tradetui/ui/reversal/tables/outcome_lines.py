@@ -11,10 +11,10 @@ from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress
 from tradetui.trading.holdings import Net
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.reversal.figures import figures_of
-from tradetui.ui.reversal.legs_table import outcome_table
-from tradetui.ui.reversal.orders_table import orders_table
-from tradetui.ui.reversal.rows import Marks, Room
+from tradetui.ui.reversal.tables.figures import figures_of
+from tradetui.ui.reversal.tables.legs import outcome_table
+from tradetui.ui.reversal.tables.orders import orders_table
+from tradetui.ui.reversal.tables.rows import Marks, Room
 from tradetui.wire.text.sanitize import scrub
 
 

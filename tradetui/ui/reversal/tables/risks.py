@@ -15,8 +15,8 @@ from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.reversal_estimates import ReversalEstimates
 from tradetui.trading.risk_estimates import Estimable
-from tradetui.ui.reversal.figures import Figures, estimate, figures_of, liquidation, per_cent
-from tradetui.ui.reversal.rows import Marks, Room, TableRow, table
+from tradetui.ui.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
+from tradetui.ui.reversal.tables.rows import Marks, Room, TableRow, table
 
 _WIDTHS: Final = (22, 15, 18)
 _SHORT: Final = "bold $error"

@@ -14,8 +14,8 @@ from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.reversal.figures import Figures, estimate, figures_of
-from tradetui.ui.reversal.rows import Marks, Room, TableRow, table
+from tradetui.ui.reversal.tables.figures import Figures, estimate, figures_of
+from tradetui.ui.reversal.tables.rows import Marks, Room, TableRow, table
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13

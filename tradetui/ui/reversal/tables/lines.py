@@ -13,11 +13,11 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns import UNKNOWN, number
 from tradetui.trading.money import exact_digits
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.reversal.figures import figures_of
-from tradetui.ui.reversal.legs_table import legs_table
-from tradetui.ui.reversal.orders_table import orders_table
-from tradetui.ui.reversal.risk_table import MARGIN_SHORT, risk_table
-from tradetui.ui.reversal.rows import CHANGED, Marks, Room, line
+from tradetui.ui.reversal.tables.figures import figures_of
+from tradetui.ui.reversal.tables.legs import legs_table
+from tradetui.ui.reversal.tables.orders import orders_table
+from tradetui.ui.reversal.tables.risks import MARGIN_SHORT, risk_table
+from tradetui.ui.reversal.tables.rows import CHANGED, Marks, Room, line
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
