@@ -217,7 +217,7 @@ async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> No
         assert live.count != desk.feeds["triggers"].snapshot.count
         await pilot.press("5", "v")
         await pilot.pause()
-        assert stage.app.main.panel.caption == f"5 Waiting {live.count}"
+        assert stage.app.main.panel.caption == f"5 Waiting stops {live.count}"
         await pilot.press("e")
         assert "Export waiting stops" in screen_text(stage.app)
         assert stage.app.screen.query_one(Input).value.startswith("waiting-stops-hedge-")
