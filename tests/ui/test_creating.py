@@ -193,7 +193,7 @@ async def test_a_broker_s_sub_account() -> None:
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
         assert "✓ new@desk.example created: uid 42" in words(stage)
-        assert not stage.app.screen.query(IssuedKeys), "no key was given out"
+        assert not stage.app.screen.query(IssuedKeys), "no key was created"
 
 
 async def test_the_copy_key() -> None:

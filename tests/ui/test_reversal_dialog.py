@@ -173,7 +173,7 @@ async def test_a_size_that_is_none_is_said() -> None:
         dialog.query_one("#size", Input).focus()
         await pilot.press("x", "enter")
         await pilot.pause()
-        assert "x is no size" in screen_text(stage.app)
+        assert "x is not a size" in screen_text(stage.app)
         assert posts(stage) == 0
 
 
@@ -191,7 +191,7 @@ async def test_what_is_typed_at_a_button_is_kept_to_the_last_character(keys: str
         await asyncio.sleep(1)
         await pilot.pause()
         if "," in kept:
-            assert "0,5 is no size" in screen_text(stage.app)
+            assert "0,5 is not a size" in screen_text(stage.app)
         else:
             assert dialog._preview is not None and dialog._preview.target.size == Decimal(kept)
 

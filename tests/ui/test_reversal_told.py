@@ -440,7 +440,7 @@ async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatc
         execution = stage.desk.execution
         assert execution is not None
         preview = execution.preview
-        why = "What is held cannot be told: holdSide 'net' is not known."
+        why = "The position is not certain: holdSide 'net' is not known."
 
         async def unknown_word(target: Target) -> Preview:
             return replace(await preview(target), plan=None, doubts=(why,))

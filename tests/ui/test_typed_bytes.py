@@ -131,7 +131,7 @@ def test_a_bracketed_paste_fills_the_field_and_confirms_nothing(tmp_path: Path) 
 def test_everything_in_one_write_opens_the_dialog_and_confirms_nothing(tmp_path: Path) -> None:
     with program(tmp_path) as (exchange, screen):
         screen.send(b"R" + WORD + b"\t\t\r")
-        until([screen], lambda shown: "was dropped: type it again" in shown.text, "that it was dropped")
+        until([screen], lambda shown: "was dropped, type it again" in shown.text, "that it was dropped")
         until([screen], lambda shown: "arming" not in shown.text, "an armed preview")
         assert exchange.posts == 0
         screen.send(b"\x1b")

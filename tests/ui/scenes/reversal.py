@@ -82,7 +82,7 @@ SCENES = {
         published=True,
     ),
     "reversal-outcome": Scene(
-        (120, 36), ("Settled: closed only", "This is not what was previewed"), _outcome, published=True
+        (120, 36), ("Settled: closed only", "This differs from the preview"), _outcome, published=True
     ),
     "which-symbol": Scene(SIZE, ("Reverse which symbol?", "BTCUSDT"), press("4", "R")),
     "reversal-80x24": Scene(
