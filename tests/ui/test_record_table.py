@@ -354,6 +354,20 @@ class Wide:
     note: str = "見"
 
 
+async def test_a_line_is_as_wide_as_it_says() -> None:
+    app = TableApp(source(["a", "b"]), footer=Footer(totals_of, note_of))
+    async with app.run_test(size=(40, 8)):
+        layout, drawn = app.table._cells.layout, app.table._line_of(0)
+        strips = (
+            app.table._lines.header(app.table._cells, Sort("profit"), 0),
+            app.table._lines.row(drawn, 1, layout),
+            app.table._lines.row(drawn, None, layout),
+            app.table._lines.totals(app.table._cells.totals({}), layout),
+        )
+        for strip in strips:
+            assert strip.cell_length == sum(segment.cell_length for segment in strip)
+
+
 async def test_wide_characters_leave_the_columns_where_they_are() -> None:
     app = TableApp(MemoryRows([Wide(), Row("plain")], ["a", "b"], 1))
     async with app.run_test(size=(40, 5)):

@@ -44,6 +44,8 @@ _HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Orders 30", "4 Fills 40
 
 SCENES = {
     "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),
+    "main-300x80": Scene((300, 80), (*_HOME, "1 Accounts 4", "5 Stops 357")),
+    "main-160x48": Scene((160, 48), (*_HOME, "1 Accounts 4", "5 Stops 357")),
     "main-120x36": Scene((120, 36), _HOME, published=True),
     "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),

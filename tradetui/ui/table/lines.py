@@ -69,7 +69,7 @@ class TableLines:
             title = fitted(title, width, right=column.right)
             segments.append(Segment(title, style + Style(underline=True) if column_index == chosen else style))
             segments.append(Segment(" " * _gap_after(layout, slot), style))
-        return Strip(segments)
+        return Strip(segments, _width_of(layout))
 
     def row(self, line: Line, marked: int | None, layout: ColumnLayout) -> Strip:
         """A row's cells; `marked` is the column under the cursor where the cursor is on this row."""
@@ -78,12 +78,13 @@ class TableLines:
         margin = Segment(_MARK if marked is not None else " " * MARGIN, plain)
         if line.texts is None:
             return Strip([margin, Segment(_PLACEHOLDER, plain)])
-        return Strip([margin, *self._cells_of(line.texts, line.tones, background, marked, layout)])
+        cells = self._cells_of(line.texts, line.tones, background, marked, layout)
+        return Strip([margin, *cells], _width_of(layout))
 
     def totals(self, drawn: Drawn, layout: ColumnLayout) -> Strip:
         """The row of totals under the rows."""
         margin = Segment(" " * MARGIN, self.style(""))
-        return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)])
+        return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)], _width_of(layout))
 
     def rule(self, width: int) -> Strip:
         """The line between the rows and their totals."""
@@ -151,6 +152,11 @@ class TableLines:
                 style += Style(color=full.color, bold=full.bold or style.bold, dim=full.dim)
             self._toned[background, tone] = style
         return style
+
+
+def _width_of(layout: ColumnLayout) -> int:
+    """Cells of a line with its margin and the gap after each column; a strip that is not told counts them."""
+    return MARGIN + layout.width + GAP * bool(layout.shown)
 
 
 def _gap_after(layout: ColumnLayout, slot: int) -> int:
