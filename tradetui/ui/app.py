@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
 from tradetui.ui import deferred
 from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey, ShowsAlerts
@@ -246,11 +246,18 @@ class TradeApp(App[None], inherit_bindings=False):
     def alerted(self, alert: Alert) -> None:
         """Ring, and show the alert wherever the person is."""
         if self.is_running and self.desk is not None and self._alerts is not None:
-            screen = self.screen
             self.main.show_alert()
+            # Behind a dialog the screen's own line is still there.
+            screen = next(screen for screen in reversed(self.screen_stack) if not isinstance(screen, ModalScreen))
             if isinstance(screen, ShowsAlerts):
                 screen.show_alert()
-            self._alerts.tell(alert, self.desk.clock.monotonic(), line_is_seen=isinstance(screen, ShowsAlerts))
+            beside_dialog = screen is not self.screen
+            self._alerts.tell(
+                alert,
+                self.desk.clock.monotonic(),
+                line_is_seen=isinstance(screen, ShowsAlerts),
+                beside_dialog=beside_dialog,
+            )
 
     async def _close_desk(self) -> None:
         for end in self._subscriptions:

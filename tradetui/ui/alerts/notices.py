@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AT_MOST_EVERY_S = 5.0
 _STAYS_S = 600.0
-_SHOWN_S = 12.0
+_SHOWN_S = 8.0
 
 
 class Throttle:
@@ -48,8 +48,11 @@ class AlertNotices:
         self._sequence = sequence
         self._environ = environ
 
-    def tell(self, alert: Alert, now: float, *, line_is_seen: bool) -> None:
-        """Ring and show; `now` is monotonic seconds. Where the line is not seen the sentence comes as a message."""
+    def tell(self, alert: Alert, now: float, *, line_is_seen: bool, beside_dialog: bool = False) -> None:
+        """Ring and show; `now` is monotonic seconds.
+
+        Where the line is not seen the sentence comes as a message; beside a dialog too, unless it is of the market.
+        """
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
         rings = self._bell is not None and Channel.BELL in alert.channels
         if rings and self._bell is not None and self._bell.lets_through(now, at_once=not of_a_market):
@@ -58,7 +61,9 @@ class AlertNotices:
             return
         if alert.event.stays:
             notify(self._app, alert.sentence, severity="error", seconds=_STAYS_S)
-        elif not line_is_seen and self._messages.lets_through(now, at_once=not of_a_market):
+        elif (not line_is_seen or (beside_dialog and not of_a_market)) and self._messages.lets_through(
+            now, at_once=not of_a_market
+        ):
             notify(
                 self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S
             )
