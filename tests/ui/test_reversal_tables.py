@@ -70,7 +70,7 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
 
 def drawn(shown: Preview, room: Room = WIDE, looked_at: Preview | None = None) -> list[str]:
     changed = changes(looked_at, shown) if looked_at is not None else ()
-    return [row.plain.rstrip() for row in decision_lines(shown, changed, room, ", 0.3 s old")]
+    return [row.plain.rstrip() for row in decision_lines(shown, changed, room)]
 
 
 def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
@@ -83,7 +83,7 @@ def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
         "SHORT        0.2934     -0.2934            0            —           0.00   entry was 86,470.6",
         "net         -0.1720     +0.5868      +0.4148                  +34,924.92   was -14,481.88",
         "",
-        "                                  now        afterwards   at the ask, 84,197.1, 0.3 s old",
+        "                                  now        afterwards   at the ask, 84,197.1",
         "Profit taken                                   ~+667.04   closes the SHORT 2,273.5 below its entry",
         "Fees                                            ~-29.64   taker 0.06 % of 49,406.86 USDT, both trades",
         "Free margin USDT             4,783.20         ~4,753.49   enough: needs 2,470.34, closing frees as much first",

@@ -301,7 +301,7 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         target = Target(SYMBOL, USDT, side)
         preview = await on.execution.preview(target)
         assert "fills since" in preview.unproven
-        decisive = decision_lines(preview, (), Room(109, 36), "")
+        decisive = decision_lines(preview, (), Room(109, 36))
         assert any("NOT PROVEN" in row.plain for row in decisive)
         told = preview.as_json(on.execution.settings, ())
         assert any("not proven" in words for words in told["assumptions"])

@@ -24,7 +24,7 @@ from tradetui.ui.keys.registry import is_key_of, shown_keys
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.attempt import Attempt, Ending
 from tradetui.ui.reversal.fields import Fields
-from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button, seconds_ago
+from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
 from tradetui.ui.reversal.phase import ASKING, Phase
 from tradetui.ui.reversal.preview_area import PreviewArea
 from tradetui.ui.reversal.tables.outcome_lines import sending_sentence
@@ -206,6 +206,7 @@ class ReversalDialog(LockingDialog[None]):
     def _draw_again(self) -> None:
         """Draw the preview for the room that there is now."""
         if self._preview is not None and self._phase in ASKING:
+            self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
         self._show_age()
         self._tell()
@@ -250,24 +251,23 @@ class ReversalDialog(LockingDialog[None]):
         self._unreadable = preview.plan is None and preview.target.size is None
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
+        self._draw(preview)
         self._target = preview.target
         self._show_age()
         self._tell()
 
     def _draw(self, preview: Preview) -> None:
-        age = seconds_ago(self._now - preview.asked_at)
-        self._area.show_preview(preview, self._marked, self._execution.settings, age)
+        self._area.show_preview(preview, self._marked, self._execution.settings)
         self._fields.name_them(preview, self._why_typed)
         name_button(self.confirm_button, preview, self._area.size.width)
 
     def _show_age(self) -> None:
-        """Say whose account it is, how old the preview and its figures are, and for how long it is good."""
+        """Say whose account it is, how old the preview is with all its figures, and for how long it is good."""
         if self._phase is Phase.OVER or self._preview is None:
             self._frame.show_state("" if self._phase is Phase.OVER else "reading …")
         elif self._phase is Phase.SENDING:
             self._frame.show_state("sending …")
         else:
-            self._draw(self._preview)
             self._frame.show_age(self._preview, self._now)
 
     def _arm(self) -> None:

@@ -50,13 +50,11 @@ class PreviewArea(VerticalScroll):
         self._body.update(content)
         self._request.display = self._details.display = False
 
-    def show_preview(self, preview: Preview, changed: Sequence[Change], settings: DeskSettings, age: str) -> None:
-        """Show a preview of which the oldest part was asked for so long ago; the scroll stays."""
-        self._body.update(
-            _NEW_LINE.join(decision_lines(preview, changed, self.room, f", {age} old" if self.room.is_wide else ""))
-        )
+    def show_preview(self, preview: Preview, changed: Sequence[Change], settings: DeskSettings) -> None:
+        """Show a preview; the scroll stays."""
+        self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room)))
         self._request.update(_NEW_LINE.join(request_lines(preview, changed)))
-        self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed, age)))
+        self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed)))
         self._details.display = True
 
     def fold_request(self) -> None:

@@ -24,7 +24,7 @@ from tradetui.wire.text.sanitize import scrub
 _ASSUMED: Final = "Assumed   "
 
 
-def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, price_age: str) -> Iterator[Content]:
+def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> Iterator[Content]:
     """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
@@ -39,7 +39,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, pric
     if not room.is_airy:
         yield from _warning_lines(preview)
     yield from blank
-    yield from risk_table(preview, plan, marks, room, price_age)
+    yield from risk_table(preview, plan, marks, room)
     yield from blank
     mark = preview.estimates.mark if preview.estimates is not None else None
     yield from orders_table(preview.resting, figures_of(preview), mark, marks, room)
@@ -67,12 +67,12 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
         yield line("size", "not sent: the whole position")
 
 
-def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], age: str) -> Iterator[Content]:
+def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change]) -> Iterator[Content]:
     """What every figure rests on, and how old it is."""
     yield Content("")
     yield Content.styled("Basis of the figures", "$quiet")
     yield from _position_lines(preview, Marks(changed))
-    yield line("read", f"{age} ago: positions, orders, account, bid and ask")
+    yield line("read", "positions, orders, account, bid and ask together: the frame above says how long ago")
     for figure in preview.figures:
         value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)
         now = "" if figure.now is None else f", now {number(figure.now, at_most=8)}"

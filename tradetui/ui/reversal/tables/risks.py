@@ -23,13 +23,13 @@ _SHORT: Final = "bold $error"
 MARGIN_SHORT: Final = "margin runs SHORT: the exchange may open less, or leave it closed"
 
 
-def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room, price_age: str) -> Iterator[Content]:
-    """The table; `price_age` says how old the price is that the estimates are made at."""
+def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
+    """The table; its first row names the price that the estimates are made at."""
     estimates = preview.estimates
     if estimates is None:
         return
     figures, costs = figures_of(preview), estimates.costs
-    at = f"at {costs.price_from}, {figures.price(costs.price)}{price_age}" if costs.price else "no price can be read"
+    at = f"at {costs.price_from}, {figures.price(costs.price)}" if costs.price else "no price can be read"
     larger = " · the larger result" if plan.uncertain else ""
     rows = [
         TableRow("" if room.is_wide else f"{at}{larger}", ("now", "afterwards"), f"{at}{larger}"),
