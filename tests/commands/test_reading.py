@@ -424,7 +424,7 @@ def test_preview_refuses_a_leg_that_is_not_held_by_name(point: Point, capsys: Ca
 def test_preview_of_both_legs_says_how_to_name_one(point: Point, capsys: Capture) -> None:
     point()
     assert main(["preview", "BTCUSDT", "--product-type", "USDT-FUTURES"]) == ATTENTION
-    assert "both legs of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT." in capsys.readouterr().out
+    assert "both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT." in capsys.readouterr().out
     assert main(["preview", "BTCUSDT LONG", "--side", "sell"]) == USAGE
 
 

@@ -102,7 +102,7 @@ async def test_the_next_session_finds_the_same_journal_though_the_exchange_tells
 async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unknown(tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("")
-    for data_dir, words in ((place, "it is no directory"), (Path("/proc/nothing"), "cannot be written")):
+    for data_dir, words in ((place, "it is not a directory"), (Path("/proc/nothing"), "cannot be written")):
         settings = DeskSettings(
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )

@@ -127,7 +127,7 @@ def test_what_cannot_be_reversed_is_refused_before_anything_is_sent(
         (legs("0", "5"), "buy", "no long position of BTCUSDT is held. Held is SHORT 5"),
         (legs("0"), "buy", "no long position of BTCUSDT is held. Nothing of it is held"),
         (legs("0"), None, "no position of BTCUSDT is held. There is nothing to reverse"),
-        (legs("1", "2"), None, "both legs of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT"),
+        (legs("1", "2"), None, "both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT"),
     ],
 )
 def test_a_leg_that_is_not_held_or_not_named_is_refused_by_name(
