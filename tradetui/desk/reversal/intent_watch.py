@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
@@ -99,8 +100,12 @@ class IntentWatch:
         """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
         if not first:
             return
+        later_scopes: set[str] = set()
         for intent in await self._intents.newest():
+            reversed_since = intent.scope in later_scopes
+            if intent.state not in (State.WITHDRAWN, State.REJECTED):
+                later_scopes.add(intent.scope)
             if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
                 continue
             if self._intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
-                self._followed.track(sent_of(intent))
+                self._followed.track(replace(sent_of(intent), reversed_since=reversed_since))

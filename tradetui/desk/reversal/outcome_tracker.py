@@ -150,11 +150,8 @@ class OutcomeTracker:
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
         search.state = intent.state
-        if search.watching and not search.own_only:
-            # What the next reversal of this symbol does is none of this one's doing.
-            search.own_only = self._intents.open_on(intent.scope) is not None or await self._reversed_since(
-                search, intent
-            )
+        if search.watching and (sent.reversed_since or self._intents.open_on(intent.scope) is not None):
+            search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
         waited_s = self.waited_s(intent, sent.call_ended_s)
@@ -179,17 +176,6 @@ class OutcomeTracker:
             return await self._settle(search, seen, classification, publish)
         else:
             publish(_so_far(search.state, seen, classification))
-        return False
-
-    async def _reversed_since(self, search: _Search, intent: Intent) -> bool:
-        """Whether the symbol was reversed again after this one, before this process began to look."""
-        if search.evidence is not None:
-            return False
-        for other in await self._intents.newest():
-            if other.id == intent.id:
-                return False
-            if other.scope == intent.scope and other.state not in (State.WITHDRAWN, State.REJECTED):
-                return True
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:

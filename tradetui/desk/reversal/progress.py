@@ -73,6 +73,8 @@ class Sent:
     call_ended_s: float | None = None
     acknowledged: bool = False
     order_id: str | None = None
+    reversed_since: bool = False
+    """Whether the symbol was reversed again before this process began to look."""
 
     @property
     def title(self) -> str:
