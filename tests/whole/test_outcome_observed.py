@@ -431,7 +431,10 @@ async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
         refuses_what_it_does(on, monkeypatch, status, code, lambda: by_legs.close("3"))
         came = heard(on)
         sent = await confirmed(on)
-        assert sent.progress.state is State.UNKNOWN and "yet there is an order" in sent.progress.sentence
+        assert (
+            sent.progress.state is State.UNKNOWN
+            and "yet the exchange has an order with this id" in sent.progress.sentence
+        )
         with pytest.raises(NotConfirmed, match="not settled"):
             await confirmed(on)
         by_legs.close("17")
