@@ -35,7 +35,7 @@ from tradetui.wire.text.sanitize import scrub
 _READING_S = 1.0
 BACK_S = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
-_AGE_SHOWN_S = 1.0
+_AGE_SHOWN_S = 5.0
 
 
 class ReversalDialog(LockingDialog[None]):
