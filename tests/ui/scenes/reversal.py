@@ -29,7 +29,7 @@ async def _outcome(stage: Stage, pilot: Pilot[None]) -> None:
 
 async def _scrolled(stage: Stage, pilot: Pilot[None]) -> None:
     await preview_reversal(stage, pilot)
-    await press("pagedown", "pagedown")(stage, pilot)
+    await press("pagedown")(stage, pilot)
 
 
 async def _locked(stage: Stage, pilot: Pilot[None]) -> None:
@@ -69,7 +69,7 @@ SCENES = {
     ),
     "reversal-one-way": Scene(
         (120, 36),
-        ("now      change   afterwards", "net          +0.226"),
+        ("now      change   afterwards", "net         +0.2260"),
         preview_reversal,
         account="one-way",
         published=True,
@@ -88,7 +88,7 @@ SCENES = {
     "reversal-80x24": Scene(
         (80, 24), (*_HEDGE, "There is more below: Page Down shows it, then confirm."), preview_reversal
     ),
-    "reversal-80x24-end": Scene((80, 24), ("The exchange may cancel resting orders first.",), _scrolled),
+    "reversal-80x24-end": Scene((80, 24), ("Assumed   Two market orders",), _scrolled),
     "reversal-locked": Scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
     "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
     "journal": Scene(SIZE, ("─ Journal 1", "settled      Reverse BTCUSD", "reversed"), _journal),
