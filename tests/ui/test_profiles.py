@@ -76,7 +76,7 @@ async def switch(stage: Stage, pilot: Any, *keys: str) -> None:
 async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_them_along() -> None:
     kept: list[ScreenPreferences] = []
     stage = with_looks(Stage(), **{"one-way": ONE_WAY, "hedge": ProfileLook(keep=kept.append)})
-    async with stage.running() as pilot:
+    async with stage.running((200, 60)) as pilot:
         main = stage.app.main
         await switch(stage, pilot, "j")
         assert stage.desk.settings.name == "one-way"

@@ -45,6 +45,11 @@ class Capabilities:
         if (reason := self.refusal(endpoint.name)) is not None:
             raise _again(reason)
 
+    def check_account(self) -> None:
+        """Raise what the exchange said where it refuses the account, for a read that serves nothing but its rows."""
+        if self.account_refusal is not None:
+            raise _again(self.account_refusal)
+
     def refuse_account(self, reason: ExchangeError) -> None:
         """Send nothing more that is signed, but for a probe a minute."""
         self.account_refusal = reason

@@ -58,6 +58,7 @@ class ProductRowsReader(Generic[RecordT]):
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[RecordT]]:
+        self._client.capabilities.check_account()
         reply = await self._client.read(self._request(product_type))
         part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
         part.count(reply)
