@@ -91,7 +91,7 @@ SCENES = {
     "reversal-80x24-end": Scene((80, 24), ("Assumed   Two market orders",), _scrolled),
     "reversal-locked": Scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
     "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
-    "journal": Scene(SIZE, ("─ Journal 1", "settled      Reverse BTCUSD", "reversed"), _journal),
+    "journal": Scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
     "journal-empty": Scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
     "intent": Scene(SIZE, ("─ Intent tt-", "outcome         reversed"), _intent),
     "release": Scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
