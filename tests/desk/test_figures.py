@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column, Precision
 from tradetui.desk.tables.columns.figure_columns import fee, money, money_column, percent_column, price, size
-from tradetui.desk.tables.number_format import coin_places
+from tradetui.desk.tables.number_format import coin_places, number
 from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.wire.text.decimal_text import trimmed_digits
 
@@ -120,3 +120,15 @@ def test_decimals_of_a_symbol_are_the_most_that_were_met() -> None:
     assert not seen.see([("BTCUSDT", Decimal(84168), Decimal("0.1"))])
     assert seen.by_symbol is before
     assert not seen.see([("ETHUSDT", Decimal("2945.3"), None)], known={"ETHUSDT"})
+
+
+def test_a_figure_with_more_decimals_than_any_contract_teaches_nothing() -> None:
+    seen = SeenPrecisions()
+    assert not seen.see([("BTCUSDT", Decimal("1E-400"), Decimal("0." + "0" * 400))])
+    assert seen.see([("BTCUSDT", Decimal("84168.4"), Decimal("1E-400"))])
+    assert seen.by_symbol == {"BTCUSDT": Precision(1, None)}
+
+
+@given(st.integers(-70, 70), st.integers(0, 10_000))
+def test_a_number_of_any_places_is_text(exponent: int, places: int) -> None:
+    assert number(Decimal((0, (3,), exponent)), places=places)

@@ -164,7 +164,7 @@ def test_suspended_and_resumed_it_goes_on() -> None:
         running.process.send_signal(signal.SIGCONT)
         running.read_until(b"\x1b[?1049h")
         # What stands still too: another program had the terminal meanwhile.
-        for words in ("SANDBOX", "1 Accounts", "3 Orders", "Help"):
+        for words in ("SANDBOX", "3 Orders", "Accounts", "Help"):
             running.read_until(words.encode())
         running.read_until("╰".encode())
         os.write(running.master, b"q")

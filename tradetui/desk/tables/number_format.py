@@ -14,6 +14,7 @@ CONVERTED: Final = "~"
 # Roomy enough that no figure the models let through is refused; what is beyond it is shown with its exponent.
 _ROOMY: Final = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_EXPONENT: Final = 60
+_MOST_PLACES: Final = 100
 _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_HALF_EVEN)
 MONEY_PLACES: Final = 2
 """Decimals of money in a dollar coin, and of per cent."""
@@ -118,7 +119,7 @@ def decimals(value: Decimal) -> int:
 
 
 def _rounded(value: Decimal, places: int) -> Decimal:
-    return value.quantize(Decimal((0, (1,), -places)), context=_ROOMY)
+    return value.quantize(Decimal((0, (1,), -min(places, _MOST_PLACES))), context=_ROOMY)
 
 
 def _grouped(text: str) -> str:

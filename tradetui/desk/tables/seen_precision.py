@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
+from typing import Final
 
 from tradetui.desk.tables.columns.cell_format import Precision
 from tradetui.desk.tables.number_format import decimals
+
+MOST_DECIMALS: Final = 18
+"""Decimals that a contract may have; a figure with more says nothing about its contract."""
 
 
 class SeenPrecisions:
@@ -33,4 +37,5 @@ class SeenPrecisions:
 
 
 def _most_decimals(most: int | None, figure: Decimal | None) -> int | None:
-    return most if figure is None else max(most or 0, decimals(figure))
+    places = None if figure is None else decimals(figure)
+    return most if places is None or places > MOST_DECIMALS else max(most or 0, places)
