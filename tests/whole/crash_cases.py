@@ -27,6 +27,10 @@ BEFORE = {"hedge": {"long": "2", "short": "0.5"}, "one-way": {"net": "2"}}
 AFTER = {"hedge": {"long": "0", "short": "2.5"}, "one-way": {"net": "-2"}}
 LOCK = f"USDT-FUTURES|{SYMBOL}"
 WINDOW_MS = 40_000
+PACE = 10
+"""How many times as fast as real time the minute passes after which what was only traded settles."""
+MINUTE_AND_MORE_S = 120.0
+"""That minute and what the looks take, in the time of the fast clocks."""
 CONFIG = """
 [profiles.crash]
 base_url = "{base_url}"
@@ -138,16 +142,26 @@ class _Crash:
             exchange.ahead_ms += WINDOW_MS
         told = self._errand("take up", 0, patience_s=1.5)["told"]
         assert "lost" not in told, f"{case}: what was written before is lost: {told['lost']}"
-        if told["unsettled"] and not exchange.sandbox.options.core_only:
+        if told["unsettled"]:
             # Absence is counted from when somebody wrote that the outcome is unknown, which may have been just now.
             exchange.ahead_ms += WINDOW_MS
-            told = self._errand("take up", 0)["told"]
+            told = self._see_the_end()
         # Only now, for what was on the wire when the program died arrives after it.
         self._check(told, exchange.posts - posts)
         if told["unsettled"]:
             told = self._errand("take up", 0, release=True, patience_s=1.0)["told"]
             assert [each["state"] for each in told["intents"]] == ["released"], self.case
         return bool(killed)
+
+    def _see_the_end(self) -> dict[str, Any]:
+        """What is told once everything has come that settles; sizes alone do so after a minute without change."""
+        told: dict[str, Any]
+        if not self.exchange.sandbox.options.core_only:
+            told = self._errand("take up", 0)["told"]
+            return told
+        with self.exchange.fast(PACE) as since_ms:
+            told = self._errand("take up", 0, patience_s=MINUTE_AND_MORE_S, pace=PACE, since_ms=since_ms)["told"]
+        return told
 
     def _errand(self, do: str, kill: int, **more: Any) -> dict[str, Any]:
         case = self.case

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -22,11 +24,11 @@ class ExchangeThread:
 
     def __init__(self, **options: Any) -> None:
         self.ahead_ms = 0
+        self._pace, self._fast_since_ms = 1, 0
+        self._turning = threading.Lock()
         exchange_state = build_exchange_state(3, wall_ms())
         exchange_state.still = True
-        self.sandbox = Sandbox(
-            exchange_state, lambda: wall_ms() + self.ahead_ms, SandboxOptions(limits=False, **options)
-        )
+        self.sandbox = Sandbox(exchange_state, self._now_ms, SandboxOptions(limits=False, **options))
         self.base_url = ""
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -39,6 +41,25 @@ class ExchangeThread:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
+
+    @contextmanager
+    def fast(self, pace: int) -> Iterator[int]:
+        """Let the exchange's clock run so many times as fast; yields since when, in Unix ms of this machine."""
+        with self._turning:
+            self._fast_since_ms, self._pace = wall_ms(), pace
+        try:
+            yield self._fast_since_ms
+        finally:
+            with self._turning:
+                self.ahead_ms += self._gained_ms()
+                self._pace = 1
+
+    def _now_ms(self) -> int:
+        with self._turning:
+            return wall_ms() + self.ahead_ms + self._gained_ms()
+
+    def _gained_ms(self) -> int:
+        return (wall_ms() - self._fast_since_ms) * (self._pace - 1)
 
     async def _serve(self) -> None:
         self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()

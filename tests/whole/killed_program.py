@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any
 
 import tradetui.exchange.transport.http  # noqa: F401 - loaded once for all the processes
-from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead
+from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead, run_fast
 from tests.whole.safety_mutations import MUTATIONS
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
@@ -64,6 +64,8 @@ def _errand(errand: Mapping[str, Any], writing: int) -> None:
     try:
         os.environ.update(errand["environment"])
         put_ahead(errand["ahead_ms"])
+        if "pace" in errand:
+            run_fast(errand["pace"], errand["since_ms"])
         if errand.get("mutation"):
             MUTATIONS[errand["mutation"]](setattr)
         told = asyncio.run(_ERRANDS[errand["do"]](errand))

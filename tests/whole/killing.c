@@ -2,6 +2,7 @@
  *
  * Preloaded (LD_PRELOAD). Orders arrive as writes to a descriptor that does not exist:
  *   "ahead MS"   put the wall clock and the monotonic clock so far ahead, as if so long had passed
+ *   "pace N MS"  let both clocks run N times as fast since MS, in Unix milliseconds of the real wall clock
  *   "kill N HOW" count from here and kill at the N-th call (0: never)
  *   "told"       the count so far, as the write's result
  * HOW is b (before the call), w (within: half of what is written, or all of what is read or synced, was done), or
@@ -40,7 +41,8 @@ static atomic_long counted;
 static long kill_at;
 static int counting;
 static char how;
-static long long ahead_ms;
+static long long ahead_ms, fast_since_ms;
+static long pace = 1;
 static Unsynced *unsynced;
 static pthread_mutex_t files = PTHREAD_MUTEX_INITIALIZER;
 
@@ -101,6 +103,7 @@ static ssize_t order(const char *words, size_t length) {
         return atomic_load(&counted);
     }
     if (sscanf(text, "ahead %lld", &ahead_ms) == 1) return (ssize_t)length;
+    if (sscanf(text, "pace %ld %lld", &pace, &fast_since_ms) == 2) return (ssize_t)length;
     if (sscanf(text, "kill %ld %c", &kill_at, &how) == 2) {
         atomic_store(&counted, 0);
         counting = 1;
@@ -190,11 +193,19 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     return done;
 }
 
+static long long gained_ns(void) {
+    struct timespec wall;
+    if (pace == 1) return 0;
+    REAL(clock_gettime)(CLOCK_REALTIME, &wall);
+    long long since_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec - fast_since_ms * 1000000LL;
+    return since_ns > 0 ? since_ns * (pace - 1) : 0;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int done = REAL(clock_gettime)(clock, now);
-    if ((clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && ahead_ms) {
-        long long ns = now->tv_nsec + (ahead_ms % 1000) * 1000000LL;
-        now->tv_sec += ahead_ms / 1000 + ns / 1000000000LL;
+    if ((clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && (ahead_ms || pace != 1)) {
+        long long ns = now->tv_nsec + ahead_ms * 1000000LL + gained_ns();
+        now->tv_sec += ns / 1000000000LL;
         now->tv_nsec = ns % 1000000000LL;
     }
     return done;

@@ -29,6 +29,11 @@ def put_ahead(ms: int) -> None:
     os.write(ORDERS, f"ahead {ms}".encode())
 
 
+def run_fast(pace: int, since_ms: int) -> None:
+    """Let both clocks run so many times as fast since that moment, in Unix milliseconds of the real wall clock."""
+    os.write(ORDERS, f"pace {pace} {since_ms}".encode())
+
+
 def kill_at(number: int, how: str) -> None:
     """Count from here, and die at that call; 0 only counts."""
     os.write(ORDERS, f"kill {number} {how[0]}".encode())
