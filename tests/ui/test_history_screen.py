@@ -19,6 +19,7 @@ from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.history.history_screen import HistoryScreen
+from tradetui.ui.settings import UiSettings
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.models.futures import FuturesFill
 
@@ -72,16 +73,29 @@ async def test_the_filter_looks_at_symbols() -> None:
     async with stage.running(after=60) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
-        await pilot.press("slash", *"btc", "enter")
+        await pilot.press("slash")
+        await pilot.pause()
+        assert "filter every fill seen: symbols only" in screen_text(stage.app)
+        assert "Symbol, or a regular expression" in screen_text(stage.app)
+        await pilot.press(*"btc", "enter")
         await settled(pilot)
         assert 0 < screen.table.shown < every
         assert fill_of(screen.table.rows.row(0)).symbol.startswith("BTC")
         await pilot.press("escape", "slash", *"zzz", "enter")
         await settled(pilot)
-        assert "No symbol matches" in screen_text(stage.app)
+        assert "matches symbols only" in screen_text(stage.app)
         await pilot.press("escape")
         await settled(pilot)
         assert screen.table.shown == every
+
+
+def test_no_match_is_not_taken_for_no_row() -> None:
+    screen = HistoryScreen(UiSettings("demo", "read-only", ()), "triggers")
+    assert screen.nothing == "There are no rows yet."
+    screen.table.filter("failed")
+    limit = "The history's filter matches symbols only; / in panel 5 or 4 matches every word. Esc clears it."
+    assert limit in screen.nothing
+    assert screen.filter_prompt.startswith("Symbol")
 
 
 async def test_all_of_it_is_exported(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ class HistoryScreen(TableScreen):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
+    filter_prompt = "Symbol, or a regular expression for it; ! first inverts it"
+    filter_limit = ": symbols only"
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
@@ -159,15 +161,17 @@ class HistoryScreen(TableScreen):
         box.entitle(sanitized(f"{self.subject} {shown:,}{dates}{pattern}"))
         box.border_subtitle = sanitized(ORDER)
         box.set_class(not shown, "-empty")
-        self._words.update(sanitized(self._nothing))
+        self._words.update(sanitized(self.nothing))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
     @property
-    def _nothing(self) -> str:
+    def nothing(self) -> str:
         """What it means that there is no row."""
         if self._table.pattern:
-            return "No symbol matches.\nEsc clears the filter."
+            key = self.key_named("filter")
+            limit = f"The history's filter matches symbols only; {key} in panel 5 or 4 matches every word."
+            return f"No symbol matches.\n{limit} Esc clears it."
         if self._dates is not None:
             return "Nothing was seen of these dates and symbols.\nEsc clears them."
         return "There are no rows yet."

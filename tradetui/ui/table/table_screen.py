@@ -50,10 +50,13 @@ FILTER_HINTS = (
 class TableScreen(Screen[None]):
     """`table` is the one the keys act on; the classes made of this say which that is and what is around it.
 
-    `where` is the screen's name in the registry of keys.
+    `where` is the screen's name in the registry of keys. `filter_prompt` stands in the filter's empty box,
+    `filter_limit` in the box's title, behind what is filtered.
     """
 
     where: ClassVar[str] = ""
+    filter_prompt: ClassVar[str] = "text or regular expression; ! first inverts it"
+    filter_limit: ClassVar[str] = ""
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()
@@ -285,8 +288,8 @@ class TableScreen(Screen[None]):
         if self.query("#filter"):
             self.query_one("#filter", Input).focus()
             return
-        box = Input(self.table.pattern, id="filter", placeholder="text or regular expression; ! first inverts it")
-        box.border_title = sanitized(f"filter {self.subject.lower()}")
+        box = Input(self.table.pattern, id="filter", placeholder=self.filter_prompt)
+        box.border_title = sanitized(f"filter {self.subject.lower()}{self.filter_limit}")
         box.cursor_blink = False
         self.mount(box, before="#hints")
         box.focus()
