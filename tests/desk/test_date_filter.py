@@ -68,6 +68,15 @@ def test_a_day_that_was_today_is_named_the_day_after() -> None:
         ({"from": "2026-13-01"}, "from", "today, yesterday, 7d"),
         ({"from": "12"}, "from", "today, yesterday, 7d"),
         ({"from": "today", "to": "yesterday"}, "to", "Exchange the two"),
+        ({"from": "11-20", "to": "11-25"}, "to", "or give their years"),
+        ({"from": "11-25", "to": "11-20"}, "from", "Give the earlier date first, or a year as in 2025-11-25."),
+        ({"from": "11-25", "to": "2026-11-20"}, "from", "a year as in 2025-11-25."),
+        ({"from": "12-24", "to": "01-05"}, "from", "a year as in 2025-12-24."),
+        ({"from": "11-25", "to": "today"}, "from", "a year as in 2025-11-25."),
+        ({"from": "11-22", "to": "2h"}, "from", "a year as in 2025-11-22."),
+        ({"from": "0d"}, "from", "today, yesterday, 7d"),
+        ({"from": "00H ago"}, "from", "today, yesterday, 7d"),
+        ({"from": "7d", "to": "0d"}, "to", "Leave it empty"),
         ({"symbol": "BTC;"}, "symbol", "BTCUSDT ETHUSDT"),
     ],
 )
@@ -78,6 +87,14 @@ def test_what_cannot_be_read_names_field_rule_and_remedy(texts: dict[str, str], 
     assert problems[field].startswith(field)
     assert remedy in problems[field]
     assert texts[field] in problems[field]
+
+
+def test_a_start_after_the_end_of_the_same_year_says_so() -> None:
+    _, problems = read_date_filter({"from": "11-25", "to": "11-20"}, NOW_MS, EAST)
+    told = "from: is after to; given: 11-25. Give the earlier date first, or a year as in 2025-11-25."
+    assert problems == {"from": told}
+    chosen = read("2025-11-25", "11-20")
+    assert (chosen.since, chosen.until) == (ms(2025, 11, 25), ms(2026, 11, 21) - 1), "with its year it is meant"
 
 
 def test_nothing_typed_narrows_nothing() -> None:

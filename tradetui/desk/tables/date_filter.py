@@ -17,6 +17,7 @@ FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)
 _SYMBOLS: Final = re.compile(r"[A-Z0-9_]+", re.ASCII)
 _DAY: Final = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
+_NO_SPAN: Final = re.compile(r"0+[smhdw](?: +ago)?", re.ASCII | re.IGNORECASE)
 _TIME_REMEDY: Final = "For example today, yesterday, 7d, 36h, 11-20, 2026-11-20, 2026-11-20 15:30."
 
 
@@ -75,7 +76,13 @@ def read_date_filter(
     since = read(FROM, lambda text: _moment(FROM, text, now_ms, zone, at_end=False))
     until = read(TO, lambda text: _moment(TO, text, now_ms, zone, at_end=True))
     if since is not None and until is not None and until < since:
-        problems[TO] = str(InvalidRequest(TO, "must not lie before from", given[TO], "Exchange the two."))
+        problems[TO] = str(
+            InvalidRequest(TO, "must not lie before from", given[TO], "Exchange the two, or give their years.")
+        )
+    elif since is not None and until is not None and _is_of_a_year_before(given[FROM], until, zone):
+        read_as = datetime.fromtimestamp(since / 1000, UTC).astimezone(zone).date()
+        remedy = f"Give the earlier date first, or a year as in {read_as}."
+        problems[FROM] = str(InvalidRequest(FROM, "is after to", given[FROM], remedy))
     symbols = tuple(piece for piece in re.split(r"[\s,]+", given.get(SYMBOL, "").upper()) if piece)
     if any(_SYMBOLS.fullmatch(piece) is None for piece in symbols):
         problems[SYMBOL] = str(
@@ -89,6 +96,9 @@ def read_date_filter(
 def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
     now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone)
     day = _day(field, text, now.date())
+    if _NO_SPAN.fullmatch(text) is not None:
+        remedy = "Leave it empty for now." if at_end else _TIME_REMEDY
+        raise InvalidRequest(field, "must be a span longer than none", text, remedy)
     if day is None:
         try:
             return milliseconds(text, now_ms, field, zone)
@@ -112,6 +122,15 @@ def _day(field: str, text: str, today: date) -> date | None:
         return of_this_year if of_this_year <= today else of_this_year.replace(year=today.year - 1)
     except ValueError:
         raise InvalidRequest(field, "must be a day of the calendar", text, _TIME_REMEDY) from None
+
+
+def _is_of_a_year_before(text: str, until: int, zone: tzinfo) -> bool:
+    """Whether a day without a year lies after the end when it is read in the end's year."""
+    parts = _DAY.fullmatch(text)
+    if parts is None or parts["year"] is not None:
+        return False
+    end = datetime.fromtimestamp(until / 1000, UTC).astimezone(zone)
+    return (int(parts["month"]), int(parts["day"])) > (end.month, end.day)
 
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
