@@ -168,8 +168,17 @@ async def test_while_nobody_looks_the_waiting_ones_are_read_each_time_and_the_hi
     looked_up = client.count(TRIGGERS)
     for _ in range(HIDDEN_READS):
         await reader.read()
-    # A page of each plan type, and the next piece of the sweep.
-    assert client.count(TRIGGERS) == looked_up + len(QUERIED_PLAN_TYPES) + 1
+    # A page of each plan type; the next piece of the sweep has another turn.
+    assert client.count(TRIGGERS) == looked_up + len(QUERIED_PLAN_TYPES)
+
+
+async def test_the_first_read_of_all_reads_the_history_though_nobody_looks() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live")]
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    reader = triggers(client)
+    reader.is_hidden = True
+    assert [row.record.order_id for row in (await reader.read()).rows] == [trigger(2).order_id]
 
 
 async def test_waiting_triggers_are_told_beside_the_history() -> None:

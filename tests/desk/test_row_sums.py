@@ -97,6 +97,7 @@ def test_orders_say_what_they_would_still_buy_and_sell() -> None:
 def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
     rows = [stop(1, "live", 1), stop(2, "fail_execute", 21), stop(3, "fail_trigger", 15), stop(4, "fail_execute", 14)]
     assert stops_headline([*rows, stop(5, "executed", 21)], TODAY) == "1 waiting · 2 failed this week"
+    assert stops_headline([stop(6, "live", 21)], TODAY) == "1 waiting", "past ones were not read"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ def test_the_margin_ratio_of_a_union_account(fields: dict[str, str], ratio: str 
 
 def test_what_is_not_told_is_unknown_and_not_nothing() -> None:
     assert totals_of([]) == Totals(open_profit=Decimal(0))
+    unread = totals_of([], None)
+    assert (unread.open_profit, unread.exposure, unread.exposure_multiple) == (None, None, None)
     totals = totals_of([union(unionTotalMargin="", unionAvailable="", unionMm="")])
     assert (totals.equity, totals.union_available, totals.worst_margin_ratio) == (None, None, None)
     assert totals.has_union
@@ -127,6 +129,7 @@ def test_exposure_is_a_multiple_of_the_equity_and_unknown_where_a_value_is() -> 
     long = held(size=Decimal(1), mark=Decimal(2500), unrealised=Decimal(-3))
     short = held(leg=PositionSide.SHORT, size=Decimal(2), mark=Decimal(250), unrealised=Decimal("1.5"))
     totals = totals_of([account()], [long, short])
+    assert totals.exposure is not None
     assert (totals.exposure.gross, totals.exposure.net) == (Decimal(3000), Decimal(2000))
     assert totals.exposure_multiple == Decimal(3)
     assert (totals.open_profit, totals.open_profit_is_converted) == (Decimal("-1.5"), False)

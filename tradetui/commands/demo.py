@@ -47,6 +47,12 @@ def run(args: argparse.Namespace) -> int:
             f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(_ACCOUNTS)}."
         )
     _refuse_network_flags(args)
+    if args.data_dir is not None:
+        raise ConfigurationError(
+            "the demo keeps nothing: its exchange is another one each time",
+            location="--data-dir",
+            remedy="Leave --data-dir out, or run tradetui on a profile for tradetui sandbox.",
+        )
     product_types = _product_types(args.product_type)
     if unknown := [key for key in args.keys if not is_key(key)]:
         raise ConfigurationError(

@@ -284,7 +284,9 @@ class Desk:
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
-        return totals_of([row.record for row in self.accounts.snapshot.rows], self.positions.snapshot.rows)
+        positions = self.positions.snapshot
+        are_read = positions.read_at is not None
+        return totals_of([row.record for row in self.accounts.snapshot.rows], positions.rows if are_read else None)
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:

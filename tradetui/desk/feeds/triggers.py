@@ -30,7 +30,7 @@ from tradetui.wire.reply import Reply
 _KEPT: Final = 500
 """Past triggers kept in memory; older ones are in the archive."""
 HIDDEN_READS: Final = 4
-"""Of so many reads of what waits one reads the history too, while nobody looks at it."""
+"""Of so many reads of what waits one reads the history too, the first among them, while nobody looks at it."""
 LOOKED_UP_AT_ONCE: Final = 12
 LOOK_UPS_EACH: Final = 6
 """How many polls a plan that stopped waiting is looked for; one that only filled into nothing may never appear."""
@@ -94,7 +94,7 @@ class TriggersReader:
     async def read(self) -> Reading[ProductRow[TriggerOrder]]:
         self._reads += 1
         strands: list[Awaitable[None]] = []
-        if not self.is_hidden or self._reads % HIDDEN_READS == 0:
+        if not self.is_hidden or self._reads % HIDDEN_READS == 1:
             self._turn += 1
             self._server_ms = None
             strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]

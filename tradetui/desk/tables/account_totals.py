@@ -41,19 +41,23 @@ class Totals:
     open_profit: Decimal | None = None
     open_profit_is_converted: bool = False
     least_free: Decimal | None = None
-    exposure: Exposure = NO_EXPOSURE
+    exposure: Exposure | None = NO_EXPOSURE
 
     @property
     def exposure_multiple(self) -> Decimal | None:
         """Value of all positions as a multiple of the equity; None where one of both is not known."""
-        if not self.equity or self.equity < 0 or self.exposure.unknown:
+        if not self.equity or self.equity < 0 or self.exposure is None or self.exposure.unknown:
             return None
         return self.exposure.gross / self.equity
 
 
-def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] = ()) -> Totals:
-    """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies."""
-    positions = tuple(positions)
+def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] | None = ()) -> Totals:
+    """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies.
+
+    `positions` is None before they were read: open profit and exposure are then not known.
+    """
+    are_read = positions is not None
+    positions = tuple(positions or ())
     open_profits = [in_dollars(position, position.unrealised) for position in positions]
     known_profits = [profit for profit in open_profits if profit is not None]
     pools = _union_pools(accounts)
@@ -74,10 +78,10 @@ def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] 
         union_available=sum(available, _ZERO) if available else None,
         has_single=bool(single),
         has_union=bool(pools),
-        open_profit=sum(known_profits, _ZERO) if len(known_profits) == len(open_profits) else None,
+        open_profit=sum(known_profits, _ZERO) if are_read and len(known_profits) == len(open_profits) else None,
         open_profit_is_converted=any(position.product_type.is_coin_margined for position in positions),
         least_free=min((part for row in accounts if (part := free_part(row)) is not None), default=None),
-        exposure=exposure_of(positions),
+        exposure=exposure_of(positions) if are_read else None,
     )
 
 

@@ -143,7 +143,7 @@ def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
-    """How many wait, and how many failed in the last seven days."""
+    """How many wait, and how many failed in the last seven days; nothing of failures before past ones were read."""
     states = [(trigger_state(row.record), row.record.u_time) for row in rows]
     waiting = sum(state is TriggerState.WAITING for state, _ in states)
     failed = [
@@ -153,6 +153,8 @@ def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFo
         and moment is not None
         and _is_of_week(moment.astimezone(cell_format.zone).date(), cell_format.today)
     ]
+    if waiting == len(states):
+        return f"{waiting} waiting"
     return f"{waiting} waiting · {len(failed)} failed this week"
 
 

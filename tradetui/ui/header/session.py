@@ -34,7 +34,13 @@ def show_session(bar: HeaderBar, desk: Desk) -> None:
     link, totals = desk.link, desk.totals()
     halved = any(use.halved for use in link.usage().values())
     alarm = alarm_of(desk)
-    known = (totals.equity is None, totals.unrealised is None, totals.worst_margin_ratio is None)
+    known = (
+        totals.equity is None,
+        totals.unrealised is None,
+        totals.worst_margin_ratio is None,
+        totals.open_profit is None,
+        totals.exposure_multiple is None,
+    )
     urgent = (
         desk.access,
         desk.health.state,

@@ -316,17 +316,17 @@ class MainScreen(TableScreen):
         return panels
 
     def _hidden_panel(self, name: str) -> HiddenPanel:
-        table, feed = PANELS[name], self.desk.feeds[name] if self.desk is not None else None
-        label = self.panels[name].title if self.panels[name].in_other_view else table.label
-        if feed is None or feed.snapshot.read_at is None:
-            return HiddenPanel(name, table.key, label, "", "", feed is not None and has_trouble(feed))
-        rows = self.rows_of(name)
-        written_of = (rows.generation, self.panels[name].in_other_view, self.cell_format)
+        table, desk = PANELS[name], self.desk
+        feed = desk.feeds[name] if desk is not None else None
+        if desk is None or feed is None or feed.snapshot.read_at is None:
+            return HiddenPanel(name, table.key, table.label, "", "", feed is not None and has_trouble(feed))
+        rows = desk.panel_rows(name, other_view=False)
+        written_of = (rows.generation, self.cell_format)
         if name not in self._headlines or self._headlines[name][0] != written_of:
             headline = table.headline(rows.rows, self.cell_format) if table.headline is not None else ""
             self._headlines[name] = (written_of, scrub(headline))
         headline = self._headlines[name][1]
-        return HiddenPanel(name, table.key, label, str(rows.count), headline, has_trouble(feed))
+        return HiddenPanel(name, table.key, table.label, str(rows.count), headline, has_trouble(feed))
 
     def _show_hints(self) -> None:
         zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
