@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.trading.test_resting_orders import order
+from tests.trading.test_resting_orders import order, stop
 from tests.trading.test_reversal import legs, plan
 from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account
 from tradetui.desk.intents.journal import State
@@ -148,6 +148,54 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
 )
 def test_a_missing_stop_is_a_warning(stops: list[Any] | None, row: str) -> None:
     assert row in drawn(preview(stops=stops))
+
+
+@pytest.mark.parametrize(
+    ("trailing", "row"),
+    [
+        (
+            ["0"],
+            "If stopped                          —          trailing   a trailing stop's price moves: not estimable",
+        ),
+        (
+            ["0.3", "0.2"],
+            "If stopped                          —          trailing   a trailing stop's price moves: not estimable",
+        ),
+        (["0.2"], "If stopped                          —          trailing"),
+    ],
+)
+def test_a_trailing_stop_is_a_stop_whose_result_is_not_estimable(trailing: list[str], row: str) -> None:
+    stops = [stop("moving_plan", "buy", "close", size=size) for size in trailing]
+    shown = preview(stops=stops)
+    rows = drawn(shown)
+    assert row in rows
+    assert not any("no stop" in line or "none for the" in line for line in rows)
+    assert shown.estimates is not None
+    assert "a trailing stop waits for" in shown.estimates.rows()[-1].basis
+
+
+@pytest.mark.parametrize("room", [WIDE, NARROW])
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("moving_plan", "for 0.2000 of the LONG, its price moves: not estimable"),
+        ("loss_plan", "0.2000 of the LONG, should its stop fill there"),
+    ],
+)
+def test_a_stop_for_a_part_says_for_which(kind: str, part: str, room: Room) -> None:
+    shown = preview(stops=[stop(kind, "buy", "close", size="0.2", price="82500")])
+    assert any(row.endswith(part) for row in drawn(shown, room))
+    assert shown.estimates is not None
+    assert "0.2 of the LONG" in shown.estimates.rows()[-1].basis
+
+
+def test_a_trailing_stop_of_the_leg_that_ends_or_of_a_one_way_position_is_none_for_the_new_leg() -> None:
+    short = [stop("moving_plan", "sell", "close")]
+    assert any("none for the LONG" in row for row in drawn(preview(stops=short)))
+    one_way = plan(Net(Decimal("-0.2934")))
+    trailing = [stop("moving_plan", "buy"), stop("moving_plan", "sell")]
+    shown = preview(one_way, replace(BASIS, other_leg=None), stops=trailing)
+    assert any("none for the LONG" in row for row in drawn(shown))
 
 
 def test_many_orders_that_stay_as_they_are_become_one_row() -> None:

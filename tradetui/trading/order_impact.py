@@ -124,6 +124,17 @@ def nearest_stop_loss(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: Po
     return (max if leg is PositionSide.LONG else min)(waiting, key=lambda stop_loss: stop_loss.price)
 
 
+def trailing_sizes(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide) -> tuple[Decimal | None, ...]:
+    """The size of each trailing stop that closes a leg; None is the whole leg."""
+    return tuple(
+        stop.size or None
+        for stop in stops
+        if _kind(stop) is RestingKind.TRAILING_STOP
+        and (effect := effect_of_trigger(stop, plan.wish.mode)) is not None
+        and _closed_leg(effect) is leg
+    )
+
+
 def _stop_loss(plan: ReversalPlan, stop: TriggerOrder) -> StopLoss | None:
     effect = effect_of_trigger(stop, plan.wish.mode)
     if _kind(stop) is not RestingKind.STOP_LOSS or effect is None or not stop.trigger_price:

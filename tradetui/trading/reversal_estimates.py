@@ -54,12 +54,19 @@ class ReversalEstimates:
             ),
         ]
         if self.stop is not None:
-            price = self.stop.price
-            basis = (
-                f"at {exact_digits(price)}" if price is not None else f"no stop waits for the {self.stop.leg.upper()}"
-            )
+            basis = _stop_basis(self.stop)
             rows.append(CostEstimate("result if stopped", self.stop.afterwards, money, basis, now=self.stop.now))
         return tuple(rows)
+
+
+def _stop_basis(stop: StopResult) -> str:
+    leg = stop.leg.upper()
+    part = f"{exact_digits(stop.size)} of the {leg}"
+    if stop.price is not None:
+        return f"at {exact_digits(stop.price)}{f', {part}' if stop.is_part else ''}"
+    if stop.trails:
+        return f"a trailing stop waits for {part if stop.is_part else f'the {leg}'}: its price moves, not estimable"
+    return f"no stop waits for the {leg}"
 
 
 def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[TriggerOrder] | None) -> ReversalEstimates:

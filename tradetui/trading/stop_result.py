@@ -9,7 +9,7 @@ from decimal import Decimal
 from tradetui.trading.cost_estimates import Basis, ReversalCosts
 from tradetui.trading.holdings import Legs
 from tradetui.trading.money import ZERO, profit
-from tradetui.trading.order_impact import StopLoss, nearest_stop_loss
+from tradetui.trading.order_impact import StopLoss, nearest_stop_loss, trailing_sizes
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionSide
@@ -21,7 +21,8 @@ class StopResult:
     """Results in the margin coin of the leg that is opened, should its nearest stop-loss fill at its trigger price.
 
     `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
-    `now` its result. `size` is what the stop closes afterwards, `leg_size` all of the leg, both in the base coin.
+    `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves. `size` is what the
+    stop closes afterwards, or the trailing stops together, `leg_size` all of the leg, both in the base coin.
     """
 
     leg: PositionSide
@@ -31,6 +32,12 @@ class StopResult:
     size: Decimal = ZERO
     leg_size: Decimal = ZERO
     ending: Decimal | None = None
+    trails: bool = False
+
+    @property
+    def is_part(self) -> bool:
+        """Whether what waits closes only a part of the leg."""
+        return self.size < self.leg_size
 
 
 def result_if_stopped(
@@ -41,14 +48,21 @@ def result_if_stopped(
         (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
     )
     # In one-way mode what waits was made for the position that ends.
-    stop = nearest_stop_loss(plan, stops, new) if isinstance(plan.before, Legs) else None
-    if stop is None:
-        ending = nearest_stop_loss(plan, stops, old)
-        if ending is None:
-            return StopResult(leg=new)
-        return StopResult(leg=new, now=_held_result(plan, basis.position, ending), ending=ending.price)
+    waiting = stops if isinstance(plan.before, Legs) else ()
+    stop = nearest_stop_loss(plan, waiting, new)
     other = basis.other_leg
     leg_size = costs.opened + (other.size if other is not None else ZERO)
+    if stop is None:
+        ending = nearest_stop_loss(plan, stops, old)
+        trailing = trailing_sizes(plan, waiting, new)
+        return StopResult(
+            leg=new,
+            now=None if ending is None else _held_result(plan, basis.position, ending),
+            size=min(sum((leg_size if size is None else size for size in trailing), ZERO), leg_size),
+            leg_size=leg_size,
+            ending=None if ending is None else ending.price,
+            trails=bool(trailing),
+        )
     size = leg_size if stop.size is None else min(stop.size, leg_size)
     afterwards = None
     if costs.entry_after is not None:

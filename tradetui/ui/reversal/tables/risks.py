@@ -125,7 +125,13 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     if stop.price is None:
         other = "SHORT" if leg == "LONG" else "LONG"
         ends = f"; {figures.price(stop.ending)} ends with the {other}" if stop.ending else ""
+        if stop.trails and stop.is_part:
+            basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
+            return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)
+        if stop.trails:
+            return TableRow("If stopped", (now, "trailing"), f"a trailing stop's price moves: not estimable{ends}")
         return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
-    part = f"the {leg}'s whole result" if stop.size == stop.leg_size else f"{figures.size(stop.size)} of the {leg},"
+    part = f"{figures.size(stop.size)} of the {leg}," if stop.is_part else f"the {leg}'s whole result"
     after = estimate(figures.money(stop.afterwards, signed=True))
-    return TableRow(f"If stopped at {figures.price(stop.price)}", (now, after), f"{part} should its stop fill there")
+    name, basis = f"If stopped at {figures.price(stop.price)}", f"{part} should its stop fill there"
+    return TableRow(name, (now, after), basis, keeps_note=stop.is_part)
