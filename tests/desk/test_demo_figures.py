@@ -54,7 +54,7 @@ def shown_rows(desk: Desk) -> Iterator[tuple[Column[Any], Any]]:
             if other_view and not desk.has_other_view(name):
                 continue
             rows = desk.panel_rows(name, other_view=other_view).rows
-            columns = (*table.default_columns(rows), *table.more_columns)
+            columns = (*table.default_columns(rows), *table.view.more_columns)
             yield from ((column, row) for row in rows for column in columns)
 
 
@@ -104,10 +104,10 @@ async def test_totals_keep_the_rule_of_their_column() -> None:
     cell_format = CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
     totals: Mapping[str, tuple[str, object]]
     for name, table in PANELS.items():
-        if table.totals is None:
+        if table.view.totals is None:
             continue
-        totals = table.totals(desk.panel_rows(name).rows, cell_format)
+        totals = table.view.totals(desk.panel_rows(name).rows, cell_format)
         for id_, (text, _) in totals.items():
-            column = next(column for column in (*table.columns, *table.more_columns) if column.id == id_)
+            column = next(column for column in (*table.columns, *table.view.more_columns) if column.id == id_)
             assert max(decimals_shown(text), default=0) <= (2 if column.right else 0), f"{name} {id_}: {text}"
     await desk.stop()

@@ -105,8 +105,8 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
     [("accounts", False), ("positions", True), ("orders", True), ("fills", True), ("triggers", False)],
 )
 def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
-    assert TABLES[table].headline is not None
-    assert (TABLES[table].note is not None) == has_note
+    assert TABLES[table].view.headline is not None
+    assert (TABLES[table].view.note is not None) == has_note
 
 
 def test_accounts_are_opened_for_the_one_with_the_least_free_margin() -> None:

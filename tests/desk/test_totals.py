@@ -139,10 +139,10 @@ def test_exposure_is_a_multiple_of_the_equity_and_unknown_where_a_value_is() -> 
 
 def test_the_totals_of_the_accounts_count_a_pool_of_assets_once() -> None:
     rows = [ProductRow(ProductType.USDT_FUTURES, record) for record in (account(), union(), union("BTC"))]
-    assert ACCOUNTS.totals is not None
-    totals = ACCOUNTS.totals(rows, DEFAULT_FORMAT)
+    assert ACCOUNTS.view.totals is not None
+    totals = ACCOUNTS.view.totals(rows, DEFAULT_FORMAT)
     assert totals["marginCoin"][0] == "3"
     assert totals["usdtEquity"][0] == "91,000.00"
     assert totals["unrealizedPL"][0] == "0.00"
     coin = ProductRow(ProductType.COIN_FUTURES, account("BTC", "2", usdtEquity="168000", unrealizedPL="0.01"))
-    assert ACCOUNTS.totals([*rows, coin], DEFAULT_FORMAT)["unrealizedPL"][0] == "~+840.00"
+    assert ACCOUNTS.view.totals([*rows, coin], DEFAULT_FORMAT)["unrealizedPL"][0] == "~+840.00"

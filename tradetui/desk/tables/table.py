@@ -12,28 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals
-from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
-from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
-from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
-from tradetui.desk.tables.columns.positions import (
-    POSITION_COLUMNS,
-    SAID_ONCE,
-    SUMMED_SINCE,
-    position_columns,
-    position_note,
-    position_totals,
-)
-from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
-from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
 from tradetui.desk.tables.row_source import FeedRow, RowT_co
-from tradetui.desk.tables.row_sums import accounts_headline, fills_note, orders_note, positions_headline, stops_headline
 
 if TYPE_CHECKING:
+    from tradetui.desk.tables.columns.column import Column
     from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.table_view import TableView
     from tradetui.trading.positions import Position
     from tradetui.wire.catalogue import Endpoint
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
@@ -72,14 +56,11 @@ class Table(Generic[RowT_co]):
     """One table. Who holds a `Table[object]` knows what it is called, but not what its rows are.
 
     `key` is the key that opens it, `label` its name beside a key, `subject` its rows in the middle of a sentence, and
-    `nothing` says what it means that there is no row. `interval_s` is how often it is read, in seconds; None for what
-    is looked up. `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not
-    shown before they are chosen, and `fields_shown` are fields of the interface that `columns` show under other names.
-    `history_title` is set where every row that was ever seen is kept. `hint` says beside the title how the rows are to
-    be read, `other_view` how else they can be shown.
-
-    `totals` gives the texts of the row under the rows, by column id; `note` the line under that, "" for none.
-    `headline` is the one figure that a panel which is not on the screen would be opened for.
+    `nothing` says what it means that there is no row. `view_loader` loads its columns and sums, which nobody needs
+    before there are rows. `interval_s` is how often it is read, in seconds; None for what is looked up. `fields_shown`
+    are fields of the interface that its columns show under other names. `history_title` is set where every row that
+    was ever seen is kept. `hint` says beside the title how the rows are to be read, `other_view` how else they can be
+    shown.
     """
 
     name: TableName
@@ -88,18 +69,13 @@ class Table(Generic[RowT_co]):
     label: str
     subject: str
     endpoint_name: str
-    columns: tuple[Column[RowT_co], ...]
+    view_loader: Callable[[], TableView[RowT_co]]
     nothing: str
     interval_s: float | None = None
-    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
-    more_columns: tuple[Column[RowT_co], ...] = ()
     fields_shown: frozenset[str] = frozenset()
     history_title: str | None = None
     hint: str = ""
     other_view: OtherView | None = None
-    totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
-    note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
-    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -108,9 +84,80 @@ class Table(Generic[RowT_co]):
 
         return endpoint(self.endpoint_name)
 
+    @property
+    def view(self) -> TableView[RowT_co]:
+        """Its columns, and what stands under the rows."""
+        return self.view_loader()
+
+    @property
+    def columns(self) -> tuple[Column[RowT_co], ...]:
+        """The columns that are shown where nobody chose any."""
+        return self.view.columns
+
     def default_columns(self, rows: Iterable[RowT_co]) -> tuple[Column[RowT_co], ...]:
         """The columns where nobody chose any and the table holds these rows."""
-        return self.columns if self.columns_for is None else self.columns_for(rows)
+        view = self.view
+        return view.columns if view.columns_for is None else view.columns_for(rows)
+
+
+def _accounts_view() -> TableView[ProductRow[FuturesAccount]]:
+    from tradetui.desk.tables.views import ACCOUNTS_VIEW
+
+    return ACCOUNTS_VIEW
+
+
+def _positions_view() -> TableView[Position]:
+    from tradetui.desk.tables.views import POSITIONS_VIEW
+
+    return POSITIONS_VIEW
+
+
+def _orders_view() -> TableView[ProductRow[PendingOrder]]:
+    from tradetui.desk.tables.views import ORDERS_VIEW
+
+    return ORDERS_VIEW
+
+
+def _fills_view() -> TableView[ProductRow[FuturesFill]]:
+    from tradetui.desk.tables.views import FILLS_VIEW
+
+    return FILLS_VIEW
+
+
+def _triggers_view() -> TableView[ProductRow[TriggerOrder]]:
+    from tradetui.desk.tables.views import TRIGGERS_VIEW
+
+    return TRIGGERS_VIEW
+
+
+def _spot_fills_view() -> TableView[SpotFill]:
+    from tradetui.desk.tables.views import SPOT_FILLS_VIEW
+
+    return SPOT_FILLS_VIEW
+
+
+def _spot_bills_view() -> TableView[SpotBill]:
+    from tradetui.desk.tables.views import SPOT_BILLS_VIEW
+
+    return SPOT_BILLS_VIEW
+
+
+def _converts_view() -> TableView[ConvertRecord]:
+    from tradetui.desk.tables.views import CONVERTS_VIEW
+
+    return CONVERTS_VIEW
+
+
+def _transfers_view() -> TableView[SubaccountTransfer]:
+    from tradetui.desk.tables.views import TRANSFERS_VIEW
+
+    return TRANSFERS_VIEW
+
+
+def _emails_view() -> TableView[SubaccountEmail]:
+    from tradetui.desk.tables.views import EMAILS_VIEW
+
+    return EMAILS_VIEW
 
 
 ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
@@ -120,10 +167,7 @@ ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
     label="Accounts",
     subject="the accounts",
     endpoint_name="futures.accounts",
-    columns=ACCOUNT_COLUMNS,
-    columns_for=account_columns,
-    totals=account_totals,
-    headline=accounts_headline,
+    view_loader=_accounts_view,
     nothing="No futures account under these product types.\nThe profile's product_types say which are read.",
     interval_s=5.0,
 )
@@ -134,12 +178,7 @@ POSITIONS: Final[Table[Position]] = Table(
     label="Positions",
     subject="the positions",
     endpoint_name="futures.positions",
-    columns=POSITION_COLUMNS,
-    columns_for=position_columns,
-    more_columns=(*SAID_ONCE, SUMMED_SINCE),
-    totals=position_totals,
-    note=position_note,
-    headline=positions_headline,
+    view_loader=_positions_view,
     fields_shown=frozenset(
         {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
     ),
@@ -153,11 +192,9 @@ ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
     label="Orders",
     subject="the pending orders",
     endpoint_name="futures.pending_orders",
-    columns=ORDER_COLUMNS,
+    view_loader=_orders_view,
     nothing="No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
     interval_s=2.0,
-    note=orders_note,
-    headline=orders_note,
 )
 FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     name=TableName.FILLS,
@@ -166,15 +203,11 @@ FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     label="Fills",
     subject="the fills",
     endpoint_name="futures.fills",
-    columns=FILL_COLUMNS,
-    columns_for=fill_columns,
-    more_columns=(FILL_COUNT,),
+    view_loader=_fills_view,
     nothing="No fill in the three months that the exchange reports.",
     interval_s=1.0,
     history_title="Every fill seen",
     hint="one row an order",
-    note=fills_note,
-    headline=fills_note,
     other_view=OtherView(
         title="Every fill", nothing="No fill in the three months that the exchange reports.", file_stem="fills"
     ),
@@ -186,11 +219,10 @@ TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
     label="Stops",
     subject="the stops and trigger orders",
     endpoint_name="futures.triggers",
-    columns=TRIGGER_COLUMNS,
+    view_loader=_triggers_view,
     nothing="No stop and no trigger order in the three months the exchange reports.",
     interval_s=10.0,
     history_title="Every stop seen",
-    headline=stops_headline,
     other_view=OtherView(
         title="Waiting stops",
         nothing="No stop and no trigger order waits.\nv shows those that ended, too.",
@@ -204,7 +236,7 @@ SPOT_FILLS: Final[Table[SpotFill]] = Table(
     label="Spot fills",
     subject="spot fills",
     endpoint_name="spot.fills",
-    columns=SPOT_FILL_COLUMNS,
+    view_loader=_spot_fills_view,
     nothing="No spot fill matches this query.",
 )
 SPOT_BILLS: Final[Table[SpotBill]] = Table(
@@ -214,7 +246,7 @@ SPOT_BILLS: Final[Table[SpotBill]] = Table(
     label="Spot bills",
     subject="the spot account's bills",
     endpoint_name="spot.bills",
-    columns=SPOT_BILL_COLUMNS,
+    view_loader=_spot_bills_view,
     nothing="No spot bill matches this query.",
 )
 CONVERTS: Final[Table[ConvertRecord]] = Table(
@@ -224,7 +256,7 @@ CONVERTS: Final[Table[ConvertRecord]] = Table(
     label="Converts",
     subject="the convert history",
     endpoint_name="convert.history",
-    columns=CONVERT_COLUMNS,
+    view_loader=_converts_view,
     nothing="Nothing was converted in this time.",
 )
 TRANSFERS: Final[Table[SubaccountTransfer]] = Table(
@@ -234,7 +266,7 @@ TRANSFERS: Final[Table[SubaccountTransfer]] = Table(
     label="Transfers",
     subject="sub-accounts' transfers",
     endpoint_name="broker.transfers",
-    columns=TRANSFER_COLUMNS,
+    view_loader=_transfers_view,
     nothing="No deposit or withdrawal in this time.",
 )
 EMAILS: Final[Table[SubaccountEmail]] = Table(
@@ -244,7 +276,7 @@ EMAILS: Final[Table[SubaccountEmail]] = Table(
     label="E-mail",
     subject="a sub-account's e-mail",
     endpoint_name="broker.subaccount_email",
-    columns=EMAIL_COLUMNS,
+    view_loader=_emails_view,
     nothing="The exchange reports no e-mail address.",
 )
 

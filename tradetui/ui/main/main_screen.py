@@ -323,7 +323,7 @@ class MainScreen(TableScreen):
         rows = desk.panel_rows(name, other_view=False)
         written_of = (rows.generation, self.cell_format)
         if name not in self._headlines or self._headlines[name][0] != written_of:
-            headline = table.headline(rows.rows, self.cell_format) if table.headline is not None else ""
+            headline = table.view.headline(rows.rows, self.cell_format) if table.view.headline is not None else ""
             self._headlines[name] = (written_of, scrub(headline))
         headline = self._headlines[name][1]
         return HiddenPanel(name, table.key, table.label, str(rows.count), headline, has_trouble(feed))

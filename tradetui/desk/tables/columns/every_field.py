@@ -27,7 +27,7 @@ _PRICES: Final = re.compile(r"[pP]rice(Avg)?$|^(takeProfit|stopLoss)$")
 
 def every_column(table: Table[RowT]) -> tuple[Column[RowT], ...]:
     """The columns of a table's default choice, then one for each field of its records that has none yet."""
-    chosen = (*table.columns, *table.more_columns)
+    chosen = (*table.columns, *table.view.more_columns)
     taken = {column.id for column in chosen} | table.fields_shown
     record = table.endpoint.row
     return (*chosen, *(_field_column(record, name) for name in record.names() if name not in taken))

@@ -1,0 +1,28 @@
+"""What a table shows of its rows: columns, sums, and the figure that it would be opened for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic
+
+from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import Column, Tone
+from tradetui.desk.tables.row_source import RowT_co
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableView(Generic[RowT_co]):
+    """The columns of one table, and what stands under its rows.
+
+    `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
+    they are chosen. `totals` gives the texts of the row under the rows, by column id; `note` the line under that, ""
+    for none. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    """
+
+    columns: tuple[Column[RowT_co], ...]
+    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
+    more_columns: tuple[Column[RowT_co], ...] = ()
+    totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
+    note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
