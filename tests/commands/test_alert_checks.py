@@ -85,7 +85,7 @@ def test_tmux_is_to_pass_it_on_from_every_window_as_far_as_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, wanted: str | None
 ) -> None:
     fake_tmux(tmp_path, monkeypatch, version, answer)
-    finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "/tmp/x,1,0"}, to_terminal=False)
+    finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, to_terminal=False)
     assert (finding.remedy == "") == (wanted is None)
     assert wanted is None or f"set -g allow-passthrough {wanted}`" in finding.remedy
 

@@ -16,7 +16,9 @@ PUBLISHED = [name for name, scene in SCENES.items() if scene.published]
 
 @pytest.mark.parametrize("name", SCENES)
 def test_picture(name: str, snap_compare: Callable[..., bool]) -> None:
-    assert SCENES[name].taken_by(snap_compare)
+    scene = SCENES[name]
+    with scene.staged() as (app, play):
+        assert snap_compare(app, terminal_size=scene.size, run_before=play)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

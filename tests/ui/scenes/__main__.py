@@ -19,7 +19,9 @@ def write(folder: Path) -> None:
     for stale in set(folder.glob("*.svg")) - set(published):
         stale.unlink()
     for file, scene in published.items():
-        file.write_text(normalize_svg(scene.taken_by(take_svg_screenshot)), encoding="utf-8")
+        with scene.staged() as (app, play):
+            drawn = take_svg_screenshot(app=app, terminal_size=scene.size, run_before=play)
+        file.write_text(normalize_svg(drawn), encoding="utf-8")
         sys.stdout.write(f"{file}\n")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 from unittest.mock import patch
 
 import looptime
@@ -19,7 +19,6 @@ from tradetui.sandbox.app import Sandbox
 from tradetui.ui.tty.screenshot import screen_text
 
 Play = Callable[[Stage, Pilot[None]], Awaitable[None]]
-T = TypeVar("T")
 
 SIZE = (110, 34)
 """Columns and rows of a picture that has no reason for another size."""
@@ -47,15 +46,15 @@ class Scene:
     after: float = 8.0
     published: bool = False
 
-    def taken_by(self, camera: Callable[..., T]) -> T:
-        """What the camera makes of this scene; it is called as `snap_compare` and `take_svg_screenshot` are.
+    @contextmanager
+    def staged(self) -> Iterator[tuple[App[Any], Callable[[Pilot[None]], Awaitable[None]]]]:
+        """The program on its stage, and what is played before the picture is taken.
 
-        Raises:
-            AssertionError: the screen does not show the words that make it this scene.
+        What is played raises AssertionError where the screen does not show the words that make it this scene.
         """
         stage = Stage(self.account, read_only=self.read_only, before=self.before)
         with _run_in_loop_time(stage.app):
-            return camera(app=stage.app, terminal_size=self.size, run_before=partial(self._perform, stage))
+            yield stage.app, partial(self._perform, stage)
 
     async def _perform(self, stage: Stage, pilot: Pilot[None]) -> None:
         await asyncio.sleep(self.after)
