@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
+from tradetui.desk.archive.bills import BILL_TABLES, BillReading, keep_bills
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import EQUITY_TABLES, THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger import Ledger, placed_fill
@@ -58,6 +59,7 @@ _MIGRATIONS: Final = (
     CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
     """,
     EQUITY_TABLES,
+    BILL_TABLES,
 )
 
 
@@ -226,6 +228,11 @@ class Archive:
         """Keep up to when the fills of a product type were read."""
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+
+    def add_bills(self, product_type: ProductType, reading: BillReading) -> None:
+        """Keep bills, each once by its id, and how far they are read now."""
+        with transaction(self._connection):
+            keep_bills(self._connection, product_type, reading, KEPT_IN_MEMORY if self._bounded else None)
 
     def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
         """Keep a sample of equity; once an hour those that have grown old are thinned."""

@@ -9,7 +9,9 @@ from datetime import UTC, date, tzinfo
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.ledger import read_booked_fill, sums_of
+from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
@@ -63,7 +65,7 @@ class ResultQuery:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """Results of one group in one coin; `funding` is None where it cannot be read.
+    """Results of one group in one coin; `funding` is None where bills of the period were not read.
 
     `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
     the period are known to be missing.
@@ -78,7 +80,7 @@ class ResultRow:
     @property
     def net(self) -> Decimal:
         """Gross, fees and funding; without funding where that is not known."""
-        return self.sums.net + (self.funding or Decimal(0))
+        return self.sums.net + (self.funding or ZERO)
 
 
 class MissingSpan(NamedTuple):
@@ -103,7 +105,7 @@ class TripRow(NamedTuple):
 
 
 def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
-    """The results of a period, by group and coin; groups without a fill are left out."""
+    """The results of a period, by group and coin; groups without a fill and without funding are left out."""
     name_of = _namer(query)
     groups: dict[tuple[date | str, str], ResultSums] = {}
     for quarter, symbol, coin, sums in _quarters(connection, query):
@@ -112,7 +114,12 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
             groups[key].add(sums)
         else:
             groups[key] = sums
-    missing = missing_spans(connection, query.now_ms)
+    funding: dict[tuple[date | str, str], Decimal] = {}
+    for quarter, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
+        key = (name_of(quarter, symbol, coin), coin)
+        funding[key] = funding.get(key, ZERO) + amount
+        groups.setdefault(key, ResultSums())
+    missing, bills = missing_spans(connection, query.now_ms), _BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
         since, until = query.span
@@ -121,8 +128,44 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
             since, until = max(since, first), min(until, last)
         complete = not any(span.touches(since, until, coin) for span in missing)
         name = period_name(group, query.grouping) if isinstance(group, date) else group
-        rows.append(ResultRow(name, coin, sums, complete))
+        of_group = funding.get((group, coin), ZERO) if bills.hold(since, until, coin) else None
+        rows.append(ResultRow(name, coin, sums, complete, of_group))
     return rows
+
+
+class _BillsRead:
+    """How far bills are read of the product types that a query is about, beside how far fills are."""
+
+    def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
+        self._coverages = []
+        for product_type in query.product_types or tuple(ProductType):
+            first_quarter = connection.execute(
+                "SELECT quarter FROM ledger_quarter WHERE product_type = ? AND EXISTS"
+                " (SELECT 1 FROM ledger_leg WHERE product_type = ?) ORDER BY quarter LIMIT 1",
+                (str(product_type), str(product_type)),
+            ).fetchone()
+            row = connection.execute(
+                "SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)
+            ).fetchone()
+            fills_until = None if row is None else row[0]
+            first_fill = None if first_quarter is None else first_quarter[0] * QUARTER_MS
+            coverage = bill_coverage(connection, product_type)
+            if first_fill is not None or coverage.until is not None:
+                self._coverages.append((product_type, coverage, first_fill, fills_until))
+
+    def hold(self, since: int, until: int, coin: str) -> bool:
+        """Whether the funding in a coin is known of a period, as far as fills are read; nothing was before the first.
+
+        Fills are read more often than bills: what bills may lack of the newest is what `READ_LATELY_MS` allows.
+        """
+        for product_type, coverage, first_fill, fills_until in self._coverages:
+            if not _settles_in(product_type, coin):
+                continue
+            start = since if first_fill is None else max(since, first_fill)
+            end = until if fills_until is None else min(until, fills_until - READ_LATELY_MS)
+            if not coverage.holds(min(start, end), end):
+                return False
+        return True
 
 
 def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
@@ -218,8 +261,11 @@ def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:
     return lambda quarter, symbol, coin: first_day(day_of_quarter(quarter, zone), grouping)
 
 
-def _may_settle_in(product_type: ProductType, coin: str) -> bool:
+def _settles_in(product_type: ProductType, coin: str) -> bool:
+    """Whether funding of a product type may be paid in a coin."""
     settlement = product_type.settlement_coin
-    if settlement is None:
-        return coin not in ("USDT", "USDC")
-    return coin in (settlement, f"S{settlement}") or coin not in ("USDT", "USDC")
+    return coin not in ("USDT", "USDC") if settlement is None else coin in (settlement, f"S{settlement}")
+
+
+def _may_settle_in(product_type: ProductType, coin: str) -> bool:
+    return _settles_in(product_type, coin) or coin not in ("USDT", "USDC")

@@ -1,4 +1,4 @@
-"""Futures rows beyond the interface: positions, order detail, account settings, contracts, tickers, funding rates."""
+"""Futures rows beyond the interface: positions past and open, order detail, account settings, bills, the market."""
 
 from typing import ClassVar
 
@@ -203,3 +203,19 @@ class FundingRate(Record):
     next_update: UtcTime | None = None
     min_funding_rate: DecimalFigure | None = None
     max_funding_rate: DecimalFigure | None = None
+
+
+class FuturesBill(Record):
+    """A movement of a futures account's wallet; `amount` and `fee` are signed, `balance` is the wallet's after it."""
+
+    identity: ClassVar[tuple[str, ...]] = ("bill_id",)
+
+    bill_id: str
+    symbol: str | None = None
+    amount: DecimalFigure
+    fee: DecimalFigure | None = None
+    fee_by_coupon: DecimalFigure | None = None
+    business_type: str
+    coin: str
+    balance: DecimalFigure | None = None
+    c_time: UtcTime

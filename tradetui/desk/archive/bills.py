@@ -1,0 +1,205 @@
+"""The futures accounts' bills in the archive's file: funding, transfers, and what the wallets were after each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.desk.tables.product_row import id_order
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.bill_kinds import BillKind, bill_kind
+from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.trading.results.periods import quarter_of
+from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.product_types import ProductType
+
+BILL_TABLES: Final = """
+    CREATE TABLE bill (
+        product_type TEXT NOT NULL, coin TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL,
+        kind TEXT NOT NULL, business_type TEXT NOT NULL, symbol TEXT NOT NULL, amount TEXT NOT NULL, fee TEXT NOT NULL,
+        balance TEXT, PRIMARY KEY (product_type, coin, time, ordinal)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX bill_by_id ON bill (product_type, ordinal);
+    CREATE INDEX bill_by_kind ON bill (kind, time) WHERE kind <> 'trade';
+    CREATE TABLE bill_funding (
+        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, coin TEXT NOT NULL,
+        amount TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, coin)
+    ) WITHOUT ROWID;
+    CREATE TABLE bill_read (
+        product_type TEXT PRIMARY KEY, since INTEGER, until INTEGER, refusal TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE bill_gap (
+        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL,
+        PRIMARY KEY (product_type, since, until)
+    ) WITHOUT ROWID
+    """
+"""Bills; funding by quarter-hour; from when and up to when bills are read, or why they are not; and the stretches
+between that are still to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Money moved into a futures account (above zero) or out of it, at a time in Unix ms.
+
+    `amount_in_usd` is in USDT: the amount itself of USDT, of another coin at the price of the fill nearest in time in
+    its own contract; None where there is none.
+    """
+
+    time: int
+    coin: str
+    amount: Decimal
+    amount_in_usd: Decimal | None
+
+
+class TimeSpan(NamedTuple):
+    """A stretch of time, both ends in Unix ms and included."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class BillCoverage:
+    """How far the bills of a product type are read: from `since` to `until` but for the gaps.
+
+    The ends are None where nothing was read. `refusal` says why the last reading brought nothing.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    gaps: tuple[TimeSpan, ...] = ()
+    refusal: str = ""
+
+    def holds(self, since: int, until: int) -> bool:
+        """Whether every bill of a period was read."""
+        if self.since is None or self.until is None or self.since > since or self.until < until:
+            return False
+        return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class BillReading:
+    """Bills that a reading brought, and how far all of them are read then."""
+
+    bills: Sequence[FuturesBill]
+    coverage: BillCoverage
+
+
+def keep_bills(
+    connection: sqlite3.Connection, product_type: ProductType, reading: BillReading, rows_at_most: int | None = None
+) -> None:
+    """Keep bills, each once by its id, with how far they are read; called within a transaction.
+
+    `rows_at_most` lets the oldest bills of fills go beyond so many; the last of each quarter-hour stays, since its
+    balance tells what the wallet did until then.
+    """
+    funding: dict[tuple[int, str, str, str], Decimal] = {}
+    for bill in reading.bills:
+        kind, time = bill_kind(bill.business_type), round(bill.c_time.timestamp() * 1000)
+        symbol, coin = (bill.symbol or "").upper(), bill.coin.upper()
+        row = (str(product_type), coin, time, id_order(bill.bill_id), str(kind), bill.business_type, symbol)
+        amounts = (str(bill.amount), str(bill.fee or ZERO), None if bill.balance is None else str(bill.balance))
+        insert = "INSERT OR IGNORE INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        if connection.execute(insert, row + amounts).rowcount > 0 and kind is BillKind.FUNDING:
+            key = (quarter_of(time), str(product_type), symbol, coin)
+            funding[key] = funding.get(key, ZERO) + bill.amount + (bill.fee or ZERO)
+    for key, amount in funding.items():
+        before = connection.execute(
+            "SELECT amount FROM bill_funding WHERE quarter = ? AND product_type = ? AND symbol = ? AND coin = ?", key
+        ).fetchone()
+        total = amount if before is None else amount + Decimal(before[0])
+        connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
+    _keep_coverage(connection, product_type, reading.coverage)
+    if rows_at_most is not None:
+        connection.execute(
+            "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
+            " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)"
+            " AND EXISTS (SELECT 1 FROM bill AS later WHERE later.product_type = bill.product_type"
+            " AND later.coin = bill.coin AND later.time / ? = bill.time / ?"
+            " AND (later.time, later.ordinal) > (bill.time, bill.ordinal))",
+            (rows_at_most, QUARTER_MS, QUARTER_MS),
+        )
+
+
+def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO bill_read VALUES (?, ?, ?, ?)",
+        (str(product_type), coverage.since, coverage.until, coverage.refusal),
+    )
+    connection.execute("DELETE FROM bill_gap WHERE product_type = ?", (str(product_type),))
+    connection.executemany(
+        "INSERT OR REPLACE INTO bill_gap VALUES (?, ?, ?)", [(str(product_type), *gap) for gap in coverage.gaps]
+    )
+
+
+def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
+    """How far the bills of a product type are read."""
+    row = connection.execute(
+        "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (str(product_type),)
+    ).fetchone()
+    if row is None:
+        return BillCoverage()
+    gaps = connection.execute(
+        "SELECT since, until FROM bill_gap WHERE product_type = ? ORDER BY since DESC", (str(product_type),)
+    )
+    return BillCoverage(row[0], row[1], tuple(TimeSpan(*gap) for gap in gaps), row[2])
+
+
+def transfers(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
+) -> Iterator[Transfer]:
+    """Transfers of some product types' accounts in a period (Unix ms, both included), oldest first."""
+    chosen = [str(product_type) for product_type in product_types]
+    rows = connection.execute(
+        "SELECT product_type, time, coin, amount, fee FROM bill WHERE kind = 'transfer' AND time BETWEEN ? AND ?"
+        f" AND product_type IN ({', '.join('?' * len(chosen))}) ORDER BY time, ordinal",
+        (since, until, *chosen),
+    ).fetchall()
+    for product_type, time, coin, amount_text, fee_text in rows:
+        amount = Decimal(amount_text) + Decimal(fee_text)
+        price = Decimal(1) if coin == "USDT" else _price_near(connection, product_type, coin, time)
+        yield Transfer(time, coin, amount, None if price is None else amount * price)
+
+
+def _price_near(connection: sqlite3.Connection, product_type: str, coin: str, time: int) -> Decimal | None:
+    """The price of the fill nearest in time in a coin's own contract; the one before where two are as near."""
+    nearest: tuple[int, Decimal] | None = None
+    for comparison, order in (("<=", "DESC"), (">", "ASC")):
+        row = connection.execute(
+            "SELECT time, json_extract(body, '$.price') FROM record WHERE kind = 'fill' AND symbol = ?"
+            f" AND product_type = ? AND time {comparison} ? ORDER BY time {order}, ordinal {order} LIMIT 1",
+            (f"{coin}USD", product_type, time),
+        ).fetchone()
+        if row is not None and (nearest is None or abs(row[0] - time) < nearest[0]):
+            nearest = (abs(row[0] - time), Decimal(str(row[1])))
+    return None if nearest is None else nearest[1]
+
+
+def funding_by_quarter(
+    connection: sqlite3.Connection, since: int | None, until: int | None, condition: str, values: Sequence[str]
+) -> Iterator[tuple[int, str, str, Decimal]]:
+    """Funding of a period (Unix ms, both included) by quarter-hour, symbol and coin.
+
+    Settlements stand at full hours: a quarter-hour in which the period begins or ends is summed from its bills.
+    """
+    first = 0 if since is None else -(-since // QUARTER_MS)
+    beyond = 2**40 if until is None else (until + 1) // QUARTER_MS
+    rows = connection.execute(
+        f"SELECT quarter, symbol, coin, amount FROM bill_funding WHERE quarter >= ? AND quarter < ?{condition}",
+        (first, beyond, *values),
+    )
+    for quarter, symbol, coin, amount in rows:
+        yield quarter, symbol, coin, Decimal(amount)
+    start, end = since or 0, 2**62 if until is None else until
+    parts = [(start, first * QUARTER_MS - 1), (beyond * QUARTER_MS, end)] if first <= beyond else [(start, end)]
+    for part in parts:
+        bills = connection.execute(
+            "SELECT time, symbol, coin, amount, fee FROM bill WHERE kind = 'funding' AND time BETWEEN ? AND ?"
+            f"{condition}",
+            (*part, *values),
+        )
+        for time, symbol, coin, amount, fee in bills:
+            yield quarter_of(time), symbol, coin, Decimal(amount) + Decimal(fee)

@@ -1,0 +1,38 @@
+"""What a bill of a futures account is about, by the exchange's word."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class BillKind(StrEnum):
+    """What moved the wallet."""
+
+    TRADE = "trade"  # a fill: its profit and its fee
+    FUNDING = "funding"
+    TRANSFER = "transfer"  # from or to another account of the same owner
+    MARGIN = "margin"  # between a position and the wallet it belongs to; the two together stay the same
+    OTHER = "other"  # vouchers, shares of profit, and every word that nobody knows: it counts as unexplained
+
+
+_FUNDING: Final = frozenset({"contract_settle_fee", "contract_main_settle_fee", "contract_margin_settle_fee"})
+_MARGIN: Final = frozenset({"append_margin", "adjust_down_lever_append_margin", "reduce_margin", "auto_append_margin"})
+_TRADES: Final = frozenset({"buy", "sell", "burst_long_loss_query", "burst_short_loss_query"})
+_TRADE_PREFIXES: Final = ("open_", "close_", "force_", "burst_", "delivery_", "dte_sys_adl_", "reduce_close_")
+_TRANSFER_PREFIXES: Final = ("trans_from_", "trans_to_", "transfer_from_", "transfer_to_")
+
+
+def bill_kind(business_type: str) -> BillKind:
+    """The kind of a bill by its `businessType`, in any case.
+
+    Source: the exchange's list of business types of `/api/v2/mix/account/bill`.
+    """
+    word = business_type.strip().lower()
+    if word in _FUNDING:
+        return BillKind.FUNDING
+    if word.startswith(_TRANSFER_PREFIXES):
+        return BillKind.TRANSFER
+    if word in _MARGIN:
+        return BillKind.MARGIN
+    return BillKind.TRADE if word in _TRADES or word.startswith(_TRADE_PREFIXES) else BillKind.OTHER
