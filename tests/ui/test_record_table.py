@@ -8,11 +8,12 @@ from decimal import Decimal
 from operator import attrgetter
 
 import pytest
+from textual.strip import Strip
 
 from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, keys, lines, source
 from tradetui.desk.tables.columns import CellFormat, Tone, number_column, text_column
 from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import MemoryRows, RowSource, Sort
+from tradetui.desk.tables.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.footer import Footer
@@ -293,6 +294,28 @@ async def test_a_column_gets_wider_for_a_number_and_stays_so() -> None:
         app.table.set_source(source(["a"], 3))
         await pilot.pause()
         assert lines(app)[1].index("+1") == lines(app)[0].index("Profit") + 4
+
+
+async def test_rows_that_come_into_sight_are_measured_before_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table has one line as long as it is empty: its first rows would be cut, and drawn once more."""
+    app = TableApp(NO_ROWS)
+    async with app.run_test(size=(60, 6)) as pilot:
+        app.table.styles.height = 1
+        await pilot.pause()
+        texts: list[str] = []
+        render_line = app.table.render_line
+
+        def recording(y: int) -> Strip:
+            strip = render_line(y)
+            texts.append(strip.text)
+            return strip
+
+        monkeypatch.setattr(app.table, "render_line", recording)
+        app.table.set_source(source(["a", "b"], 2, b="-1234567.12345678"))
+        app.table.styles.height = "1fr"
+        await pilot.pause()
+        assert any("-1,234,567.12345678" in text for text in texts)
+        assert not any("…" in text for text in texts)
 
 
 async def test_what_cannot_be_read_makes_no_column_wider() -> None:

@@ -105,6 +105,8 @@ class MainScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the panels, the filter's box, hints."""
+        # A class that comes after the widgets has the styles of all of them worked out once more; so has a focus.
+        self.set_class(has_two_lines(self.app.size.height), "-narrow")
         profile = self._settings.profiles[self._settings.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Static(id="banner", markup=False)
@@ -120,7 +122,7 @@ class MainScreen(TableScreen):
         self.set_interval(TICK_S, self._tick)
         self._show_preferences()
         self._arrange()
-        self.table.focus()
+        self.set_focus(self.table)
 
     def _show_preferences(self) -> None:
         """Columns and order as they were chosen before."""

@@ -496,7 +496,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _fit_width(self) -> None:
         """Measure and lay out the columns where the table got another width; it is drawn before it is told so."""
         if self.size.width != self._laid_out_width:
-            self._laid_out_width = self.size.width
+            # Where nothing but the header is in sight no row is measured: the next size decides anew.
+            self._laid_out_width = self.size.width if self.size.height > 1 else 0
             self._lay_out_columns(measure=True)
 
     def _lay_out_columns(self, *, measure: bool = False) -> None:
