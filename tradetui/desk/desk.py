@@ -44,6 +44,7 @@ from tradetui.storage.process_life import ALIVE_DIR
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
+    from tradetui.desk.results.reader import ResultsReader
     from tradetui.desk.reversal.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"
@@ -281,6 +282,14 @@ class Desk:
         selection = Selection(kind, since=dates.since, until=dates.until)
         tests = (dates.keeps_symbol,) if dates.symbols else ()
         return ArchiveRows(archive, self._disk, selection, changed=changed, keeps_symbol=tests)
+
+    def results(self) -> ResultsReader | None:
+        """What reads results of periods and round trips; None until the account is known."""
+        if self.archive is None:
+            return None
+        from tradetui.desk.results.reader import ResultsReader  # nothing before the first rows needs it
+
+        return ResultsReader(self.archive, self._disk)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

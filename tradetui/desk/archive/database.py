@@ -13,7 +13,14 @@ from typing import Final, Generic
 
 from tradetui.desk.archive.bills import BILL_TABLES, BillReading, keep_bills
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
-from tradetui.desk.archive.equity import EQUITY_TABLES, THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
+from tradetui.desk.archive.equity import (
+    ACCOUNTS_COLUMN,
+    EQUITY_TABLES,
+    THINNED_EVERY_MS,
+    EquitySample,
+    add_sample,
+    thin_samples,
+)
 from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
@@ -60,6 +67,7 @@ _MIGRATIONS: Final = (
     """,
     EQUITY_TABLES,
     BILL_TABLES,
+    ACCOUNTS_COLUMN,
 )
 
 

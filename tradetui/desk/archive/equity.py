@@ -6,9 +6,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import dump_json, load_json
 from tradetui.wire.time_windows import DAY_MS
 
 SAMPLED_EVERY_MS: Final = 60_000
@@ -22,27 +23,48 @@ EQUITY_TABLES: Final = """
         PRIMARY KEY (minute, product_types)
     ) WITHOUT ROWID
     """
+ACCOUNTS_COLUMN: Final = "ALTER TABLE equity_sample ADD COLUMN accounts TEXT"
+"""What each account was worth in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
+
+
+class CoinEquity(NamedTuple):
+    """What the account of one margin coin was worth: in the coin, in USDT as the exchange says, and open profit."""
+
+    coin: str
+    equity: Decimal
+    in_usdt: Decimal | None
+    unrealised: Decimal | None
+
+    @property
+    def rate(self) -> Decimal | None:
+        """What one of the coin is worth in USDT: `usdtEquity ÷ accountEquity`; None where that says nothing."""
+        return self.in_usdt / self.equity if self.in_usdt is not None and self.equity > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class EquitySample:
-    """Equity and unrealised profit of some product types' accounts together, in USDT, at a time in Unix ms."""
+    """Equity and unrealised profit of some product types' accounts together, in USDT, at a time in Unix ms.
+
+    `accounts` are those by coin, empty in samples of before they were kept.
+    """
 
     time: int
     equity: Decimal
     unrealised: Decimal | None
+    accounts: tuple[CoinEquity, ...] = ()
 
 
 def add_sample(connection: sqlite3.Connection, product_types: Sequence[ProductType], sample: EquitySample) -> None:
     """Keep a sample unless its minute has one; two sessions of one account take them together."""
     connection.execute(
-        "INSERT OR IGNORE INTO equity_sample VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO equity_sample VALUES (?, ?, ?, ?, ?, ?)",
         (
             sample.time // SAMPLED_EVERY_MS,
             _scope(product_types),
             sample.time,
             str(sample.equity),
             None if sample.unrealised is None else str(sample.unrealised),
+            dump_json([[None if field is None else str(field) for field in account] for account in sample.accounts]),
         ),
     )
 
@@ -63,7 +85,7 @@ def thin_samples(connection: sqlite3.Connection, now_ms: int) -> None:
 def samples(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
 ) -> Iterator[EquitySample]:
-    """The samples of a period (Unix ms, both included), oldest first."""
+    """The samples of a period (Unix ms, both included), oldest first, without the single accounts."""
     rows = connection.execute(
         "SELECT time, equity, unrealised FROM equity_sample WHERE minute BETWEEN ? AND ? AND product_types = ?"
         " AND time BETWEEN ? AND ? ORDER BY minute",
@@ -71,6 +93,60 @@ def samples(
     )
     for time, equity, unrealised in rows:
         yield EquitySample(time, Decimal(equity), None if unrealised is None else Decimal(unrealised))
+
+
+def nearest_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, within_ms: int
+) -> EquitySample | None:
+    """The sample nearest to a moment (Unix ms) of those that are at most so far from it, with the single accounts."""
+    rows = connection.execute(
+        "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE minute BETWEEN ? AND ?"
+        " AND product_types = ? AND time BETWEEN ? AND ? ORDER BY abs(time - ?) LIMIT 1",
+        (
+            (moment_ms - within_ms) // SAMPLED_EVERY_MS,
+            (moment_ms + within_ms) // SAMPLED_EVERY_MS,
+            _scope(product_types),
+            moment_ms - within_ms,
+            moment_ms + within_ms,
+            moment_ms,
+        ),
+    )
+    return next(map(_sample_of, rows), None)
+
+
+def end_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], *, newest: bool
+) -> EquitySample | None:
+    """The newest or the oldest sample of all, with the single accounts."""
+    rows = connection.execute(
+        "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ?"
+        f" ORDER BY minute {'DESC' if newest else 'ASC'} LIMIT 1",
+        (_scope(product_types),),
+    )
+    return next(map(_sample_of, rows), None)
+
+
+def spacing_at(age_ms: int) -> int:
+    """How far apart (ms) samples are kept that are so old."""
+    return next((step for youngest, _, step in reversed(_KEPT) if age_ms > youngest), SAMPLED_EVERY_MS)
+
+
+def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:
+    time, equity, unrealised, accounts = row
+    return EquitySample(
+        time,
+        Decimal(equity),
+        None if unrealised is None else Decimal(unrealised),
+        tuple(
+            CoinEquity(
+                coin,
+                Decimal(coin_equity),
+                None if in_usdt is None else Decimal(in_usdt),
+                None if coin_unrealised is None else Decimal(coin_unrealised),
+            )
+            for coin, coin_equity, in_usdt, coin_unrealised in load_json(accounts or "[]")
+        ),
+    )
 
 
 def _scope(product_types: Sequence[ProductType]) -> str:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, CoinEquity, EquitySample
 from tradetui.desk.tables.account_totals import totals_of
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.models.futures import FuturesAccount
@@ -33,7 +33,12 @@ class EquitySampler:
         totals = totals_of(accounts)
         if totals.equity is None:
             return
-        sample = EquitySample(now_ms, totals.equity, totals.unrealised)
+        coins = tuple(
+            CoinEquity(row.margin_coin.upper(), row.account_equity, row.usdt_equity, row.unrealized_pl)
+            for row in accounts
+            if not row.is_union
+        )
+        sample = EquitySample(now_ms, totals.equity, totals.unrealised, coins)
         try:
             await self._disk.run(self._archive.add_equity, self._product_types, sample)
         except (sqlite3.Error, OSError):

@@ -108,7 +108,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
     """The results of a period, by group and coin; groups without a fill and without funding are left out."""
     name_of = _namer(query)
     groups: dict[tuple[date | str, str], ResultSums] = {}
-    for quarter, symbol, coin, sums in _quarters(connection, query):
+    for quarter, _, symbol, coin, sums in quarter_sums(connection, query):
         key = (name_of(quarter, symbol, coin), coin)
         if key in groups:
             groups[key].add(sums)
@@ -202,17 +202,28 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
         yield TripRow(ProductType(product_type), symbol, PositionSide(leg), trip_from_json(load_json(body)))
 
 
-def _quarters(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[tuple[int, str, str, ResultSums]]:
-    """Figures by quarter-hour, symbol and coin; where the period begins or ends within one, of the part that counts."""
+class QuarterSums(NamedTuple):
+    """Figures of a leg's fills in one coin within one quarter-hour of UTC, counted from 1970."""
+
+    quarter: int
+    product_type: str
+    symbol: str
+    coin: str
+    sums: ResultSums
+
+
+def quarter_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
+    """The period's figures by quarter-hour; where it begins or ends within one, of the part that counts."""
     first = 0 if query.since is None else -(-query.since // QUARTER_MS)
     beyond = 2**40 if query.until is None else (query.until + 1) // QUARTER_MS
     condition, values = query.condition
     rows = connection.execute(
-        f"SELECT quarter, symbol, coin, {_FIGURES} FROM ledger_quarter WHERE quarter >= ? AND quarter < ?{condition}",
+        f"SELECT quarter, product_type, symbol, coin, {_FIGURES} FROM ledger_quarter"
+        f" WHERE quarter >= ? AND quarter < ?{condition}",
         (first, beyond, *values),
     )
-    for quarter, symbol, coin, *figures in rows:
-        yield quarter, symbol, coin, sums_of(figures)
+    for quarter, product_type, symbol, coin, *figures in rows:
+        yield QuarterSums(quarter, product_type, symbol, coin, sums_of(figures))
     if beyond < first:  # the whole period lies within one quarter-hour
         yield from _part(connection, query, query.since or 0, query.until or 0)
         return
@@ -222,9 +233,7 @@ def _quarters(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[tu
         yield from _part(connection, query, beyond * QUARTER_MS, query.until)
 
 
-def _part(
-    connection: sqlite3.Connection, query: ResultQuery, since: int, until: int
-) -> Iterator[tuple[int, str, str, ResultSums]]:
+def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until: int) -> Iterator[QuarterSums]:
     """Figures of a part of one quarter-hour, from its fills and closing orders themselves."""
     quarter = quarter_of(since)
     condition, values = query.condition
@@ -234,9 +243,11 @@ def _part(
     )
     for product_type, time, body in fills:
         fill = read_booked_fill(product_type, body, time)
-        for booking in fill.bookings() if fill is not None else ():
+        if fill is None:
+            continue
+        for booking in fill.bookings():
             sums = ResultSums(booking.gross, booking.fees, booking.volume, booking.gross_in_usd, booking.fees_in_usd)
-            yield quarter, fill.key.symbol if fill is not None else "", booking.coin, sums
+            yield QuarterSums(quarter, product_type, fill.key.symbol, booking.coin, sums)
     legs = connection.execute(f"SELECT product_type, symbol, leg FROM ledger_leg WHERE 1{condition}", values).fetchall()
     for leg in legs:
         orders = connection.execute(
@@ -247,7 +258,7 @@ def _part(
         for coin, profit, fees in orders:
             sums = ResultSums()
             sums.count_order(Decimal(profit) + Decimal(fees))
-            yield quarter, leg[1], coin, sums
+            yield QuarterSums(quarter, leg[0], leg[1], coin, sums)
 
 
 def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:

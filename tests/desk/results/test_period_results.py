@@ -1,0 +1,183 @@
+"""What a period brought in: equal to a second computation, in USDT where a coin's worth is known, over its days."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.desk.ledger_histories import ZONES, made_history, summed_again
+from tests.desk.rows import fill
+from tests.desk.scripted import COIN, USDT
+from tests.desk.test_ledger import NOW_MS, pages_of, settle
+from tradetui.desk.archive.database import Archive, Hole
+from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.results.period import Period, PeriodChoice, period_of
+from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
+from tradetui.desk.results.reader import ResultsReader
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.results.periods import Grouping
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+
+USDC = ProductType.USDC_FUTURES
+TODAY = date(2026, 11, 21)
+NOON = round(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp() * 1000)
+HOUR = 3_600_000
+ALL_TYPES = tuple(ProductType)
+
+
+def moment(day: int, hour: int = 12) -> int:
+    """Unix ms of an hour of a day in November 2026."""
+    return round(datetime(2026, 11, day, hour, tzinfo=UTC).timestamp() * 1000)
+
+
+def closing(
+    number: int, at_ms: int, profit: str, product_type: ProductType = USDT, **other: str
+) -> ProductRow[FuturesFill]:
+    """A closing fill at 100 with a fee of 0.06 USDT."""
+    return ProductRow(product_type, fill(number, at_ms, tradeSide="close", profit=profit, **other))
+
+
+def read(
+    archive: Archive,
+    choice: PeriodChoice = PeriodChoice.MONTH,
+    *,
+    product_types: tuple[ProductType, ...] = ALL_TYPES,
+    symbols: tuple[str, ...] | None = None,
+) -> PeriodResults:
+    settle(archive)
+    query = PeriodQuery(period_of(choice, NOON, UTC), NOON, product_types, symbols)
+    return read_period_results(archive.connection, query)
+
+
+@pytest.mark.parametrize("first", range(0, 30, 10))
+def test_sums_equal_the_second_computation(first: int) -> None:
+    for seed in range(first, first + 10):
+        chance = random.Random(seed)
+        history = made_history(chance)
+        archive = Archive(None)
+        for page in pages_of(history, chance):
+            archive.add(FuturesFill, page)
+        settle(archive)
+        zone = chance.choice(ZONES)
+        period = period_of(PeriodChoice.ALL, NOW_MS, ZoneInfo(zone))
+        results = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, ALL_TYPES))
+        expected = summed_again(history, zone, Grouping.TOTAL)
+        assert {
+            line.coin: (Fraction(line.figures.gross), Fraction(line.figures.fees), line.figures.orders)
+            for line in results.coins
+        } == {coin: (sums.gross, sums.fees, sums.trades) for (_, coin), sums in expected.items()}, f"seed {seed}"
+        in_usdt = sum(
+            (
+                sums.gross + sums.fees
+                for (symbol, coin), sums in summed_again(history, zone, Grouping.SYMBOL).items()
+                if coin == "USDT"
+            ),
+            Fraction(0),
+        )
+        linear = [line for line in results.symbols if line.group.endswith("USDT")]
+        assert sum((Fraction(line.figures.net) for line in linear), Fraction(0)) == in_usdt, f"seed {seed}"
+        assert sum(line.figures.net for line in results.days) == results.total.net, f"seed {seed}"
+        assert sum(line.figures.orders for line in results.symbols) == results.total.orders, f"seed {seed}"
+        archive.close()
+
+
+def test_every_day_stands_in_its_period_with_those_that_came_to_nothing() -> None:
+    archive = Archive(None)
+    archive.add(
+        FuturesFill, [closing(1, moment(10), "5"), closing(2, moment(13), "-2"), closing(3, moment(20), "0.06")]
+    )
+    results = read(archive)
+    assert [line.day for line in results.days] == [date(2026, 11, day) for day in range(10, 22)]
+    assert (results.green_days, results.red_days, results.flat_days) == (1, 1, 10)
+    assert results.best_day is not None and results.best_day.figures.net == Decimal("4.94")
+    assert results.worst_day is not None and results.worst_day.group == "2026-11-13"
+    assert (results.total.won, results.total.lost, results.total.orders) == (1, 1, 3)
+    assert results.total.profit_factor == Decimal("4.94") / Decimal("2.06")
+    assert results.total.average_order == (Decimal("4.94") - Decimal("2.06")) / 3
+    assert [len(read(archive, choice).days) for choice in PeriodChoice] == [0, 2, 12, 12, 12]
+
+
+def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
+    archive = Archive(None)
+    archive.add(
+        FuturesFill,
+        [
+            closing(1, moment(20), "10", quoteVolume="100"),
+            ProductRow(
+                USDT,
+                FuturesFill.from_row(
+                    dict(fill(2, moment(20)).received) | {"feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]}
+                ),
+            ),
+            closing(3, moment(20), "5", USDC, symbol="BTCPERP"),
+            closing(4, moment(20), "0.001", COIN, symbol="BTCUSD", price="80000"),
+        ],
+    )
+    results = read(archive)
+    assert [(line.coin, line.figures.net) for line in results.other_coins] == [
+        ("BGB", Decimal(-2)),
+        ("USDC", Decimal(5)),
+    ]
+    assert results.total.net == Decimal("9.94") + 80 - Decimal("0.06") * 2, "the fee in USDT of BTCPERP and BTCUSD"
+    assert results.total.is_converted
+    account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
+    archive.add_equity(ALL_TYPES, EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
+    results = read(archive)
+    assert [line.coin for line in results.other_coins] == ["BGB"]
+    by_symbol = {line.group: line.figures for line in results.symbols}
+    assert by_symbol["BTCPERP"].gross == Decimal("4.995")
+    assert by_symbol["BTCPERP"].is_converted and not by_symbol["BTCUSDT"].is_converted
+    assert {line.coin: line.figures.gross for line in results.coins} == {
+        "BGB": 0,
+        "BTC": Decimal("0.001"),
+        "USDC": 5,
+        "USDT": 10,
+    }
+
+
+def test_a_hole_touches_the_days_it_meets_and_the_whole() -> None:
+    archive = Archive(None)
+    fills = [closing(1, moment(18), "1"), closing(2, moment(20), "1"), closing(3, moment(21, 6), "1")]
+    archive.add(FuturesFill, fills, {USDT: [Hole(fills[1].record.key, moment(19, 18))]})
+    archive.note_read(USDT, NOON)
+    results = read(archive)
+    assert [(line.group[-2:], line.figures.is_complete) for line in results.days] == [
+        ("18", True),
+        ("19", False),
+        ("20", False),
+        ("21", True),
+    ]
+    assert not results.total.is_complete
+    assert [span.since for span in results.missing] == [moment(19, 18)]
+    assert read(archive, PeriodChoice.TODAY).total.is_complete
+
+
+def test_chosen_symbols_have_no_equity() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [closing(1, moment(20), "1"), closing(2, moment(20), "7", symbol="ETHUSDT")])
+    archive.add_equity(ALL_TYPES, EquitySample(moment(21, 11), Decimal(1000), Decimal(0)))
+    results = read(archive, symbols=("ETHUSDT",))
+    assert [line.group for line in results.symbols] == ["ETHUSDT"]
+    assert results.equity.sampled_from is None
+    assert read(archive).equity.sampled_from == moment(21, 11)
+
+
+async def test_the_reader_books_what_waits_first_and_pages_trips() -> None:
+    archive = Archive(None)
+    rows = []
+    for number in range(3):
+        rows.append(ProductRow(USDT, fill(2 * number, moment(20) + number * HOUR)))
+        rows.append(closing(2 * number + 1, moment(20) + number * HOUR + 1, str(number)))
+    archive.add(FuturesFill, rows)
+    reader = ResultsReader(archive, InlineDisk())
+    query = PeriodQuery(Period(None, TODAY), NOON, (USDT,))
+    assert (await reader.period(query)).total.gross == 3
+    assert [row.trip.gross for row in await reader.trips(query, 2)] == [2, 1]
+    assert [row.trip.gross for row in await reader.trips(query, 2, skip=2)] == [0]

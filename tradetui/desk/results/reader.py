@@ -1,0 +1,52 @@
+"""Reads results off the loop, with the ledger brought forward first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
+from tradetui.storage.disk_thread import Disk
+from tradetui.trading.results.periods import Grouping
+
+
+class ResultsReader:
+    """Reads an archive on the disk's thread; other work of the disk goes between the steps."""
+
+    def __init__(self, archive: Archive, disk: Disk) -> None:
+        self._archive = archive
+        self._disk = disk
+
+    async def period(
+        self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_go: None
+    ) -> PeriodResults:
+        """The results of a period; `progress` is told how many fills are still to be booked first.
+
+        Raises:
+            sqlite3.Error, OSError: the archive cannot be used.
+        """
+        await self._bring_forward(progress)
+        return await self._disk.run(read_period_results, self._archive.connection, query)
+
+    async def trips(self, query: PeriodQuery, limit: int, skip: int = 0) -> list[TripRow]:
+        """Ended round trips by their last close, newest first: so many, after those that are skipped."""
+        await self._bring_forward(lambda fills_to_go: None)
+        return await self._disk.run(_read_trips, self._archive, query, limit, skip)
+
+    async def _bring_forward(self, progress: Callable[[int], None]) -> None:
+        while not await self._disk.run(_is_forward, self._archive):
+            progress(self._archive.fills_to_book)
+
+
+def _is_forward(archive: Archive) -> bool:
+    return archive.ledger_settled or not archive.settle()
+
+
+def _read_trips(archive: Archive, query: PeriodQuery, limit: int, skip: int) -> list[TripRow]:
+    period = query.period
+    ledger_query = ResultQuery(
+        Grouping.TOTAL, query.now_ms, period.since, period.until, query.symbols, query.product_types, period.zone
+    )
+    return list(islice(ended_trips(archive.connection, ledger_query), skip, skip + limit))

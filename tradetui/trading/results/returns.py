@@ -1,0 +1,114 @@
+"""Time-weighted return and drawdown of a series of equity samples, with deposits and withdrawals taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.trading.money import ZERO
+
+_ONE: Final = Decimal(1)
+
+
+class EquityPoint(NamedTuple):
+    """Equity at a time in Unix ms."""
+
+    time: int
+    equity: Decimal
+
+
+class CashFlow(NamedTuple):
+    """What was moved into the accounts (plus) or out of them (minus) at a time in Unix ms."""
+
+    time: int
+    amount: Decimal
+
+
+class CurvePoint(NamedTuple):
+    """A sample of equity on the curve without deposits.
+
+    `equity` is less what was moved in since the first sample, and plus what was moved out. `growth` is what one unit
+    of money at the first sample has become: 1 there, 0 where all of it was lost.
+    """
+
+    time: int
+    equity: Decimal
+    growth: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Drawdown:
+    """The deepest fall from a peak of the curve to the lowest sample after it.
+
+    `fraction` is zero or negative, as a part of the peak; `amount` is the same in the curve's coin. Times are Unix ms.
+    """
+
+    fraction: Decimal
+    amount: Decimal
+    peak_time: int
+    trough_time: int
+
+
+def equity_curve(samples: Sequence[EquityPoint], flows: Sequence[CashFlow]) -> Iterator[CurvePoint]:
+    """The curve without deposits of samples and cash flows, both oldest first.
+
+    Between two samples the return is (equity after + withdrawals) ÷ (equity before + deposits) - 1: what came in
+    counts from the beginning of the interval, what went out to its end, so that no flow looks like a result. Equity
+    below nothing counts as nothing, and where nothing was at stake there is no return.
+    """
+    if not samples:
+        return
+    next_flow = 0
+    while next_flow < len(flows) and flows[next_flow].time <= samples[0].time:
+        next_flow += 1
+    moved_in = ZERO
+    stake, growth_at_stake = samples[0].equity, _ONE
+    last = samples[0].equity
+    for sample in samples:
+        deposits = withdrawals = ZERO
+        while next_flow < len(flows) and flows[next_flow].time <= sample.time:
+            amount = flows[next_flow].amount
+            if amount > ZERO:
+                deposits += amount
+            else:
+                withdrawals -= amount
+            next_flow += 1
+        if deposits or withdrawals:
+            growth_at_stake *= _ratio(last, stake) * _ratio(sample.equity + withdrawals, last + deposits)
+            stake = sample.equity
+            moved_in += deposits - withdrawals
+        elif stake <= ZERO:
+            stake = sample.equity
+        last = sample.equity
+        yield CurvePoint(sample.time, sample.equity - moved_in, growth_at_stake * _ratio(sample.equity, stake))
+
+
+def time_weighted_return(curve: Sequence[CurvePoint]) -> Decimal | None:
+    """What one unit of money earned from the first sample to the last, as a fraction; None of fewer than two."""
+    return curve[-1].growth - _ONE if len(curve) > 1 else None
+
+
+def max_drawdown(curve: Sequence[CurvePoint]) -> Drawdown | None:
+    """The deepest fall, as a part of its peak; None of fewer than two samples.
+
+    A curve that never falls has a drawdown of zero, at its last sample.
+    """
+    if len(curve) < 2:
+        return None
+    peak = curve[0]
+    lowest = _ONE
+    fall = (curve[-1], curve[-1])
+    for point in curve:
+        if point.growth >= peak.growth:
+            peak = point
+        elif point.growth < lowest * peak.growth:
+            lowest = point.growth / peak.growth
+            fall = (peak, point)
+    top, bottom = fall
+    return Drawdown(lowest - _ONE, bottom.equity - top.equity, top.time, bottom.time)
+
+
+def _ratio(after: Decimal, before: Decimal) -> Decimal:
+    return max(after, ZERO) / before if before > ZERO else _ONE
