@@ -49,7 +49,7 @@ def main() -> int:
         taken[DEMO_KEY],
         TABLES_KEY,
         taken[TABLES_KEY],
-        median_at_most=1.75,
+        median_at_most=1.5,
         p95_at_most=2.5,
     )
     return report.exit_code

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 TypedInput: TypeAlias = events.Key | events.Paste
 BURST_GAP_S: Final = 0.03
 """Keys that follow each other faster than this were not pressed one after the other by a person who looked."""
+PAINT_FIRST_S: Final = 0.02
+"""How long a key's paint has the interpreter for itself, while no other key waits: a little more than one frame.
+
+What is painted is written by a thread of Textual's, which would wait for the passes below.
+"""
 LONGEST_S: Final = 1.0
 """A handler that takes longer does not keep the keys after it waiting."""
 ROUNDS: Final = 3
@@ -44,6 +50,7 @@ class KeyOrder:
         self._waiting: deque[tuple[TypedInput, float]] = deque()
         self._read_at = float("-inf")
         self._task: asyncio.Task[None] | None = None
+        self._key_waits = asyncio.Event()
 
     @property
     def in_burst(self) -> bool:
@@ -60,6 +67,7 @@ class KeyOrder:
         gap_s, self._read_at = event.time - self._read_at, event.time
         if self.busy:
             self._waiting.append((event, gap_s))
+            self._key_waits.set()
             return
         await self._begin(event, gap_s)
         self._task = asyncio.create_task(self._finish())
@@ -76,10 +84,21 @@ class KeyOrder:
 
     async def _finish(self) -> None:
         """Wait until the key has done all it does, then take the next one."""
-        await self._handled()
-        while self._waiting:
-            await self._through(self._app, partial(self._begin, *self._waiting.popleft()))
+        while True:
+            await self._let_paint()
             await self._handled()
+            if not self._waiting:
+                return
+            await self._through(self._app, partial(self._begin, *self._waiting.popleft()))
+
+    async def _let_paint(self) -> None:
+        """Leave the interpreter to the key's paint, until another key waits for its turn."""
+        if self._waiting:
+            return
+        self._key_waits.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAINT_FIRST_S):
+                await self._key_waits.wait()
 
     async def _handled(self) -> None:
         try:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from typing import Final
 
 from tradetui.ui.app import TradeApp
 from tradetui.ui.tty.terminal import TerminalGuard
 from tradetui.wire.text.sanitize import scrub
 
+THREAD_TURN_S: Final = 0.001
+"""How long the threads that read keys and write what is painted wait for the interpreter at most; Python's is 5 ms."""
 _log = logging.getLogger(__name__)
 
 
 def run_app(app: TradeApp) -> int:
     """Run until the person leaves; returns the exit code: 0, 1 after a failure of the program, 128 + a signal."""
+    sys.setswitchinterval(THREAD_TURN_S)
     with asyncio.Runner() as runner:
         runner.run(_until_end(app))
     if app.failure is not None:
