@@ -22,6 +22,7 @@ GIVEN: Mapping[str, tuple[str, dict[str, Any]]] = {
     "spot.bills": ("hedge", {}),
     "futures.pending_orders": ("hedge", {"productType": "USDT-FUTURES"}),
     "futures.fills": ("hedge", {"productType": "USDT-FUTURES"}),
+    "futures.bills": ("hedge", {"productType": "USDT-FUTURES"}),
     "futures.live_triggers": ("hedge", {"productType": "USDT-FUTURES", "planType": "normal_plan"}),
 }
 CHANGES = st.lists(st.tuples(st.sampled_from(["in", "out", "stay"]), st.integers(0, 60)), max_size=12)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.account import Account
-from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.contracts import CONTRACTS, FUNDING_INTERVAL_MS, ContractSpec
 from tradetui.sandbox.books.execution import order_execution
 from tradetui.sandbox.books.execution.matching import match_account
 from tradetui.sandbox.books.execution.order_execution import MarketMoment, market_order
@@ -63,17 +63,28 @@ class ExchangeState:
 
     def _step(self) -> None:
         self.market.step()
+        settlement_ms = self.now_ms - self.now_ms % FUNDING_INTERVAL_MS
+        if settlement_ms > self.now_ms - self.step_ms:
+            self._settle_funding(settlement_ms)
         for account in self.accounts.values():
             match_account(account, self.moment)
             if account.lively:
                 live(account, self.moment)
+
+    def _settle_funding(self, settlement_ms: int) -> None:
+        marks = self.marks()
+        for account in self.accounts.values():
+            for book in account.futures.values():
+                book.settle_funding(marks, settlement_ms)
 
     # Reading
 
     def account(self, uid: str) -> Account:
         """An account, with its past made when it is first asked for."""
         if uid in self.unborn:
-            self.accounts[uid] = self.unborn.pop(uid)()
+            self.accounts[uid] = account = self.unborn.pop(uid)()
+            for book in account.futures.values():
+                book.begun_ms = self.now_ms
         return self.accounts[uid]
 
     def book(self, uid: str, product_type: str) -> FuturesBook:
@@ -88,7 +99,11 @@ class ExchangeState:
         return self.moment.marks()
 
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
-        """A book's rows, newest first: fills orders triggers live-triggers spot-fills bills converts transfers."""
+        """A book's rows, newest first.
+
+        Of the account: spot-fills bills converts transfers; of its futures: fills futures-bills orders triggers
+        live-triggers.
+        """
         account = self.account(uid)
         match name:
             case "spot-fills":
@@ -102,6 +117,8 @@ class ExchangeState:
         book = self.book(uid, product_type or "")
         if name == "fills":
             return book.fills[::-1]
+        if name == "futures-bills":
+            return book.bills()[::-1]
         if name == "orders":
             return [order.row() for order in sorted(book.orders.values(), key=_newest, reverse=True)]
         rows = list(book.live_triggers.values()) if name == "live-triggers" else book.triggers
@@ -187,6 +204,10 @@ class ExchangeState:
         side, trade_side = order_sides(book.mode, leg, closes=False)
         order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
         order_execution.fill(book, order, size, self.moment)
+
+    def transfer(self, uid: str, product_type: str, coin: str, amount: Decimal) -> None:
+        """Move so much from the spot account into the futures account, or back where below zero."""
+        self.book(uid, product_type).transfer(coin, amount, self.now_ms)
 
     def place_order(
         self,

@@ -117,9 +117,11 @@ def _check_orders(book: FuturesBook, reckoned: _Reckoning, where: str) -> None:
 
 def _check_coin(book: FuturesBook, coin: str, reckoned: _Reckoning, marks: Mapping[str, Decimal], where: str) -> None:
     paid = sum((order.fee + order.profit for order in _every_order(book) if order.spec.margin_coin == coin), ZERO)
-    balance = book.started_with[coin] + paid
+    moved = sum((movement.amount for movement in book.movements if movement.coin == coin), ZERO)
+    balance = book.started_with[coin] + paid + moved
     if balance != book.balances[coin]:
-        raise AssertionError(f"{where}: orders leave {balance} {coin}, the balance is {book.balances[coin]}")
+        raise AssertionError(f"{where}: orders and movements leave {balance} {coin}, it is {book.balances[coin]}")
+    _check_bills(book, coin, where)
     unrealised = ZERO
     for (symbol, _), leg in reckoned.legs.items():
         spec = CONTRACTS[symbol]
@@ -131,6 +133,13 @@ def _check_coin(book: FuturesBook, coin: str, reckoned: _Reckoning, marks: Mappi
     _check_margin_modes(book, coin, row, reckoned, marks, where)
     if book.assets:
         _check_union(book, coin, row, reckoned, marks, where)
+
+
+def _check_bills(book: FuturesBook, coin: str, where: str) -> None:
+    """The last bill of a coin leaves what the wallet holds."""
+    last = next((row for row in reversed(book.bills()) if row["coin"] == coin), None)
+    if last is not None and Decimal(last["balance"]) != book.balances[coin]:
+        raise AssertionError(f"{where}: the last bill leaves {last['balance']} {coin}, it is {book.balances[coin]}")
 
 
 def _check_margin_modes(

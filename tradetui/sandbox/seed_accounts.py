@@ -14,6 +14,7 @@ from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.history.backfill import fill_past, past_triggers, rest_orders, waiting_trigger
+from tradetui.sandbox.history.past_movements import past_movements
 from tradetui.sandbox.history.wallet_history import convert_book, spot_books, transfer_book
 from tradetui.wire.time_windows import DAY_MS
 
@@ -87,6 +88,7 @@ def _give_past(
         book = account.futures[product_type]
         share = orders if product_type == "USDT-FUTURES" or not fills[0] else 3
         fill_past(book, chance, now_ms, count)
+        book.past_movements = partial(past_movements, book, now_ms)
         rest_orders(book, chance, now_ms, share)
         past_triggers(book, chance, now_ms, triggers if share == orders else 14)
         for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:

@@ -18,6 +18,7 @@ from tradetui.wire.models.futures_requests import (
     AccountSettingsRequest,
     ContractsRequest,
     FundingRatesRequest,
+    FuturesBillsRequest,
     FuturesFillsRequest,
     LiveTriggersRequest,
     OrderDetailRequest,
@@ -41,7 +42,7 @@ class ReadingArea:
 
 
 class FuturesReading(ReadingArea):
-    """Futures: accounts, pending orders, fills and trigger orders; beyond the interface positions and markets."""
+    """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions, bills and markets."""
 
     accounts = one_page(AccountListRequest)
     pending_orders = one_page(PendingOrdersRequest)
@@ -55,6 +56,8 @@ class FuturesReading(ReadingArea):
     live_triggers = one_page(LiveTriggersRequest)
     iter_live_triggers = every_page(LiveTriggersRequest)
     account = one_page(AccountSettingsRequest)
+    bills = one_page(FuturesBillsRequest)
+    iter_bills = every_page(FuturesBillsRequest)
     contracts = one_page(ContractsRequest)
     ticker = one_page(TickerRequest)
     tickers = one_page(TickersRequest)

@@ -11,6 +11,9 @@ from typing import Final
 TAKER_FEE: Final = Decimal("0.0006")
 MAKER_FEE: Final = Decimal("0.0002")
 MAINTENANCE: Final = Decimal("0.005")
+FUNDING_RATE: Final = Decimal("0.0001")
+FUNDING_HOURS: Final = 8
+FUNDING_INTERVAL_MS: Final = FUNDING_HOURS * 3_600_000
 COLLATERAL_WEIGHT: Final[Mapping[str, Decimal]] = {"BTC": Decimal("0.95"), "ETH": Decimal("0.9")}
 """What part of its value an asset counts with in multi-assets mode; dollars count in full."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
-from tradetui.sandbox.books.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.books.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
+from tradetui.sandbox.books.contracts import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import PLACES, ZERO, text
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order
@@ -28,6 +30,8 @@ class Holding:
     isolated: bool = False
     fees: Decimal = ZERO
     """What was charged for opening and partly closing it, in the margin coin, as a number above nothing."""
+    funding: list[Decimal] = field(default_factory=list)
+    """What each settlement since the account began to live paid it, or charged below nothing."""
 
     def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
         """Profit of so much of it at a price, in the margin coin."""
@@ -46,13 +50,21 @@ class Holding:
         return self.size * MAINTENANCE * (Decimal(1) if self.spec.inverse else price)
 
 
+def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decimal:
+    """What a leg is paid at a settlement, in the margin coin; a long pays a rate above zero."""
+    value = size if spec.inverse else size * mark
+    return (value * (-FUNDING_RATE if leg == "long" else FUNDING_RATE)).quantize(PLACES)
+
+
 @dataclass
 class FuturesBook:
     """Balances by margin coin, holdings, orders, fills and triggers of one product type.
 
     `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
     beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the
-    symbols whose positions have their margin to themselves.
+    symbols whose positions have their margin to themselves. `movements` are funding and transfers since `begun_ms`;
+    `past_movements` makes those before, which have no part in how balances changed since: the account `started_with`
+    what was there after them.
     """
 
     product_type: str
@@ -69,11 +81,17 @@ class FuturesBook:
     assets: dict[str, Decimal] = field(default_factory=dict)
     isolated: frozenset[str] = frozenset()
     started_with: dict[str, Decimal] = field(default_factory=dict)
-    paid: dict[str, Decimal] = field(default_factory=dict)
+    movements: list[Movement] = field(default_factory=list)
+    past_movements: Callable[[], list[Movement]] = list
+    begun_ms: int = 0
+    _bills: Bills = field(default_factory=Bills)
 
     def __post_init__(self) -> None:
         self.started_with = dict(self.balances)
-        self.paid = dict.fromkeys(self.balances, ZERO)
+
+    @cached_property
+    def _before_start(self) -> list[Movement]:
+        return self.past_movements()
 
     @property
     def asset_mode(self) -> str:
@@ -126,7 +144,6 @@ class FuturesBook:
         fee = fee.quantize(PLACES)
         profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
         self.balances[spec.margin_coin] += profit + fee
-        self.paid[spec.margin_coin] += profit + fee
         order.filled += size
         order.quote_filled += size * price
         order.fee += fee
@@ -137,6 +154,44 @@ class FuturesBook:
             self.orders.pop(order.order_id, None)
             self.done[order.order_id] = order
         self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
+
+    def settle_funding(self, marks: Mapping[str, Decimal], time_ms: int) -> None:
+        """Pay and charge the funding of everything held at a settlement."""
+        for held in self.holdings.values():
+            spec, leg = held.spec, held.leg
+            amount = funding(spec, leg, held.size, marks[spec.symbol])
+            held.funding.append(amount)
+            self._move(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
+
+    def transfer(self, coin: str, amount: Decimal, now_ms: int) -> None:
+        """Move so much into the wallet of a coin from the owner's spot account, or out of it where below zero."""
+        self._move(Movement(now_ms, TRANSFER_IN if amount > ZERO else TRANSFER_OUT, coin, amount))
+
+    def _move(self, movement: Movement) -> None:
+        self.balances[movement.coin] += movement.amount
+        self.movements.append(movement)
+
+    def funding_paid(self, held: Holding) -> Decimal | None:
+        """The funding of a holding since it was opened; None before the first settlement."""
+        amounts = list(held.funding)
+        if held.opened_ms < self.begun_ms:
+            past = self._past_funding.get((held.spec.symbol, held.leg), [])
+            amounts += [movement.amount for movement in past if movement.time_ms >= held.opened_ms]
+        return sum(amounts, ZERO) if amounts else None
+
+    @cached_property
+    def _past_funding(self) -> dict[tuple[str, str], list[Movement]]:
+        by_leg: dict[tuple[str, str], list[Movement]] = {}
+        for movement in self._before_start:
+            by_leg.setdefault((movement.symbol, movement.leg), []).append(movement)
+        return by_leg
+
+    def bills(self) -> list[dict[str, Any]]:
+        """Every bill, oldest first: fills, funding and transfers, each with the balance after it."""
+        balances = dict(self.started_with)
+        for movement in self._before_start:
+            balances[movement.coin] -= movement.amount
+        return self._bills.rows(balances, self._before_start, self.fills, self.movements)
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
         symbol = order.spec.symbol

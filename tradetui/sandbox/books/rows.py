@@ -7,17 +7,21 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tradetui.sandbox.books.account import Account
-from tradetui.sandbox.books.contracts import MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.books.contracts import (
+    FUNDING_HOURS,
+    FUNDING_INTERVAL_MS,
+    FUNDING_RATE,
+    MAINTENANCE,
+    MAKER_FEE,
+    TAKER_FEE,
+    ContractSpec,
+)
 from tradetui.sandbox.books.execution.order_execution import MarketMoment
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
 from tradetui.sandbox.books.number_format import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.wire.time_windows import DAY_MS
-
-FUNDING_RATE: Final = "0.0001"
-_FUNDING_HOURS: Final = 8
-_FUNDING_INTERVAL_MS: Final = _FUNDING_HOURS * DAY_MS // 24
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
@@ -55,7 +59,7 @@ def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
         "askPr": text(ask),
         "markPrice": text(at.market.mark(spec.symbol)),
         "indexPrice": last,
-        "fundingRate": FUNDING_RATE,
+        "fundingRate": text(FUNDING_RATE),
         "ts": str(at.now_ms),
     }
 
@@ -64,9 +68,9 @@ def funding_row(spec: ContractSpec, now_ms: int) -> dict[str, Any]:
     """The current funding rate of a contract, paid every eight hours."""
     return {
         "symbol": spec.symbol,
-        "fundingRate": FUNDING_RATE,
-        "fundingRateInterval": str(_FUNDING_HOURS),
-        "nextUpdate": str((now_ms // _FUNDING_INTERVAL_MS + 1) * _FUNDING_INTERVAL_MS),
+        "fundingRate": text(FUNDING_RATE),
+        "fundingRateInterval": str(FUNDING_HOURS),
+        "nextUpdate": str((now_ms // FUNDING_INTERVAL_MS + 1) * FUNDING_INTERVAL_MS),
         "minFundingRate": "-0.003",
         "maxFundingRate": "0.003",
     }
@@ -193,7 +197,7 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "markPrice": text(mark),
         "marginRatio": amount(position_rate(book, held, marks)),
         "breakEvenPrice": _break_even(held),
-        "totalFee": "",
+        "totalFee": _funding_paid(book, held),
         "deductedFee": amount(held.fees),
         "grant": "",
         "assetMode": book.asset_mode,
@@ -206,6 +210,12 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "cTime": str(held.opened_ms),
         "uTime": str(held.changed_ms),
     }
+
+
+def _funding_paid(book: FuturesBook, held: Holding) -> str:
+    """Funding of a holding since it was opened; nothing before the first settlement."""
+    paid = book.funding_paid(held)
+    return "" if paid is None else text(paid)
 
 
 def _break_even(held: Holding) -> str:

@@ -107,6 +107,12 @@ RULES: Final[Mapping[str, Rules]] = {
         span=Span(90, one_missing="three-months"),
     ),
     "futures.fills": Rules(required=("productType",), optional=("orderId", "symbol"), paging=_PAGE, span=_THREE_MONTHS),
+    "futures.bills": Rules(
+        required=("productType",),
+        optional=("coin", "businessType"),
+        paging=Paging(20, 100),
+        span=Span(30, window_days=90),
+    ),
     "futures.positions": Rules(required=("productType",), optional=("marginCoin",)),
     "futures.order_detail": Rules(required=("symbol", "productType"), optional=("orderId", "clientOid")),
     "futures.live_triggers": Rules(

@@ -11,6 +11,7 @@ from tradetui.wire.models.futures_extended import (
     AccountSettings,
     Contract,
     FundingRate,
+    FuturesBill,
     OrderDetail,
     ReportedPosition,
     Ticker,
@@ -19,8 +20,10 @@ from tradetui.wire.requests.parameter import (
     Amount,
     ClientOid,
     Coin,
+    Count,
     OlderThan,
     OrderId,
+    Parameter,
     ProductTypeText,
     RequiredCoin,
     RequiredSymbol,
@@ -31,7 +34,7 @@ from tradetui.wire.requests.parameter import (
     Word,
 )
 from tradetui.wire.requests.request import Request, TimedRequest
-from tradetui.wire.time_windows import NINETY_DAYS_MS, Missing, TimeRule
+from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Missing, TimeRule
 
 _THREE_MONTHS = TimeRule(
     span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"
@@ -222,3 +225,17 @@ class FundingRatesRequest(Request[FundingRate]):
 
     product_type: ProductTypeText
     symbol: Symbol = None
+
+
+class FuturesBillsRequest(TimedRequest[FuturesBill]):
+    """Beyond the interface: the movements of a product type's wallets; pages go by billId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_words="30 days")
+
+    product_type: ProductTypeText
+    coin: Coin = None
+    business_type: Annotated[str | None, Parameter(rule="a business type, such as contract_settle_fee")] = None
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(default=20)] = None
