@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tradetui.commands.process.console import GuardedStderr
 from tradetui.commands.process.core_dump import forbid_core_dumps
 from tradetui.commands.process.exit_codes import DONE, INTERRUPTED
-from tradetui.commands.process.flags import CommandParser, ShowVersion, global_flags_into, path_of
+from tradetui.commands.process.flags import EVENT_KINDS, CommandParser, ShowVersion, global_flags_into, path_of
 
 _MODULES = {None: "run_tui", "monitor": "run_tui"}
 _OWN_PARSER = frozenset({"show"})
@@ -152,6 +152,20 @@ def _init_options(init: argparse.ArgumentParser) -> None:
     init.add_argument("--trade", action="store_true", help='mode = "trade"; without it the profile can only read')
 
 
+def _watch_options(watch: argparse.ArgumentParser) -> None:
+    watch.add_argument(
+        "kinds",
+        nargs="*",
+        type=_event_kind,
+        metavar="WHAT",
+        help=f"what to print, of {', '.join(EVENT_KINDS)}; everything if left out",
+    )
+    watch.add_argument("--json", action="store_true", help="a JSON object a line")
+    since = "go on after this event; or from a time: ISO 8601 in the profile's timezone, a span such as 1h, or ms"
+    watch.add_argument("--since", metavar="EVENT_ID", help=f"{since} (default: now)")
+    watch.epilog = _WATCH_EPILOG
+
+
 def _journal_options(journal: argparse.ArgumentParser) -> None:
     journal.add_argument("--json", action="store_true")
     journal.add_argument(
@@ -171,6 +185,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "monitor": ("read-only: nothing can be sent", _no_options),
     "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
     "show": ("one read of any reading endpoint, for scripts", _no_options),
+    "watch": ("a line for each fill, order, trigger, alert and outcome; to be resumed from any", _watch_options),
     "preview": ("the reversal plan from live data; never sends", _preview_options),
     "init": ("write a profile (mode 0600)", _init_options),
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
@@ -180,6 +195,18 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "completions": ("a shell's completion script, to be saved where that shell looks for it", _completions_options),
 }
 """Each command with its summary and what adds its own options."""
+
+
+_WATCH_EPILOG = """Example: tradetui watch fill trigger --json --since 17-5f0c2a9b-1763800000000. Every line has an
+id; --since with the last one you have goes on where you were, after a kill too: fills and triggers come once each,
+orders as they changed meanwhile, with "missed": true where a state between was not seen. Links that are lost are said
+on standard error, once, and go on by themselves. Ends with 0 on SIGINT, SIGTERM, and when nobody reads any more."""
+
+
+def _event_kind(text: str) -> str:
+    if text.lower() not in EVENT_KINDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(EVENT_KINDS)}")
+    return text.lower()
 
 
 def _size(text: str) -> tuple[int, int]:

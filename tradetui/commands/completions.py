@@ -8,7 +8,7 @@ import shtab
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import DONE
-from tradetui.commands.process.flags import path_of
+from tradetui.commands.process.flags import EVENT_KINDS, path_of
 from tradetui.commands.show import show_parser
 
 
@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _complete_paths(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
+        if action.dest == "kinds":
+            action.choices = EVENT_KINDS  # argparse would hold an empty list of them to its choices
         if action.type is path_of:
             action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE  # type: ignore[attr-defined]
         if isinstance(action, argparse._SubParsersAction):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -176,9 +176,14 @@ class Desk:
             return self._stop_views.waiting if other_view else self._stop_views.all
         return self.feeds[name].snapshot
 
-    def start(self) -> None:
-        """Begin polling."""
-        self.scheduler.start()
+    @property
+    def disk(self) -> Disk:
+        """Where work on the archive runs."""
+        return self._disk
+
+    def start(self, feeds: Collection[str] | None = None) -> None:
+        """Begin polling; where names of feeds are given, these alone."""
+        self.scheduler.start(feeds)
         self.storage.start()
 
     async def stop(self) -> None:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from typing import Any, Never
 
 
+EVENT_KINDS = ("fill", "order", "trigger", "alert", "outcome")
+"""What `watch` prints; the values of `EventKind`, which starting does not load."""
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser whose messages are free of what the arguments could do to a terminal."""
 

@@ -8,7 +8,7 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final, Protocol
 
@@ -137,6 +137,12 @@ class Alerts:
     def rules(self) -> tuple[Rule, ...]:
         """The rules of the profile."""
         return self.settings.rules
+
+    def use_rules(self, rules: tuple[Rule, ...]) -> None:
+        """Go by other rules from now on; a level that stays fires no second time for that."""
+        self.settings = replace(self.settings, rules=rules)
+        self._kinds = {rule.condition.kind for rule in rules}
+        self._thresholds.use_conditions(rule.condition for rule in rules)
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
         """Call the listener for every alert that is not silenced; returns what ends it."""

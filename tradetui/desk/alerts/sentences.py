@@ -10,7 +10,14 @@ from tradetui.desk.alerts.rules import Condition
 from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.number_format import decimals, is_dollar, number
 from tradetui.trading.positions import LONG, SHORT, Position
-from tradetui.trading.trade_effect import CLOSING_PLANS, TradeAction, TradeEffect, effect_of_fill, effect_of_trigger
+from tradetui.trading.trade_effect import (
+    CLOSING_PLANS,
+    TradeAction,
+    TradeEffect,
+    effect_of_fill,
+    effect_of_order,
+    effect_of_trigger,
+)
 from tradetui.trading.trigger_words import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
@@ -82,10 +89,22 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
 
 def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision = UNKNOWN_PRECISION) -> str:
     """An order that waits no more and was not filled whole."""
+    return f"Order gone: {order_words(order, precision)}, {filled_words(order, filled, precision)}"
+
+
+def order_words(order: PendingOrder, precision: Precision = UNKNOWN_PRECISION) -> str:
+    """What an order is to do, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg, and is not it."""
+    effect = effect_of_order(order)
+    verb = order.side if effect is None else "buy" if effect.buys else "sell"
     price = f" at {_with_places(order.price, precision.price)}" if order.price else ""
-    size = _with_places(order.size, precision.size)
-    part = f"{_with_places(filled, precision.size)} of {size} filled" if filled else "nothing filled"
-    return f"Order gone: {order.side} {size} {order.symbol}{price}, {part}"
+    return f"{verb} {_with_places(order.size, precision.size)} {order.symbol}{price}"
+
+
+def filled_words(order: PendingOrder, filled: Decimal, precision: Precision = UNKNOWN_PRECISION) -> str:
+    """How much of an order is filled, such as "0.20 of 0.50 filled"."""
+    if not filled:
+        return "nothing filled"
+    return f"{_with_places(filled, precision.size)} of {_with_places(order.size, precision.size)} filled"
 
 
 def margin_sentence(ratio: Decimal, condition: Condition) -> str:

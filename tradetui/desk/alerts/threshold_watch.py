@@ -28,8 +28,15 @@ class ThresholdWatch:
     """The levels of all rules; `now_s` is monotonic seconds."""
 
     def __init__(self, conditions: Iterable[Condition]) -> None:
-        self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
+        self._conditions: list[Condition] = []
         self._watched: dict[tuple[Condition, str], _Watched] = {}
+        self.use_conditions(conditions)
+
+    def use_conditions(self, conditions: Iterable[Condition]) -> None:
+        """Look at other levels from now on; what is known of those that stay is kept."""
+        self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
+        watched = self._watched.items()
+        self._watched = {key: state for key, state in watched if key[0] in self._conditions}
 
     @property
     def priced_symbols(self) -> frozenset[str]:

@@ -21,6 +21,7 @@ from tradetui.desk.archive.equity import (
     add_sample,
     thin_samples,
 )
+from tradetui.desk.archive.event_tables import EVENT_TABLES
 from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
@@ -68,6 +69,7 @@ _MIGRATIONS: Final = (
     EQUITY_TABLES,
     BILL_TABLES,
     ACCOUNTS_COLUMN,
+    EVENT_TABLES,
 )
 
 

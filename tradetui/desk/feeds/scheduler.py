@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from random import Random
 from typing import Final
@@ -35,9 +35,15 @@ class Scheduler:
         if first not in self._wake:
             self._first_is_read.set()
 
-    def start(self) -> None:
-        """Begin polling; the first poll of each feed is at once, or right after that of the first one."""
-        self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in self._feeds]
+    def start(self, names: Collection[str] | None = None) -> None:
+        """Begin polling, the feeds of these names alone where some are given.
+
+        The first poll of each is at once, or right after that of the first one.
+        """
+        started = [feed for feed in self._feeds if names is None or feed.name in names]
+        if all(feed.name != self._first for feed in started):
+            self._first_is_read.set()
+        self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in started]
 
     async def stop(self) -> None:
         """End polling; a call that is under way is left to its own end."""

@@ -1,0 +1,101 @@
+"""`tradetui watch`: one line an event of the account, to be resumed from any of them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Collection
+from dataclasses import replace
+
+from tradetui.commands.process.console import say
+from tradetui.commands.process.exit_codes import DONE, REFUSED
+from tradetui.commands.process.line_stream import LineStream
+from tradetui.commands.rows.event_rows import event_as_json, event_line
+from tradetui.commands.session.bootstrap import flags_of, open_desk
+from tradetui.commands.session.data_directory import load_privately
+from tradetui.desk.desk import Desk
+from tradetui.desk.events.account_events import AccountEvents, NoLog, NotAllowed
+from tradetui.desk.events.event import EventId, EventKind
+from tradetui.desk.events.sentences import event_sentence
+from tradetui.exchange.clock import SystemClock
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import LoadedProfile
+from tradetui.ui.time_zones import zone_named
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.time_points import milliseconds
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print events until SIGINT, SIGTERM or the end of whoever reads them; none of these is an error."""
+    loaded = load_privately(os.environ, flags_of(args))
+    since = None if args.since is None else _resume_point(args.since, loaded)
+    kinds = frozenset(map(EventKind, args.kinds)) or frozenset(EventKind)
+    return asyncio.run(_watch(replace(loaded, read_only=True), kinds, since, as_json=args.json))
+
+
+def _resume_point(text: str, loaded: LoadedProfile) -> EventId | int:
+    event_id = EventId.parse(text)
+    if event_id is not None:
+        return event_id
+    try:
+        return milliseconds(text, SystemClock().wall_ms(), "--since", zone_named(loaded.profile.timezone))
+    except InvalidRequest:
+        raise InvalidRequest(
+            "--since",
+            "must be the id of an event, or a time",
+            text,
+            "Give the id of the last line that you have, or ISO 8601, a span such as 1h, or milliseconds.",
+        ) from None
+
+
+async def _watch(
+    loaded: LoadedProfile, kinds: Collection[EventKind], since: EventId | int | None, *, as_json: bool
+) -> int:
+    desk = open_desk(loaded)
+    if EventKind.ALERT not in kinds:
+        desk.alerts.use_rules(())  # what it does not read it cannot alert of
+    events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
+    stream, stop = LineStream(sys.stdout), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    printing = asyncio.create_task(_print_events(desk, events, stream, loaded, as_json=as_json))
+    ends = [asyncio.create_task(stop.wait()), asyncio.create_task(stream.closed.wait())]
+    try:
+        await asyncio.wait({printing, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        if printing.done():
+            await printing
+    except NoLog as problem:
+        raise ConfigurationError(
+            f"events cannot be kept, so that nothing could be resumed: {problem}",
+            location=str(loaded.data_dir),
+            remedy="Name a directory that you may write to as data_dir or --data-dir.",
+        ) from None
+    except NotAllowed as problem:
+        say(f"tradetui: {problem}")
+        return REFUSED
+    finally:
+        for task in (printing, *ends):
+            task.cancel()
+        await asyncio.gather(printing, *ends, return_exceptions=True)
+        stream.close()
+        await desk.stop()
+    return DONE
+
+
+async def _print_events(
+    desk: Desk, events: AccountEvents, stream: LineStream, loaded: LoadedProfile, *, as_json: bool
+) -> None:
+    zone = zone_named(loaded.profile.timezone)
+    async for event in events.follow():
+        sentence = event_sentence(event, desk.market.precision_of)
+        if as_json:
+            stream.output.json(dump_json(event_as_json(event, sentence)))
+            stream.output.layout("\n")
+        else:
+            stream.output.line(event_line(event, sentence, zone))
+        await stream.flush()

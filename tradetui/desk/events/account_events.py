@@ -1,0 +1,235 @@
+"""Follows a desk: what its feeds bring, what other sessions leave in the archive and journals, as one stream."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import suppress
+from typing import Final
+
+from tradetui.desk.desk import Desk, journal_location
+from tradetui.desk.events.event import AccountEvent, EventId, EventKind, OrderState
+from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
+from tradetui.desk.events.journal_steps import JournalSteps
+from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.health import Health, LinkState, health_of
+from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.table import TableName
+from tradetui.wire.models.futures import PendingOrder
+
+ENTERED_EVERY_S: Final = 1.0
+"""How often the archive and the journals are looked at for what other sessions wrote."""
+READ_SINCE_S: Final = 1.0
+"""A read that ended so long after an order was seen gone began after it."""
+FILLS_WAITED_S: Final = 30.0
+"""How long such a read of the fills is waited for before an order is told to be gone without it."""
+OVERLAP_MS: Final = 60_000
+_FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
+    EventKind.FILL: frozenset({TableName.FILLS, "contracts"}),
+    EventKind.ORDER: frozenset({TableName.ORDERS, TableName.FILLS, "contracts"}),
+    EventKind.TRIGGER: frozenset({TableName.TRIGGERS, "contracts"}),
+    EventKind.OUTCOME: frozenset({TableName.ACCOUNTS}),
+}
+_LOST: Final = frozenset({LinkState.DOWN, LinkState.REFUSED})
+_OrderKey = tuple[str, str]
+
+
+class NoLog(Exception):
+    """Events cannot be kept, so that none could be resumed; the message says why."""
+
+
+class NotAllowed(Exception):
+    """The exchange has refused everything from the first call on; the message says why, and what to do."""
+
+
+class AccountEvents:
+    """The events of a desk's account from a point on. The desk polls only what the kinds need; alerts need it all.
+
+    Each sentence given to `notice` is about the stream itself: a link that is lost or back, a log that begins anew.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        kinds: Collection[EventKind],
+        since: EventId | int | None,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`since` is an event, a time (Unix ms), or None for now."""
+        self._desk = desk
+        self._kinds = frozenset(kinds)
+        self._since = since
+        self._notice = notice
+        names = None if EventKind.ALERT in kinds else frozenset().union(*(_FEEDS[kind] for kind in kinds))
+        self._feed_names = names
+        self._feeds = [feed for name, feed in desk.feeds.items() if names is None or name in names]
+        self._steps: JournalSteps | None = None
+        self._changed = asyncio.Event()
+        self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
+        self._gone: dict[_OrderKey, tuple[GoneOrder, float]] = {}
+        self._gone_before: set[_OrderKey] = set()
+        self._log: EventLog | None = None
+        self._number = 0
+        self._since_ms = 0
+        self._orders_after: int | None = None
+        self._link_lost = False
+        self._not_kept = ""
+
+    @property
+    def health(self) -> Health:
+        """How what is polled stands with the exchange."""
+        return health_of(self._desk.link, self._feeds, self._desk.clock.monotonic())
+
+    async def follow(self) -> AsyncGenerator[AccountEvent, None]:
+        """Poll, and give every event once it is in the log; never ends by itself.
+
+        Raises:
+            NoLog: the archive cannot be used.
+            NotAllowed: nothing may be read, and nothing ever was.
+        """
+        ends = [feed.subscribe(self._feed_changed) for feed in self._feeds]
+        self._desk.start(self._feed_names)
+        try:
+            while True:
+                self._changed.clear()
+                if self._refused_from_the_first(health := self.health):
+                    raise NotAllowed(f"{health.sentence}. {health.remedy}".strip())
+                for event in await self._new_events():
+                    yield event
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ENTERED_EVERY_S):
+                        await self._changed.wait()
+        finally:
+            for unsubscribe in ends:
+                unsubscribe()
+
+    def _feed_changed(self, feed: Feed[FeedRow]) -> None:
+        self._changed.set()
+        if feed is self._desk.orders and feed.snapshot.error is None:
+            self._orders = self._desk.orders.snapshot
+        if feed is self._desk.triggers and self._log is not None:
+            self._log.triggers_changed()
+        health = self.health
+        lost = health.state in _LOST
+        if lost is not self._link_lost and not self._refused_from_the_first(health):
+            self._link_lost = lost
+            remedy = f" {health.remedy}" if health.remedy else ""
+            self._notice(f"Link lost: {health.sentence}.{remedy}" if lost else "Link back: the exchange answers again.")
+
+    def _refused_from_the_first(self, health: Health) -> bool:
+        """Whether waiting cannot help, as with a key that was never taken."""
+        never_read = self._desk.account is None and all(feed.snapshot.read_at is None for feed in self._feeds)
+        return never_read and health.state is LinkState.REFUSED
+
+    async def _new_events(self) -> list[AccountEvent]:
+        """Enter what is new, and read what was entered."""
+        try:
+            if self._log is None:
+                await self._open()
+            if self._log is None:
+                return []
+            await self._enter(self._log)
+            events = await self._desk.disk.run(self._log.after, self._number)
+        except (sqlite3.Error, OSError) as problem:
+            if self._steps is not None:
+                self._steps.forget()
+            self._say_not_kept(f"Events wait: the archive cannot be written ({problem}).")
+            return []
+        self._say_not_kept("")
+        if events:
+            self._number = events[-1].id.number
+            self._changed.set()  # there may be more of them
+        return [event for event in events if self._is_wanted(event)]
+
+    async def _open(self) -> None:
+        """Open the log once the account is known and its archive open."""
+        desk, archive = self._desk, self._desk.archive
+        account = desk.account
+        if archive is None or account is None:
+            return
+        if archive.trimmed:
+            raise NoLog(desk.archive_trouble or "without a data directory nothing outlives the session")
+        self._steps = steps = JournalSteps(journal_location(desk.settings, account))
+        now_ms = desk.client.server_clock.now_ms
+        log = await desk.disk.run(EventLog, archive, now_ms, steps.newest_numbers)
+        since = self._since
+        if isinstance(since, EventId) and since.log == log.name:
+            self._number = since.number
+        elif since is None:
+            self._since_ms = now_ms
+            self._number = await desk.disk.run(_number_of, log)
+        else:
+            # Of two events the later may bear the earlier time: a minute more loses none.
+            self._since_ms = since if isinstance(since, int) else since.time_ms - OVERLAP_MS
+            if isinstance(since, EventId):
+                self._notice(
+                    "The archive does not know that event. What the exchange still keeps since a minute before it "
+                    "follows; events of that minute may come twice."
+                )
+            await desk.disk.run(log.reach_back, self._since_ms)
+        self._log = log
+
+    async def _enter(self, log: EventLog) -> None:
+        disk, steps = self._desk.disk, self._steps
+        await disk.run(log.take_archived)
+        if steps is not None:
+            await disk.run(log.take_outcomes, await disk.run(steps.after, await disk.run(log.journal_marks)))
+        if EventKind.ORDER in self._kinds:
+            await self._enter_orders(log)
+
+    async def _enter_orders(self, log: EventLog) -> None:
+        snapshot, self._orders = self._orders, None
+        now_s = self._desk.clock.monotonic()
+        if snapshot is not None and snapshot.server_ms is not None:
+            for product_type in self._desk.settings.product_types:
+                orders = {row.record.order_id: row.record for row in snapshot.rows if row.product_type is product_type}
+                look = OrdersLook(product_type, orders, snapshot.server_ms)
+                gone_orders = await self._desk.disk.run(log.look_at_orders, look)
+                for order_id in orders:
+                    self._gone.pop((product_type, order_id), None)  # a page that was cut short is no end of an order
+                if snapshot.undecodable_rows:
+                    continue  # one of them may be the order that is not there
+                for gone in gone_orders:
+                    self._gone.setdefault((gone.product_type, gone.order_id), (gone, now_s))
+            if self._orders_after is None:
+                # What changed before is news to nobody who reads from now on.
+                self._orders_after = await self._desk.disk.run(_number_of, log) if self._since is None else 0
+                self._gone_before = set(self._gone) if self._since is None else set()
+        due = [gone for gone, seen_s in self._gone.values() if self._is_over(seen_s, now_s)]
+        if due:
+            await self._desk.disk.run(log.take_gone, due)
+            for gone in due:
+                del self._gone[gone.product_type, gone.order_id]
+
+    def _is_over(self, seen_s: float, now_s: float) -> bool:
+        """Whether an order that was seen gone is not there at a second look, and its last fills are known."""
+        orders_read_s, fills_read_s = self._desk.orders.snapshot.read_at, self._desk.fills.snapshot.read_at
+        if self._orders is not None or orders_read_s is None or orders_read_s < seen_s + READ_SINCE_S:
+            return False
+        return (fills_read_s is not None and fills_read_s >= seen_s + READ_SINCE_S) or now_s >= seen_s + FILLS_WAITED_S
+
+    def _is_wanted(self, event: AccountEvent) -> bool:
+        if event.kind not in self._kinds or event.time_ms < self._since_ms:
+            return False
+        if event.product_type is None:
+            return True
+        if event.kind is EventKind.ORDER and self._since is None:
+            key = (event.product_type, event.subject_id)
+            if event.id.number <= (self._orders_after or 0):
+                return False
+            if key in self._gone_before and event.details["state"] in (OrderState.FILLED, OrderState.GONE):
+                self._gone_before.discard(key)
+                return False
+        return event.product_type in self._desk.settings.product_types
+
+    def _say_not_kept(self, sentence: str) -> None:
+        if sentence and sentence != self._not_kept:
+            self._notice(sentence)
+        self._not_kept = sentence
+
+
+def _number_of(log: EventLog) -> int:
+    return log.newest_number

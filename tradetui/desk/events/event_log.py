@@ -1,0 +1,306 @@
+"""The log of events in an account's archive: each fill, trigger, alert and outcome once, orders as they change.
+
+Every session that watches an account writes it, each step in one transaction, so that two at the same time, or one
+that is killed at any moment, neither lose an event nor enter one twice. The numbers rise in the order of the commits:
+whoever has read up to one has missed none before it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.events.event import AccountEvent, EventId, EventKind, OrderState
+from tradetui.desk.events.journal_steps import JournalStep
+from tradetui.desk.events.order_changes import SEEN_EVERY_MS, OrderChange, changes_of
+from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import dump_json, load_json
+from tradetui.wire.time_windows import DAY_MS
+
+ORDERS_KEPT_MS: Final = 90 * DAY_MS
+"""Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
+AT_A_TIME: Final = 500
+_INSERT: Final = "INSERT OR IGNORE INTO account_event (kind, product_type, id, time, body) VALUES (?, ?, ?, ?, ?)"
+_UNENDED: Final = frozenset({TriggerState.WAITING, TriggerState.EXECUTING})
+_RECORDS: Final = "record"
+_ALERTS: Final = "alert"
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersLook:
+    """The pending orders of a product type, by id, as they were at a time of the exchange (Unix ms)."""
+
+    product_type: ProductType
+    orders: Mapping[str, PendingOrder]
+    server_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class GoneOrder:
+    """An order that waits no more, and whether it may have been in states that nobody saw."""
+
+    product_type: ProductType
+    order_id: str
+    at_ms: int
+    missed: bool
+
+
+class EventLog:
+    """The log of one archive. Every call blocks for a moment and belongs on the disk's thread."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        now_ms: int,
+        journal_numbers: Callable[[], Mapping[str, int]],
+        new_name: Callable[[], str] = lambda: secrets.token_hex(4),
+    ) -> None:
+        """Open the log; where there is none, it begins now: what was before is in it only if `reach_back` takes it.
+
+        Args:
+            archive: the archive, in a file.
+            now_ms: the exchange's time in Unix ms.
+            journal_numbers: gives the newest step of each journal, by the journal's name.
+            new_name: gives a new log the name by which its ids are told from those of others.
+        """
+        self._archive = archive
+        with archive.transaction() as connection:
+            row = connection.execute("SELECT name, began_ms FROM event_log").fetchone()
+            if row is None:
+                row = (new_name(), now_ms)
+                connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
+                marks = {_RECORDS: _newest_record(connection), _ALERTS: _newest_alert(connection)}
+                marks |= {_journal_mark(journal): number for journal, number in journal_numbers().items()}
+                _set_marks(connection, marks)
+            connection.execute(
+                "DELETE FROM account_event WHERE kind = ? AND time < ?", (EventKind.ORDER, now_ms - ORDERS_KEPT_MS)
+            )
+        self.name: str = row[0]
+        self.began_ms: int = row[1]
+        self._triggers_changed = True
+
+    def reach_back(self, since_ms: int) -> None:
+        """Take in what is known since an earlier time (Unix ms), and what will still be read of it."""
+        if since_ms >= self.began_ms:
+            return
+        with self._archive.transaction() as connection:
+            connection.execute("UPDATE event_log SET began_ms = ? WHERE began_ms > ?", (since_ms, since_ms))
+            _set_marks(connection, {_RECORDS: 0})
+        self.began_ms = since_ms
+        self._triggers_changed = True
+
+    @property
+    def newest_number(self) -> int:
+        """The number of the newest event; 0 where there is none."""
+        newest = self._archive.connection.execute("SELECT coalesce(max(number), 0) FROM account_event")
+        number: int = newest.fetchone()[0]
+        return number
+
+    # What is new
+
+    def triggers_changed(self) -> None:
+        """The trigger orders in the archive may be others than they were."""
+        self._triggers_changed = True
+
+    def take_archived(self) -> None:
+        """Enter the fills, triggers and alerts that came into the archive, from whatever session."""
+        connection = self._archive.connection
+        marks = self._marks()
+        fills_came = _newest_record(connection) > marks.get(_RECORDS, 0)
+        alerts_came = _newest_alert(connection) > marks.get(_ALERTS, 0)
+        triggers_changed, self._triggers_changed = self._triggers_changed, False
+        if not (fills_came or triggers_changed or alerts_came):
+            return
+        try:
+            with self._archive.transaction():
+                self._take_fills(connection)
+                self._take_triggers(connection)
+                self._take_alerts(connection)
+        except BaseException:
+            self._triggers_changed = True
+            raise
+
+    def _take_fills(self, connection: sqlite3.Connection) -> None:
+        mark, newest = self._marks().get(_RECORDS, 0), _newest_record(connection)
+        # By row id, and by no index: what came in late stands far from the newest times.
+        rows = connection.execute(
+            "SELECT product_type, id, time FROM record WHERE rowid > ? AND rowid <= ? AND +kind = 'fill' AND +time >= ?"
+            " ORDER BY time, ordinal",
+            (mark, newest, self.began_ms),
+        ).fetchall()
+        connection.executemany(_INSERT, [(EventKind.FILL, *row, None) for row in rows])
+        _set_marks(connection, {_RECORDS: newest})
+
+    def _take_triggers(self, connection: sqlite3.Connection) -> None:
+        rows = connection.execute(
+            "SELECT product_type, id, time, body FROM record WHERE kind = 'trigger' AND time >= ? AND NOT EXISTS"
+            " (SELECT 1 FROM account_event AS event WHERE event.kind = 'trigger'"
+            " AND event.product_type = record.product_type AND event.id = record.id)"
+            " ORDER BY time, ordinal",
+            (self.began_ms,),
+        ).fetchall()
+        for product_type, order_id, time_ms, body in rows:
+            if trigger_state(TriggerOrder.from_row(load_json(body))) not in _UNENDED:
+                connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
+
+    def _take_alerts(self, connection: sqlite3.Connection) -> None:
+        rows = connection.execute(
+            "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE number > ? ORDER BY number",
+            (self._marks().get(_ALERTS, 0),),
+        ).fetchall()
+        for number, at_ms, sentence, rules, channels in rows:
+            details = {"sentence": sentence, "rules": rules.split(", "), "channels": channels.split(", ")}
+            connection.execute(_INSERT, (EventKind.ALERT, "", str(number), at_ms, dump_json(details)))
+        if rows:
+            _set_marks(connection, {_ALERTS: rows[-1][0]})
+
+    def journal_marks(self) -> dict[str, int]:
+        """The number up to which each journal was read, by its name."""
+        prefix = _journal_mark("")
+        return {
+            subject.removeprefix(prefix): number
+            for subject, number in self._marks().items()
+            if subject.startswith(prefix)
+        }
+
+    def take_outcomes(self, steps: Sequence[JournalStep]) -> None:
+        """Enter what came into the journals."""
+        if not steps:
+            return
+        with self._archive.transaction() as connection:
+            for step in steps:
+                details = {"intent": step.intent, "state": step.state, **step.details}
+                outcome_id = f"{step.journal}|{step.number}"
+                connection.execute(_INSERT, (EventKind.OUTCOME, "", outcome_id, step.at_ms, dump_json(details)))
+                _set_marks(connection, {_journal_mark(step.journal): step.number})
+
+    # Orders
+
+    def look_at_orders(self, look: OrdersLook) -> list[GoneOrder]:
+        """Enter which orders are new or changed since the last look of any session; gives those that are gone.
+
+        The first look of all is where changes begin. A look from before the last one says nothing any more.
+        """
+        connection = self._archive.connection
+        mark, product_type = f"orders|{look.product_type}", str(look.product_type)
+        last_ms = self._marks().get(mark)
+        if last_ms is not None and look.server_ms <= last_ms:
+            return []
+        with self._archive.transaction():
+            last_ms = self._marks().get(mark)  # again: another session may have looked meanwhile
+            if last_ms is not None and look.server_ms <= last_ms:
+                return []
+            before = {
+                order_id: PendingOrder.from_row(load_json(body))
+                for order_id, body in connection.execute(
+                    "SELECT id, body FROM watched_order WHERE product_type = ?", (product_type,)
+                )
+            }
+            elapsed_ms = 0 if last_ms is None else look.server_ms - last_ms
+            for change in changes_of(before, look.orders, elapsed_ms):
+                if last_ms is not None:
+                    time_ms = _changed_ms(change, look.server_ms)
+                    body = _order_body(change.order, change.state, change.order.base_volume or ZERO, change.missed)
+                    connection.execute(_INSERT, (EventKind.ORDER, product_type, change.order.order_id, time_ms, body))
+                connection.execute(
+                    "INSERT OR REPLACE INTO watched_order VALUES (?, ?, ?)",
+                    (product_type, change.order.order_id, dump_json(change.order.received)),
+                )
+            _set_marks(connection, {mark: look.server_ms})
+        missed = elapsed_ms > SEEN_EVERY_MS
+        return [
+            GoneOrder(look.product_type, order_id, look.server_ms, missed)
+            for order_id in before
+            if order_id not in look.orders
+        ]
+
+    def take_gone(self, gone: Iterable[GoneOrder]) -> None:
+        """Enter how orders ended, once the fills that were made until then are in the archive."""
+        with self._archive.transaction() as connection:
+            for gone_order in gone:
+                identity = (str(gone_order.product_type), gone_order.order_id)
+                row = connection.execute(
+                    "DELETE FROM watched_order WHERE product_type = ? AND id = ? RETURNING body", identity
+                ).fetchone()
+                if row is None:
+                    continue  # another session has entered it
+                order = PendingOrder.from_row(load_json(row[0]))
+                filled = max(order.base_volume or ZERO, _filled_size(connection, gone_order.product_type, order))
+                state = OrderState.FILLED if filled >= order.size else OrderState.GONE
+                body = _order_body(order, state, filled, gone_order.missed)
+                connection.execute(_INSERT, (EventKind.ORDER, *identity, gone_order.at_ms, body))
+
+    # Reading
+
+    def after(self, number: int, *, limit: int = AT_A_TIME) -> list[AccountEvent]:
+        """The events that follow a number, at most so many."""
+        rows = self._archive.connection.execute(
+            "SELECT number, event.kind, event.product_type, event.id, event.time, coalesce(event.body, record.body)"
+            " FROM account_event AS event LEFT JOIN record ON event.body IS NULL AND record.kind = event.kind"
+            " AND record.product_type = event.product_type AND record.id = event.id"
+            " WHERE number > ? ORDER BY number LIMIT ?",
+            (number, limit),
+        )
+        return [
+            AccountEvent(
+                EventId(event_number, self.name, time_ms),
+                EventKind(kind),
+                subject_id,
+                ProductType(product_type) if product_type else None,
+                time_ms,
+                load_json(body) if body else {},
+            )
+            for event_number, kind, product_type, subject_id, time_ms, body in rows
+        ]
+
+    def _marks(self) -> dict[str, int]:
+        return dict(self._archive.connection.execute("SELECT subject, value FROM event_mark").fetchall())
+
+
+def _set_marks(connection: sqlite3.Connection, marks: Mapping[str, int]) -> None:
+    connection.executemany("INSERT OR REPLACE INTO event_mark VALUES (?, ?)", list(marks.items()))
+
+
+def _journal_mark(journal: str) -> str:
+    return f"journal|{journal}"
+
+
+def _newest_record(connection: sqlite3.Connection) -> int:
+    rowid: int = connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
+    return rowid
+
+
+def _newest_alert(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("SELECT coalesce(max(number), 0) FROM alert").fetchone()[0]
+    return number
+
+
+def _changed_ms(change: OrderChange, seen_ms: int) -> int:
+    """When an order came to its state, as the exchange says, else when it was seen in it (Unix ms)."""
+    order = change.order
+    moment = order.c_time if change.state is OrderState.NEW and not order.base_volume else order.u_time
+    return seen_ms if moment is None else round(moment.timestamp() * 1000)
+
+
+def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed: bool) -> str:
+    details: dict[str, Any] = {"state": state, "filled": exact_digits(filled), "missed": missed}
+    return dump_json({**details, "order": order.received})
+
+
+def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal:
+    """What the fills of an order in the archive add up to, in the base coin."""
+    created_ms = 0 if order.c_time is None else round(order.c_time.timestamp() * 1000)
+    bodies = connection.execute(
+        "SELECT body FROM record WHERE kind = 'fill' AND symbol = ? AND time >= ? AND product_type = ?"
+        " AND json_extract(body, '$.orderId') = ?",
+        (order.symbol.upper(), created_ms, str(product_type), order.order_id),
+    )
+    return sum((FuturesFill.from_row(load_json(body)).base_volume for (body,) in bodies), ZERO)
