@@ -163,11 +163,18 @@ async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch)
     return dialog, (await stage.desk.execution.intents.read(intent)).scope.rpartition("|")[2]
 
 
-async def test_enter_in_the_last_field_of_a_release_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_button(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stage = Stage()
     async with stage.running(SIZE) as pilot:
-        _, symbol = await releasing(stage, pilot, monkeypatch)
-        await pilot.press(*"gone", "enter", *symbol, "enter")
+        dialog, symbol = await releasing(stage, pilot, monkeypatch)
+        await pilot.press(*"gone", "enter", *symbol)
+        assert "Enter goes on to the button that releases it." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert stage.app.focused is dialog.confirm_button
+        await asyncio.sleep(1)
+        await pilot.press("enter")
         await asyncio.sleep(1.5)
         execution = stage.desk.execution
         assert execution is not None

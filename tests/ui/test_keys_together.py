@@ -64,8 +64,8 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing(end: str, gap_s: fl
         assert posts(stage) == 0
         assert stage.app.screen is dialog, "nor do they press Cancel"
         assert typed(dialog).strip() == subject
-        if end not in ("\r", "\t\t\r"):
-            assert "Enter came together with other keys and pressed nothing" in words(stage)
+        if end not in ("\r", "\t\t\r", "\r\t\r"):
+            assert "Enter came too soon after another key and pressed nothing" in words(stage)
         dialog.query_one("#confirm", Button).focus()
         await pilot.pause()
         await pilot.press("enter")

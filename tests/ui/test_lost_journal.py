@@ -56,8 +56,10 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         assert execution.intents.loss is not None, "a burst accepts nothing"
         dialog = stage.app.screen
         assert dialog.query_one("#typed", Input).value == WORD.lower()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
+        stage.app.set_focus(dialog.query_one("#typed"))
+        await pilot.press("enter")
+        assert stage.app.focused is dialog.query_one("#confirm", Button), "Enter goes on from the whole word"
+        await asyncio.sleep(1)
         await pilot.press("enter")
         await asyncio.sleep(1)
         await pilot.pause()

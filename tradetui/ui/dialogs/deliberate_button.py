@@ -9,11 +9,11 @@ from textual.widgets import Button
 
 from tradetui.ui.app_protocol import trading_app
 
-TOO_SOON: Final = "Enter came together with other keys and pressed nothing: look, then press it again."
+TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
 
 
 class DeliberateButton(Button):
-    """Enter that was read before the focus was painted here, or together with another key, presses nothing."""
+    """Enter presses it only where the focus was painted here before, by itself, and not by being held down."""
 
     class PressedTooSoon(Message):
         """Enter came too soon and was dropped."""
@@ -48,7 +48,7 @@ class DeliberateButton(Button):
         keys = trading_app(self).key_order
         key = keys.current
         seen = self._painted_at is not None and key is not None and key.time > self._painted_at
-        if seen and not keys.in_burst:
+        if seen and not keys.in_burst and not keys.is_held:
             super().action_press()
         else:
             self.post_message(self.PressedTooSoon(self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
 from textual import events, getters, on
@@ -49,6 +50,15 @@ class DeliberateDialog(ModalScreen[Result], Generic[Result]):
         """Write this under the buttons."""
         self.reason_line.update(reason if isinstance(reason, Content) else sanitized(reason))
 
+    def next_step(self, deed: str) -> str:
+        """What Enter does where the focus is, once nothing is missing; `deed` is the other button's, "sends it"."""
+        focused = self.focused
+        if focused is self.confirm_button:
+            return f"Enter {deed}; Esc cancels."
+        if focused is self.cancel_button:
+            return f"Enter presses {self.cancel_button.label}; Tab, then Enter, {deed}."
+        return f"Enter goes on to the button that {deed}." if isinstance(focused, Input) else ""
+
     def box_for_text(self, key: str) -> Input | None:
         """The box that takes what is typed while a button has the focus; None where nothing is to be typed."""
         return None
@@ -73,9 +83,9 @@ class DeliberateDialog(ModalScreen[Result], Generic[Result]):
         """Leave everything as it is."""
         self.dismiss(None)
 
+    @abstractmethod
     def confirm(self) -> None:
         """Do what the other button says."""
-        raise NotImplementedError
 
     def pressed_too_soon(self) -> None:
         """Say that Enter pressed nothing."""
@@ -112,6 +122,6 @@ class LockingDialog(DeliberateDialog[Result], Generic[Result]):
         """What was in front is gone; it may have unlocked trading."""
         self.call_later(self.desk_changed)
 
+    @abstractmethod
     def say_what_may_be_done(self) -> None:
         """Bring the buttons and the line under them up to date."""
-        raise NotImplementedError

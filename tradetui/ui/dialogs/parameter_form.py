@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Generic
 
 from textual import events, on
@@ -21,13 +22,13 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     AUTO_FOCUS = "Input"
 
+    @abstractmethod
     def check(self) -> None:
         """Show what is wrong or missing, by `show_problem` and `show_result`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def accept(self) -> None:
         """Go on with what is typed, if it may be."""
-        raise NotImplementedError
 
     def box(
         self, field: FormField, box_id: str, *, longest: int, text: str = "", placeholder: str = "", classes: str = ""

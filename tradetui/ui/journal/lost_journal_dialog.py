@@ -61,12 +61,18 @@ class LostJournalDialog(DeliberateDialog[None]):
     @on(Input.Changed)
     def _tell_missing(self) -> None:
         self.confirm_button.disabled = not self._typed
-        self.give_reason("" if self._typed else f"Type {WORD} to go on without it; Esc leaves it locked.")
+        missing = f"Type {WORD} to go on without it; Esc leaves it locked."
+        self.give_reason(self.next_step("accepts the loss") if self._typed else missing)
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self._tell_missing()
 
     @on(Input.Submitted)
     def _entered(self) -> None:
-        """To the safe button, never on to the other one."""
-        self.cancel_button.focus()
+        """On to the button that accepts, once the word is whole."""
+        if self._typed:
+            self.confirm_button.focus()
 
     def confirm(self) -> None:
         if self._typed:

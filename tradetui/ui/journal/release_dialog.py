@@ -7,8 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from tradetui.ui.app_protocol import trading_app
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.sanitize import sanitized
 
@@ -66,21 +64,21 @@ class ReleaseDialog(DeliberateDialog[str | None]):
     def _tell_missing(self) -> None:
         missing = self._missing()
         self.confirm_button.disabled = bool(missing)
-        sentence = f"Still missing: {'; '.join(missing.values())}." if missing else "Enter releases it."
+        sentence = f"Still missing: {'; '.join(missing.values())}." if missing else self.next_step("releases it")
         self.give_reason(sentence)
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self._tell_missing()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """Never on to a button: the next Enter would press it, and what was typed would be lost."""
+        """To what is still missing, else to the button that releases; never to Cancel, where the next Enter would lose
+        what was typed.
+        """
         missing = self._missing()
-        if not missing and trading_app(self).key_order.in_burst:
-            self.give_reason(TOO_SOON)
-            return
-        if not missing:
-            self.dismiss(self._why)
-            return
         others = [field for field in missing if field != event.input.id]
-        self.query_one(f"#{(others or list(missing))[0]}", Input).focus()
+        self.query_one(f"#{[*others, *missing, 'confirm'][0]}").focus()
 
     def confirm(self) -> None:
         self.dismiss(self._why)

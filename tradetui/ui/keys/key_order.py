@@ -28,6 +28,8 @@ PAINT_FIRST_S: Final = 0.02
 
 What is painted is written by a thread of Textual's, which would wait for the passes below.
 """
+HELD_S: Final = 0.75
+"""A key that is held down comes again within so long, the first time later than all others."""
 LONGEST_S: Final = 1.0
 """A handler that takes longer does not keep the keys after it waiting."""
 ROUNDS: Final = 3
@@ -38,6 +40,8 @@ MOST_ROUNDS: Final = 12
 class KeyOrder:
     """The keys that wait for their turn; `current` is the one being handled, `gap_s` the seconds since the one before.
 
+    `is_repeated` says whether that one was the same key.
+
     Times are those at which a key was read from the terminal, by the clock of Textual's messages.
     """
 
@@ -45,10 +49,12 @@ class KeyOrder:
         """`dispatch` hands one key to the application; it runs in the application's own message pump."""
         self.current: TypedInput | None = None
         self.gap_s = float("inf")
+        self.is_repeated = False
         self._app = app
         self._dispatch = dispatch
-        self._waiting: deque[tuple[TypedInput, float]] = deque()
+        self._waiting: deque[tuple[TypedInput, float, bool]] = deque()
         self._read_at = float("-inf")
+        self._read_key = ""
         self._task: asyncio.Task[None] | None = None
         self._key_waits = asyncio.Event()
 
@@ -58,18 +64,25 @@ class KeyOrder:
         return self.gap_s < BURST_GAP_S
 
     @property
+    def is_held(self) -> bool:
+        """Whether the key being handled may be one that is held down, and so was not pressed anew."""
+        return self.is_repeated and self.gap_s < HELD_S
+
+    @property
     def busy(self) -> bool:
         """Whether a key is still being handled."""
         return self._task is not None and not self._task.done()
 
     async def add(self, event: TypedInput) -> None:
         """Handle the key now, or once its turn has come."""
+        key = event.key if isinstance(event, events.Key) else ""
         gap_s, self._read_at = event.time - self._read_at, event.time
+        is_repeated, self._read_key = key != "" and key == self._read_key, key
         if self.busy:
-            self._waiting.append((event, gap_s))
+            self._waiting.append((event, gap_s, is_repeated))
             self._key_waits.set()
             return
-        await self._begin(event, gap_s)
+        await self._begin(event, gap_s, is_repeated)
         self._task = asyncio.create_task(self._finish())
 
     def stop(self) -> None:
@@ -78,8 +91,8 @@ class KeyOrder:
         if self._task is not None:
             self._task.cancel()
 
-    async def _begin(self, event: TypedInput, gap_s: float) -> None:
-        self.current, self.gap_s = event, gap_s
+    async def _begin(self, event: TypedInput, gap_s: float, is_repeated: bool) -> None:
+        self.current, self.gap_s, self.is_repeated = event, gap_s, is_repeated
         await self._dispatch(event)
 
     async def _finish(self) -> None:

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import LOCKED, is_typed, why_typed
+from tradetui.desk.reversal.pretrade_checks import LOCKED
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
@@ -24,6 +24,7 @@ from tradetui.ui.keys.registry import is_key_of, shown_keys
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.reversal.attempt import Attempt, Ending
 from tradetui.ui.reversal.fields import Fields
+from tradetui.ui.reversal.focus import BACK_S, DialogFocus
 from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
 from tradetui.ui.reversal.phase import ASKING, Phase
 from tradetui.ui.reversal.preview_area import PreviewArea
@@ -33,8 +34,6 @@ from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
-BACK_S = 0.5
-"""After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
 _AGE_SHOWN_S = 5.0
 
 
@@ -78,7 +77,6 @@ class ReversalDialog(LockingDialog[None]):
         """What reading is doing, or why it failed; empty once it is done."""
         self._unreadable = False
         """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
-        self._focus_before: str | None = None
         self._attempt: Attempt | None = None
         """What was confirmed last."""
 
@@ -86,12 +84,13 @@ class ReversalDialog(LockingDialog[None]):
         with Frame(self._execution):
             yield PreviewArea()
             yield Static("", id="notice", markup=False)
-            yield Fields()
+            yield Fields(self._execution)
             yield from self.buttons("Reverse", ready=False)
         lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
         yield Static(sanitized(KEYS.format(lock=lock)), id="keys", markup=False)
 
     def on_mount(self) -> None:
+        self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
         self._show_fields()
         self._show_age()
         self.watch(self._area, "scroll_y", self._scrolled, init=False)
@@ -111,19 +110,6 @@ class ReversalDialog(LockingDialog[None]):
         """Symbol and leg, as far as they are known."""
         return self._preview.subject if self._preview is not None else self._target.subject
 
-    @property
-    def _must_type(self) -> bool:
-        return bool(self._why_typed)
-
-    @property
-    def _why_typed(self) -> str:
-        return "" if self._preview is None else why_typed(self._preview, self._execution.settings)
-
-    @property
-    def _word_wanted(self) -> bool:
-        """Whether a word is asked for that is not typed yet."""
-        return self._must_type and not is_typed(self._subject, self._fields.word_box.value)
-
     # Keys
 
     def before_key(self, event: TypedInput) -> bool:
@@ -141,7 +127,7 @@ class ReversalDialog(LockingDialog[None]):
             self.call_later(self._tell)
             self.set_timer(BACK_S, self._give_focus_back)
         elif self._phase is Phase.ARMED and not in_burst:
-            self._unread.read(self._preview, word_wanted=self._word_wanted)
+            self._unread.read(self._preview, word_wanted=self._fields.word_wanted)
             self.call_later(self._tell)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
@@ -160,7 +146,7 @@ class ReversalDialog(LockingDialog[None]):
         may_type = self._phase in ASKING and self._ready and not self._execution.locked
         if not may_type:
             return None
-        if self._must_type:
+        if self._fields.must_type:
             return self._fields.word_box
         return None if is_key_of("lock", key, trading_app(self).settings.keys) else self._fields.size_box
 
@@ -170,16 +156,8 @@ class ReversalDialog(LockingDialog[None]):
 
     def action_next(self) -> None:
         """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
-        confirm = self.confirm_button
-        if not self._fields.word_box.has_focus or self._word_wanted:
-            self.focus_next()
-        elif confirm.focusable:
-            self.set_focus(confirm)
-        elif self._phase is Phase.READING:
-            # It is read again just now: the button gets the focus once it can be pressed.
-            self._focus_before = "confirm"
-            self.set_focus(None)
-        else:
+        word_is_whole = self._fields.word_box.has_focus and not self._fields.word_wanted
+        if not (word_is_whole and self._focus.next_from_word(is_reading=self._phase is Phase.READING)):
             self.focus_next()
 
     def action_scroll_by(self, lines: int) -> None:
@@ -258,7 +236,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def _draw(self, preview: Preview) -> None:
         self._area.show_preview(preview, self._marked, self._execution.settings)
-        self._fields.name_them(preview, self._why_typed)
+        self._fields.ask_for(preview)
         name_button(self.confirm_button, preview, self._area.size.width)
 
     def _show_age(self) -> None:
@@ -278,21 +256,13 @@ class ReversalDialog(LockingDialog[None]):
             self.set_timer(BACK_S, self._give_focus_back)
 
     def _give_focus_back(self) -> None:
-        if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
-            return
-        before = self.query_one(f"#{self._focus_before or 'cancel'}")
-        self.set_focus(before if before.focusable else self.cancel_button)
+        if self.focused is None and self.is_attached and self._phase is Phase.ARMED:
+            self._focus.give_back()
 
     def _disarm(self, reason: str) -> None:
         self._phase = Phase.READING
         self._reading = reason
         self._tell()
-
-    def _let_go_of_confirm(self) -> None:
-        """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
-        if self.confirm_button.has_focus:
-            self._focus_before = "confirm"
-            self.set_focus(None)
 
     # What is said
 
@@ -308,13 +278,22 @@ class ReversalDialog(LockingDialog[None]):
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
-            self._let_go_of_confirm()
+            self._focus.let_go_of_confirm()
         confirm = self.confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
-        self._update(self.reason_line, sanitized("\n".join(reasons) or (self._note if armed else "arming …")))
+        self._focus.go_on()
+        if reasons or not armed:
+            self._update(self.reason_line, sanitized("\n".join(reasons) or "arming …"))
+            return
+        step = Content.styled(self.next_step("sends it"), "$quiet")
+        self._update(self.reason_line, sanitized(self._note) if self._note else step)
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self._tell()
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
@@ -323,7 +302,7 @@ class ReversalDialog(LockingDialog[None]):
         if problem := self._fields.size_box.problem(self._target.size):
             return (problem,)
         unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
-        return (*self._execution.blocking_reasons(self._preview, self._fields.word_box.value), *unseen)
+        return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
     def _update(self, line: Static, content: Content) -> None:
         if line.content != content:
@@ -334,23 +313,18 @@ class ReversalDialog(LockingDialog[None]):
 
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
-        fields = self._fields
         shown = not (self._execution.locked or self._unreadable) and self._phase in ASKING
-        focused = self.focused
-        if not shown and isinstance(focused, Input):
-            self._focus_before = focused.id
-            self.set_focus(self.cancel_button)
-        come_back = shown and not fields.size_box.display and self._focus_before in ("size", "typed")
-        fields.show(size=shown, word=shown and self._must_type)
-        fields.enable(self._ready)
-        if come_back and self._focus_before is not None:
-            field, self._focus_before = self.query_one(f"#{self._focus_before}", Input), None
-            if field.focusable:
-                self.set_focus(field)
+        if not shown:
+            self._focus.leave_fields()
+        come_back = shown and not self._fields.size_box.display
+        self._fields.show(shown)
+        self._fields.enable(self._ready)
+        if come_back:
+            self._focus.come_back_to_field()
 
     @on(Input.Changed)
     def _typed(self) -> None:
-        if self._must_type and not self._word_wanted:
+        if self._fields.must_type and not self._fields.word_wanted:
             self._unread.dropped = False
         self._tell()
 
@@ -360,20 +334,25 @@ class ReversalDialog(LockingDialog[None]):
         box = self._fields.size_box
         if box.is_wrong:
             return
-        if box.amount == self._target.size:
-            self.cancel_button.focus()
-            return
-        self._target = replace(self._target, size=box.amount)
-        self._preview = self._unread.looked_at = None
-        self._area.read_whole = False
-        self._note = ""
-        self._area.scroll_home(animate=False)
-        self.cancel_button.focus()
-        self._begin_reading()
+        if box.amount != self._target.size:
+            self._disarm("Reading …")
+            self._target = replace(self._target, size=box.amount)
+            self._preview = self._unread.looked_at = None
+            self._fields.ask_for(None)
+            self._area.read_whole = False
+            self._note = ""
+            self._area.scroll_home(animate=False)
+            self._begin_reading()
+        self._focus.entered(box)
 
     @on(Input.Submitted, "#typed")
-    def _typed_enter(self) -> None:
-        self.cancel_button.focus()
+    def _word_taken(self) -> None:
+        """On to the button that confirms, once the word is whole; to the size where that was not applied."""
+        fields = self._fields
+        if fields.size_box.problem(self._target.size):
+            self.set_focus(fields.size_box)
+        else:
+            self._focus.entered(fields.word_box)
 
     # Choosing
 
@@ -402,7 +381,7 @@ class ReversalDialog(LockingDialog[None]):
         ):
             return
         self.workers.cancel_group(self, "preview")
-        self._let_go_of_confirm()
+        self._focus.let_go_of_confirm()
         self._phase = Phase.SENDING
         self._show_age()
         self._update(self.reason_line, sanitized(sending_sentence(self._preview)))
@@ -410,9 +389,7 @@ class ReversalDialog(LockingDialog[None]):
         self._unread.looked_at = self._preview
         self.cancel_button.disabled = True
         self._fields.enable(False)
-        self._attempt = Attempt(
-            self.app, self, self._execution, self._preview, self._fields.word_box.value, self._read_anew
-        )
+        self._attempt = Attempt(self.app, self, self._execution, self._preview, self._fields.word, self._read_anew)
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
         self.app.run_worker(self._attempt.run(), group="sending", exit_on_error=False)
 
@@ -437,7 +414,7 @@ class ReversalDialog(LockingDialog[None]):
         self._area.scroll_home(animate=False)
         self._update(self._notice_line, Content(""))
         self._update(self.reason_line, Content(""))
-        self._fields.show(size=False, word=False)
+        self._fields.show(False)
         self.confirm_button.display = False
         self.query_one("#keys", Static).update(KEYS_AT_THE_END)
         self._frame.border_subtitle = ""

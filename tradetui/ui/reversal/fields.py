@@ -9,6 +9,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
 from tradetui.trading.money import exact_digits
 from tradetui.ui.sanitize import sanitized
@@ -67,29 +69,59 @@ class FieldRow(Horizontal):
 
 
 class Fields(Vertical):
-    """Both rows. They are shown only where something may be typed, the word's only where one is asked for."""
+    """Both rows, and whether what is asked for in them is there.
+
+    They are shown only where something may be typed, the word's only where one is asked for.
+    """
 
     size_box = getters.query_one(SizeBox)
     word_box = getters.query_one("#typed", Input)
     _size_row = getters.query_one("#size-row", FieldRow)
     _word_row = getters.query_one("#word-row", FieldRow)
 
+    def __init__(self, execution: Execution) -> None:
+        super().__init__()
+        self._execution = execution
+        self._preview: Preview | None = None
+
     def compose(self) -> ComposeResult:
         yield FieldRow("size-row", "Size", SizeBox(), "a number for a part")
         yield FieldRow("word-row", "", Input(id="typed", select_on_focus=False, disabled=True))
 
-    def show(self, *, size: bool, word: bool) -> None:
-        """Show or hide each row."""
-        self.display = size or word
-        self._size_row.show(size)
-        self._word_row.show(word)
+    @property
+    def must_type(self) -> bool:
+        """Whether a word is asked for."""
+        return bool(self._why_typed)
+
+    @property
+    def word_wanted(self) -> bool:
+        """Whether a word is asked for that is not typed yet."""
+        return self._preview is not None and self.must_type and not is_typed(self._preview.subject, self.word)
+
+    @property
+    def word(self) -> str:
+        """What is typed to confirm, as it is."""
+        return self.word_box.value
+
+    @property
+    def _why_typed(self) -> str:
+        return "" if self._preview is None else why_typed(self._preview, self._execution.settings)
+
+    def ask_for(self, preview: Preview | None) -> None:
+        """Ask for what this preview needs, and say what its whole position is, which word it asks for, and why."""
+        self._preview = preview
+        if preview is None:
+            return
+        if preview.plan is not None and preview.estimates is not None:
+            self.size_box.placeholder = f"all, {exact_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
+        self._word_row.name_it(f"Type {preview.subject}", f"because {self._why_typed}")
+
+    def show(self, shown: bool) -> None:
+        """Show both rows as far as they are asked for, or hide them."""
+        self.display = shown
+        self._size_row.show(shown)
+        self._word_row.show(shown and self.must_type)
 
     def enable(self, enabled: bool) -> None:
         """Let both boxes be typed in or not."""
         self.size_box.disabled = self.word_box.disabled = not enabled
-
-    def name_them(self, preview: Preview, why_typed: str) -> None:
-        """Say what the whole position is, which word is asked for, and why."""
-        if preview.plan is not None and preview.estimates is not None:
-            self.size_box.placeholder = f"all, {exact_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
-        self._word_row.name_it(f"Type {preview.subject}", f"because {why_typed}")
