@@ -5,11 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
-from tradetui.trading.holdings import Net
+from tradetui.trading.fill_path import PathOrder, held_at_turn
+from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import NOT_KNOWN, OrderImpact, RestingKind, nearest_stop_loss, resting_after
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.trade_effect import TradeAction, TradeEffect, held_after_fill
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
@@ -19,9 +23,17 @@ SHORT_TO_LONG = plan(legs("0.1214", "0.2934"), "sell")
 
 
 def order(
-    side: str, trade_side: str = "", *, reduce_only: str = "NO", size: str = "2", done: str = "0"
+    side: str,
+    trade_side: str = "",
+    *,
+    reduce_only: str = "NO",
+    size: str = "2",
+    done: str = "0",
+    price: str = "100.5",
+    order_id: str = "7",
 ) -> PendingOrder:
-    row = {"symbol": "BTCUSDT", "size": size, "orderId": "7", "side": side, "price": "100.5", "reduceOnly": reduce_only}
+    row = {"symbol": "BTCUSDT", "size": size, "orderId": order_id, "side": side, "price": price}
+    row["reduceOnly"] = reduce_only
     return PendingOrder.from_row({**row, "baseVolume": done, **({"tradeSide": trade_side} if trade_side else {})})
 
 
@@ -46,7 +58,7 @@ def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> OrderImpac
         (LONG_TO_SHORT, "buy", "close", "ends with the LONG (assumed)", False),
         (SHORT_TO_LONG, "sell", "open", "OPENS A SHORT against the LONG", True),
         (SHORT_TO_LONG, "buy", "open", "adds to the LONG", False),
-        (SHORT_TO_LONG, "buy", "close", "stays, closes the LONG", False),
+        (SHORT_TO_LONG, "buy", "close", "stays, closes the LONG, 0.4148 of its 2", False),
         (SHORT_TO_LONG, "sell", "close", "ends with the SHORT (assumed)", False),
         (plan(legs("10"), "buy", "3"), "buy", "open", "ADDS TO THE LONG", True),
         (plan(legs("10"), "buy", "3"), "buy", "close", "stays, reduces the LONG", False),
@@ -168,3 +180,85 @@ def test_the_nearest_stop_loss_of_a_leg_is_the_first_to_fire() -> None:
 def test_kinds_are_in_the_words_of_the_trade() -> None:
     kinds = {name: only(LONG_TO_SHORT, stop(name, "buy", "close")).kind for name in ("moving_plan", "track_plan")}
     assert kinds == {"moving_plan": RestingKind.TRAILING_STOP, "track_plan": RestingKind.TRIGGER}
+
+
+# Together: those nearer to the market fill first
+
+
+def resting(side: str, size: str, price: str, trade_side: str = "", *, reduce_only: str = "NO") -> PendingOrder:
+    return order(side, trade_side, size=size, price=price, order_id=price, reduce_only=reduce_only)
+
+
+@pytest.mark.parametrize("reduce_only", ["YES", "NO"])
+def test_one_way_orders_take_what_is_held_in_the_order_in_which_they_are_reached(reduce_only: str) -> None:
+    orders = [resting("buy", "6", price, reduce_only=reduce_only) for price in ("80", "95", "90")]
+    impacts = resting_after(plan(Net(Decimal(10))), orders, (), market=Decimal(100))
+    effects = {impact.order_id: impact.effect for impact in impacts}
+    assert effects["95"] == "reduces the new SHORT"
+    if reduce_only == "YES":
+        assert effects["90"] == "closes the new SHORT, 4 of its 6, once the nearer ones have filled"
+        assert effects["80"] == "has no SHORT left to close, once the nearer ones have filled"
+    else:
+        assert effects["90"] == "closes the new SHORT and opens a LONG, once the nearer ones have filled"
+        assert effects["80"] == "adds to the LONG, once the nearer ones have filled"
+
+
+def test_orders_on_the_other_way_and_stops_that_end_with_the_position_take_nothing() -> None:
+    orders = [resting("buy", "10", "95"), resting("buy", "10", "105")]
+    ending = [stop("pos_loss", "sell", price="98")]
+    below, above, ended = resting_after(plan(Net(Decimal(10))), orders, ending, market=Decimal(100))
+    assert below.effect == above.effect == "closes the new SHORT"
+    assert ended.effect == "ends with the LONG (assumed), else ADDS TO THE NEW SHORT"
+
+
+def test_each_possible_result_is_gone_through_by_itself() -> None:
+    orders = [resting("buy", "6", price, reduce_only="YES") for price in ("95", "90")]
+    sized = resting_after(plan(Net(Decimal(10)), size="3"), orders, (), market=Decimal(100))
+    assert sized[1].effect == (
+        "has no SHORT left to close or closes the new SHORT, 4 of its 6, once the nearer ones have filled"
+    )
+
+
+def test_hedge_closes_share_their_leg_and_an_open_is_told_what_it_adds_to() -> None:
+    orders = [resting("buy", "0.3", price, "close") for price in ("110", "105")]
+    opening = resting("buy", "1", "90", "open")
+    protects = stop("pos_loss", "buy", "close", price="95")
+    far, near, opens, _ = resting_after(SHORT_TO_LONG, [*orders, opening], [protects], market=Decimal(100))
+    assert near.effect == "stays, reduces the LONG"
+    assert far.effect == "stays, closes the LONG, 0.1148 of its 0.3, once the nearer ones have filled"
+    assert opens.effect == "adds to the LONG", "though a stop would fire before it"
+
+
+def test_once_it_is_known_what_is_held_they_share_that() -> None:
+    orders = [resting("buy", "3", price, reduce_only="YES") for price in ("95", "90")]
+    known = resting_after(plan(Net(Decimal(10))), orders, (), Net(Decimal(-4)), market=Decimal(100))
+    assert [impact.effect for impact in known] == [
+        "reduces the new SHORT",
+        "closes the new SHORT, 1 of its 3, once the nearer ones have filled",
+    ]
+
+
+HOLDINGS = st.one_of(
+    st.builds(Net, st.decimals("-20", "20", places=1)),
+    st.builds(Legs, st.decimals("0", "20", places=1), st.decimals("0", "20", places=1)),
+)
+
+
+@given(
+    held=HOLDINGS,
+    sizes=st.lists(st.decimals("0.1", "9", places=1), min_size=1, max_size=6),
+    leg=st.sampled_from([PositionSide.LONG, PositionSide.SHORT]),
+)
+def test_closes_never_take_more_than_is_held(held: Holdings, sizes: list[Decimal], leg: PositionSide) -> None:
+    closes = TradeEffect(TradeAction.CLOSE, leg)
+    path = [PathOrder(str(index), Decimal(90 - index), closes, size) for index, size in enumerate(sizes)]
+    turns = held_at_turn(path, Decimal(100), held)
+    last = held_after_fill(closes, sizes[-1], turns[str(len(sizes) - 1)])
+    if isinstance(held, Net):
+        sign = 1 if leg is PositionSide.LONG else -1
+        before, after = held.net * sign, last.net * sign if isinstance(last, Net) else None
+        assert after == (max(before - sum(sizes), Decimal(0)) if before > 0 else before)
+    elif isinstance(last, Legs):
+        mine, others = ((held.long, last.long), (held.short, last.short))[:: 1 if leg is PositionSide.LONG else -1]
+        assert mine[1] == max(mine[0] - sum(sizes), Decimal(0))
+        assert others[0] == others[1]

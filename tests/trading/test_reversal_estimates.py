@@ -214,6 +214,26 @@ def test_a_stop_of_a_part_closes_that_part_and_the_first_to_fire_counts() -> Non
     assert cents(stop.now) == cents(Decimal("0.1") * (Decimal("82500") - Decimal("86752.4")))
 
 
+def test_a_stop_that_only_the_position_names_counts_and_says_so() -> None:
+    protected = replace(BASIS, other_leg=leg("long", "0.1214", "86752.4", stopLoss="82500"))
+    stop = estimated(protected, stops=[waiting("short", "87900.0")]).stop
+    assert stop is not None
+    assert (stop.price, stop.is_only_reported, stop.others_unread) == (Decimal(82500), True, False)
+    assert (cents(stop.now), cents(stop.afterwards)) == ("-516.24", "-1014.17")
+    unread = estimated(protected, stops=None)
+    assert unread.stop is not None and unread.stop.others_unread
+    assert unread.rows()[-1].basis.endswith("only the position reports this stop; other waiting stops cannot be read")
+    assert not estimated(protected).stop.is_only_reported, "an order of it waits"
+    nearer = estimated(protected, stops=[waiting("long", "83000")]).stop
+    assert nearer is not None and (nearer.price, nearer.is_only_reported) == (Decimal(83000), False)
+
+
+def test_a_stop_that_only_the_position_names_ends_with_the_leg_it_was_made_for() -> None:
+    stop = estimated(replace(BASIS, position=leg("short", "0.2934", "86470.6", stopLoss="87900")), stops=[]).stop
+    assert stop is not None
+    assert (stop.price, stop.ending) == (None, Decimal(87900))
+
+
 def test_in_one_way_mode_the_waiting_stop_was_made_for_what_ends() -> None:
     net = leg("short", "0.2934", "86470.6", posMode="one_way_mode")
     one_way = TriggerOrder.from_row(

@@ -81,6 +81,7 @@ async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for(
         await read_at_once(stage, pilot, "\t\r")
         assert stage.app.focused is dialog.query_one("#confirm")
         assert posts(stage) == 0
+        await asyncio.sleep(1)
         await pilot.press("enter")
         await asyncio.sleep(3)
         assert posts(stage) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from tests.trading.test_resting_orders import order, stop
 from tests.trading.test_reversal import legs, plan
-from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account
+from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, leg
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
@@ -58,7 +58,7 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
         "position": basis.position,
         "positions": tuple(leg for leg in (basis.position, basis.other_leg) if leg is not None),
         "estimates": reversal_estimates(reversal, basis, stops),
-        "resting": resting_after(reversal, orders, stops or ()),
+        "resting": resting_after(reversal, orders, stops or (), market=basis.mark),
         "order_ids": frozenset(order.order_id for order in orders),
         "stops_known": stops is not None,
         "asked_at": 0.0,
@@ -148,6 +148,20 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
 )
 def test_a_missing_stop_is_a_warning(stops: list[Any] | None, row: str) -> None:
     assert row in drawn(preview(stops=stops))
+
+
+@pytest.mark.parametrize(
+    ("stops", "note"),
+    [
+        ([], "the LONG's whole result; only its position reports this stop"),
+        (None, "the LONG's stop as its position reports it; other stops cannot be read: check them yourself"),
+    ],
+)
+def test_a_stop_that_only_the_position_names_is_said_to_be_so(stops: list[Any] | None, note: str) -> None:
+    long = leg("long", "0.1214", "86752.4", stopLoss="82500")
+    text = " ".join(drawn(preview(basis=replace(BASIS, other_leg=long), stops=stops)))
+    assert "If stopped at 82,500.0        -516.24        ~-1,014.17" in text
+    assert note in text and "no stop" not in text
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
+from tradetui.trading.fill_path import PathOrder, held_at_turn
 from tradetui.trading.holdings import Holdings, Legs
 from tradetui.trading.money import ZERO, exact_digits
 from tradetui.trading.reversal import ReversalPlan
@@ -21,10 +22,11 @@ from tradetui.trading.trade_effect import (
     effect_of_trigger,
     impact_on,
 )
-from tradetui.wire.enums import PlanType, PositionSide, known
+from tradetui.wire.enums import PlanType, PositionMode, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 NOT_KNOWN: Final = "what it does is not known"
+_AFTER_NEARER: Final = ", once the nearer ones have filled"
 
 
 class RestingKind(StrEnum):
@@ -73,11 +75,15 @@ class OrderImpact:
 
 @dataclass(frozen=True, slots=True)
 class StopLoss:
-    """A stop-loss that waits: the leg it closes, its trigger price, its size; a size of None is the whole leg."""
+    """A stop-loss that waits: the leg it closes, its trigger price, its size; a size of None is the whole leg.
+
+    `is_only_reported` is whether the position alone names it, and no order of it can be read.
+    """
 
     leg: PositionSide
     price: Decimal
     size: Decimal | None
+    is_only_reported: bool = False
 
 
 def resting_after(
@@ -85,23 +91,53 @@ def resting_after(
     orders: Iterable[PendingOrder],
     stops: Iterable[TriggerOrder],
     held: Holdings | None = None,
+    *,
+    market: Decimal | None = None,
 ) -> tuple[OrderImpact, ...]:
     """Every order and live stop of the symbol; those made for the old side are marked.
 
-    They are seen from what is held, where that is known already, else from all that the plan may lead to.
+    They are seen from what is held, where that is known already, else from all that the plan may lead to. With a market
+    price (quote coin) each is seen after those nearer to it; without one each as if it were alone.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
-    outlook = _Outlook(plan, afters, is_known=held is not None)
-    return tuple(_order(outlook, order) for order in orders) + tuple(_stop(outlook, stop) for stop in stops)
+    mode = plan.wish.mode
+    resting = (*(_order(order, mode) for order in orders), *(_stop(stop, mode) for stop in stops))
+    alone = _Outlook(plan, afters, is_known=held is not None)
+    path = [
+        PathOrder(row.order_id, row.price, row.effect, row.size, row.is_stop)
+        for row in resting
+        if row.effect is not None and row.price is not None and alone.fills(row, row.effect)
+    ]
+    turns = tuple(held_at_turn(path, market, after) for after in afters) if market else ()
+    outlook = _Outlook(plan, afters, is_known=held is not None, turns=turns)
+    return tuple(_impact_of(outlook, row) for row in resting)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resting:
+    """An order or a stop as it rests. `size` is what it has left, in the base coin; None is all that it can close."""
+
+    order_id: str
+    kind: RestingKind
+    action: str
+    price: Decimal | None
+    effect: TradeEffect | None
+    size: Decimal | None
+    is_stop: bool = False
+    done: Decimal = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """What a plan leads to: all that may be held afterwards, or what is held, where that is known."""
+    """What a plan leads to: all that may be held afterwards, or what is held, where that is known.
+
+    `turns` are for each of them what is held when an order's turn comes, by its id.
+    """
 
     plan: ReversalPlan
     afters: tuple[Holdings, ...]
     is_known: bool
+    turns: tuple[Mapping[str, Holdings], ...] = ()
 
     @property
     def old(self) -> PositionSide:
@@ -113,12 +149,41 @@ class _Outlook:
         """The leg that is opened."""
         return PositionSide.SHORT if self.plan.reverses_long else PositionSide.LONG
 
+    def at_turn(self, row: _Resting, index: int) -> Holdings:
+        """What is held when the order's turn comes, of the result of this index."""
+        return self.turns[index].get(row.order_id, self.afters[index]) if self.turns else self.afters[index]
 
-def nearest_stop_loss(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide) -> StopLoss | None:
-    """Of the stop-losses that close a leg the first to fire: the highest of a LONG, the lowest of a SHORT."""
+    def ends(self, row: _Resting, effect: TradeEffect, impacts: Sequence[Impact]) -> bool:
+        """Whether the exchange is assumed to end it with the leg that is given up."""
+        if self.is_known:
+            return False
+        protects_old = row.is_stop and _closed_leg(effect) is self.old
+        return any(
+            (impact.kind is ImpactKind.NOTHING and impact.leg is self.old)
+            or (protects_old and _is_wrong(self, effect, impact))
+            for impact in impacts
+        )
+
+    def fills(self, row: _Resting, effect: TradeEffect) -> bool:
+        """Whether it changes what those beyond it meet."""
+        impacts = [impact_on(effect, row.size, after) for after in self.afters]
+        met = [impact for impact in impacts if impact is not None]
+        return len(met) == len(impacts) and not self.ends(row, effect, met)
+
+
+def nearest_stop_loss(
+    plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide, reported: Decimal | None = None
+) -> StopLoss | None:
+    """Of the stop-losses that close a leg the first to fire: the highest of a LONG, the lowest of a SHORT.
+
+    `reported` is the price that the leg's position names as its stop-loss, in the quote coin; it counts, for the whole
+    leg, where none of the orders has it.
+    """
     waiting = [
         stop_loss for stop in stops if (stop_loss := _stop_loss(plan, stop)) is not None and stop_loss.leg is leg
     ]
+    if reported and all(stop_loss.price != reported for stop_loss in waiting):
+        waiting.append(StopLoss(leg, reported, None, is_only_reported=True))
     if not waiting:
         return None
     return (max if leg is PositionSide.LONG else min)(waiting, key=lambda stop_loss: stop_loss.price)
@@ -151,56 +216,70 @@ def _closed_leg(effect: TradeEffect) -> PositionSide:
     return effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
 
 
-def _order(outlook: _Outlook, order: PendingOrder) -> OrderImpact:
-    effect = effect_of_order(order, outlook.plan.wish.mode)
+def _order(order: PendingOrder, mode: PositionMode) -> _Resting:
+    effect = effect_of_order(order, mode)
     filled = order.base_volume or ZERO
-    done = filled / order.size if order.size else ZERO
     if effect is None:
         action = " ".join(filter(None, (order.side, order.trade_side, exact_digits(order.size))))
-        return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, NOT_KNOWN, wrong_way=True, done=done)
-    action = f"{'buy' if effect.buys else 'sell'} {exact_digits(order.size)}"
-    text, wrong, assumed = _effect(outlook, effect, order.size - filled, is_stop=False)
-    return OrderImpact(order.order_id, RestingKind.ORDER, action, order.price, text, wrong, assumed, done)
-
-
-def _stop(outlook: _Outlook, stop: TriggerOrder) -> OrderImpact:
-    kind, effect, size = _kind(stop), effect_of_trigger(stop, outlook.plan.wish.mode), stop.size or None
-    if effect is None:
-        action = " ".join(filter(None, (stop.side, stop.trade_side, exact_digits(size) if size else "")))
-        return OrderImpact(stop.order_id, kind, action, stop.trigger_price, NOT_KNOWN, wrong_way=True)
-    is_stop = known(PlanType, stop.plan_type) in CLOSING_PLANS
-    if is_stop:
-        leg = _closed_leg(effect).upper()
-        action = f"{exact_digits(size)} of the {leg}" if size else f"whole {leg}"
     else:
-        action = f"{'buy' if effect.buys else 'sell'} {exact_digits(size) if size else ''}".strip()
-    text, wrong, assumed = _effect(outlook, effect, size, is_stop=is_stop)
-    return OrderImpact(stop.order_id, kind, action, stop.trigger_price, text, wrong, assumed)
+        action = f"{'buy' if effect.buys else 'sell'} {exact_digits(order.size)}"
+    return _Resting(
+        order.order_id,
+        RestingKind.ORDER,
+        action,
+        order.price,
+        effect,
+        order.size - filled,
+        done=filled / order.size if order.size else ZERO,
+    )
 
 
-def _effect(outlook: _Outlook, effect: TradeEffect, size: Decimal | None, *, is_stop: bool) -> tuple[str, bool, bool]:
+def _stop(stop: TriggerOrder, mode: PositionMode) -> _Resting:
+    effect, size = effect_of_trigger(stop, mode), stop.size or None
+    digits = exact_digits(size) if size else ""
+    is_stop = effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS
+    if effect is None:
+        action = " ".join(filter(None, (stop.side, stop.trade_side, digits)))
+    elif is_stop:
+        leg = _closed_leg(effect).upper()
+        action = f"{digits} of the {leg}" if size else f"whole {leg}"
+    else:
+        action = f"{'buy' if effect.buys else 'sell'} {digits}".strip()
+    return _Resting(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
+
+
+def _impact_of(outlook: _Outlook, row: _Resting) -> OrderImpact:
+    text, wrong, assumed = _effect(outlook, row)
+    return OrderImpact(row.order_id, row.kind, row.action, row.price, text, wrong, assumed, row.done)
+
+
+def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
     """What an order will do in words, whether that is against the trader's intent, and whether it is assumed.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
     One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
     protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
     """
-    impacts = [impact_on(effect, size, after) for after in outlook.afters]
-    met = [impact for impact in impacts if impact is not None]
-    if len(met) < len(impacts):
+    effect = row.effect
+    if effect is None:
         return NOT_KNOWN, True, False
-    wrong = [_is_wrong(outlook, effect, impact) for impact in met]
-    texts = [
-        _text(outlook, after, effect, impact, size, is_wrong=is_wrong)
-        for after, impact, is_wrong in zip(outlook.afters, met, wrong, strict=True)
-    ]
+    texts, impacts, is_wrong = [], [], False
+    for index, after in enumerate(outlook.afters):
+        turn = outlook.at_turn(row, index)
+        alone, impact = impact_on(effect, row.size, after), impact_on(effect, row.size, turn)
+        if alone is None or impact is None:
+            return NOT_KNOWN, True, False
+        impacts.append(alone)
+        wrong = _is_wrong(outlook, effect, impact)
+        is_wrong = is_wrong or wrong
+        text = _text(outlook, turn, effect, impact, row.size, is_wrong=wrong)
+        differs = text != _text(outlook, after, effect, alone, row.size, is_wrong=_is_wrong(outlook, effect, alone))
+        texts.append(f"{text}{_AFTER_NEARER if differs else ''}")
     text = " or ".join(dict.fromkeys(texts))
-    if outlook.is_known:
-        return text, any(wrong), False
-    if is_stop and any(wrong) and _closed_leg(effect) is outlook.old:
+    assumed = outlook.ends(row, effect, impacts)
+    if assumed and is_wrong:
         return f"ends with the {outlook.old.upper()} (assumed), else {text}", True, True
-    assumed = any(impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old for impact in met)
-    return text, any(wrong), assumed
+    return text, is_wrong, assumed
 
 
 def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
@@ -210,13 +289,16 @@ def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
 
 
 def _text(
-    outlook: _Outlook, after: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
+    outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
 ) -> str:
+    """What an order of a size does to what it meets."""
     before = outlook.plan.before
     phrase = impact.phrase(None if _size_of(before, outlook.new) else outlook.new)
-    held, then = _size_of(before, impact.leg), _size_of(after, impact.leg)
+    held, then = _size_of(before, impact.leg), _size_of(met, impact.leg)
+    if impact.kind is ImpactKind.CLOSES and size is not None and size > then:
+        phrase = f"{phrase}, {exact_digits(then)} of its {exact_digits(size)}"
     if isinstance(before, Legs) and held and not outlook.is_known:
-        if impact.kind is ImpactKind.NOTHING:
+        if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old:
             return f"ends with the {impact.leg.upper()} (assumed)"
         if impact.kind is ImpactKind.CLOSES and size is None:
             return "stays" if held == then else f"stays, for {exact_digits(then)} instead of {exact_digits(held)}"

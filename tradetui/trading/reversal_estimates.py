@@ -17,7 +17,7 @@ from tradetui.wire.product_types import margin_coin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalEstimates:
-    """Costs, risks and the result of the nearest stop; `stop` is None where waiting stops cannot be read.
+    """Costs, risks and the result of the nearest stop; `stop` is None where no stop can be read.
 
     `mark` is in the quote coin. `base_coin`, `quote_coin` and `margin_coin` name the coins of sizes, prices and money.
     """
@@ -63,7 +63,9 @@ def _stop_basis(stop: StopResult) -> str:
     leg = stop.leg.upper()
     part = f"{exact_digits(stop.size)} of the {leg}"
     if stop.price is not None:
-        return f"at {exact_digits(stop.price)}{f', {part}' if stop.is_part else ''}"
+        reported = ", only the position reports this stop" if stop.is_only_reported else ""
+        unread = "; other waiting stops cannot be read" if stop.others_unread else ""
+        return f"at {exact_digits(stop.price)}{f', {part}' if stop.is_part else ''}{reported}{unread}"
     if stop.trails:
         return f"a trailing stop waits for {part if stop.is_part else f'the {leg}'}: its price moves, not estimable"
     return f"no stop waits for the {leg}"
@@ -78,7 +80,7 @@ def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[Trigger
     return ReversalEstimates(
         costs=costs,
         risks=reversal_risks(plan, basis, costs),
-        stop=None if stops is None else result_if_stopped(plan, basis, costs, stops),
+        stop=result_if_stopped(plan, basis, costs, stops),
         mark=basis.mark,
         base_coin=(contract.base_coin if contract is not None else None) or (base or "").removesuffix("PERP"),
         quote_coin=(contract.quote_coin if contract is not None else None) or quote,

@@ -23,6 +23,8 @@ class StopResult:
     `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
     `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves. `size` is what the
     stop closes afterwards, or the trailing stops together, `leg_size` all of the leg, both in the base coin.
+    `is_only_reported` is whether the position alone names the stop, and no order of it can be read; `others_unread`
+    whether waiting stops could not be read at all, so that a nearer one may wait.
     """
 
     leg: PositionSide
@@ -33,6 +35,8 @@ class StopResult:
     leg_size: Decimal = ZERO
     ending: Decimal | None = None
     trails: bool = False
+    is_only_reported: bool = False
+    others_unread: bool = False
 
     @property
     def is_part(self) -> bool:
@@ -41,19 +45,26 @@ class StopResult:
 
 
 def result_if_stopped(
-    plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder]
-) -> StopResult:
-    """The results of one leg's nearest stop-loss, its price taken for the price of its fill."""
+    plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder] | None
+) -> StopResult | None:
+    """The results of one leg's nearest stop-loss, its price taken for the price of its fill.
+
+    `stops` are the symbol's waiting trigger orders, None where they cannot be read. Then only a stop that the position
+    itself names is known; without one the result is None.
+    """
     old, new = (
         (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
     )
     # In one-way mode what waits was made for the position that ends.
-    waiting = stops if isinstance(plan.before, Legs) else ()
-    stop = nearest_stop_loss(plan, waiting, new)
+    waiting = (stops or ()) if isinstance(plan.before, Legs) else ()
     other = basis.other_leg
+    stop = nearest_stop_loss(plan, waiting, new, other.stop_loss if other is not None else None)
+    if stop is None and stops is None:
+        return None
     leg_size = costs.opened + (other.size if other is not None else ZERO)
     if stop is None:
-        ending = nearest_stop_loss(plan, stops, old)
+        held = basis.position
+        ending = nearest_stop_loss(plan, stops or (), old, held.stop_loss if held is not None else None)
         trailing = trailing_sizes(plan, waiting, new)
         return StopResult(
             leg=new,
@@ -74,6 +85,8 @@ def result_if_stopped(
         afterwards=afterwards,
         size=size,
         leg_size=leg_size,
+        is_only_reported=stop.is_only_reported,
+        others_unread=stops is None,
     )
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.money import ZERO
 from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def _impact_on_net(effect: TradeEffect, size: Decimal | None, net: Decimal) -> I
     if effect.action is TradeAction.OPEN:
         return None
     closed, opened = (SHORT, LONG) if effect.buys else (LONG, SHORT)
-    held = max(-net if effect.buys else net, Decimal(0))
+    held = max(-net if effect.buys else net, ZERO)
     if held:
         if size is None or size == held or (size > held and effect.leg is not None):
             return Impact(ImpactKind.CLOSES, closed)
@@ -251,3 +252,23 @@ def _impact_on_legs(effect: TradeEffect, size: Decimal | None, held: Legs) -> Im
     else:
         kind = ImpactKind.CLOSES if size is None or size >= own else ImpactKind.REDUCES
     return Impact(kind, effect.leg)
+
+
+def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Holdings:
+    """What is held once an order of a size (base coin; None is all that it can close) has filled.
+
+    An order that may only close is limited by what is held. Raises ValueError where the effect is of the other position
+    mode than what is held.
+    """
+    if isinstance(held, Net):
+        if effect.action is TradeAction.OPEN:
+            raise ValueError(f"{effect.present} is of hedge mode, and held is a net of one-way mode")
+        opposite = max(-held.net if effect.buys else held.net, ZERO)
+        traded = opposite if size is None else size if effect.leg is None else min(size, opposite)
+        return Net(held.net + (traded if effect.buys else -traded))
+    if effect.leg is None:
+        raise ValueError(f"{effect.present} is of one-way mode, and held are the legs of hedge mode")
+    own = held.long if effect.leg is LONG else held.short
+    opens = effect.action is TradeAction.OPEN
+    moved = (size or ZERO) if opens else -(own if size is None else min(size, own))
+    return held.moved(long=moved) if effect.leg is LONG else held.moved(short=moved)

@@ -132,12 +132,14 @@ class MarketState:
                 doubts.append(f"{reason}.")
         position = self._position(held.positions, symbol, plan)
         estimates: ReversalEstimates | None = None
+        market: Decimal | None = None
         if plan is not None:
             of_symbol = [leg for leg in held.positions if leg.symbol == symbol and leg is not position]
             other_leg = of_symbol[0] if mode is PositionMode.HEDGE and of_symbol else None
             price, price_from = _price(plan, known.ticker, held, symbol)
             basis = Basis(position, price, price_from, account, contract, held.fills, other_leg)
             estimates = reversal_estimates(plan, basis, stops)
+            market = basis.mark or price
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,
@@ -146,7 +148,7 @@ class MarketState:
             position=position,
             positions=held.positions,
             estimates=estimates,
-            resting=() if plan is None else resting_after(plan, orders, stops or ()),
+            resting=() if plan is None else resting_after(plan, orders, stops or (), market=market),
             order_ids=frozenset(order.order_id for order in orders),
             stops_known=stops is not None,
             stops=None if stops is None else tuple(stops),

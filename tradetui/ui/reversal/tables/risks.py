@@ -134,4 +134,9 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     part = f"{figures.size(stop.size)} of the {leg}," if stop.is_part else f"the {leg}'s whole result"
     after = estimate(figures.money(stop.afterwards, signed=True))
     name, basis = f"If stopped at {figures.price(stop.price)}", f"{part} should its stop fill there"
+    if stop.others_unread:
+        basis = f"the {leg}'s stop as its position reports it; other stops cannot be read: check them yourself"
+        return TableRow(name, (now, after), basis, "$warn", "$warn", keeps_note=True)
+    if stop.is_only_reported:
+        basis = f"{part}; only its position reports this stop"
     return TableRow(name, (now, after), basis, keeps_note=stop.is_part)
