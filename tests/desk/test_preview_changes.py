@@ -11,11 +11,11 @@ from tests.trading.fills import position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
-from tradetui.trading.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import OrderImpact, RestingKind
+from tradetui.trading.resting.order_impact import OrderImpact, RestingKind
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesAccount
 

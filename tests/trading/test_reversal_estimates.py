@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from tests.trading.test_reversal import legs, plan
-from tradetui.trading.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
+from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Net
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.reversal_estimates import ReversalEstimates, reversal_estimates
-from tradetui.trading.risk_estimates import Estimable
 from tradetui.wire.models.futures import FuturesAccount, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, ReportedPosition
 from tradetui.wire.product_types import ProductType

@@ -15,11 +15,11 @@ from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Stage
-from tradetui.trading.cost_estimates import Basis
+from tradetui.trading.estimates.cost_estimates import Basis
+from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import resting_after
+from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.reversal_estimates import reversal_estimates
 from tradetui.ui.reversal.tables.lines import decision_lines, request_lines
 from tradetui.ui.reversal.tables.outcome_lines import outcome_lines
 from tradetui.ui.reversal.tables.rows import Room

@@ -10,10 +10,10 @@ from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.trading.cost_estimates import PriceSource
-from tradetui.trading.margin import sensible_liquidation
-from tradetui.trading.reversal_estimates import ReversalEstimates
-from tradetui.trading.risk_estimates import Estimable
+from tradetui.trading.estimates.cost_estimates import PriceSource
+from tradetui.trading.estimates.margin import sensible_liquidation
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.wire.enums import Side
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.models.futures_extended import ReportedPosition

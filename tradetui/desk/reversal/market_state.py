@@ -17,12 +17,12 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
-from tradetui.trading.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.order_impact import OrderImpact, resting_after
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
+from tradetui.trading.resting.order_impact import OrderImpact, resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
-from tradetui.trading.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, Ticker

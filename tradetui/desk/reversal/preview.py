@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from tradetui.desk.settings import DeskSettings
-from tradetui.trading.cost_estimates import CostEstimate
+from tradetui.trading.estimates.cost_estimates import CostEstimate
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import exact_digits
-from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
+from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.reversal_estimates import ReversalEstimates
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import Contract

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact
 from tradetui.desk.tables.columns import UNKNOWN
-from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.ui.reversal.tables.figures import Figures, per_cent
 from tradetui.ui.reversal.tables.rows import CHANGED, Marks, Room
 from tradetui.wire.text.sanitize import scrub

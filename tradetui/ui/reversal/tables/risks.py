@@ -10,11 +10,11 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact, Preview
 from tradetui.desk.tables.columns import UNKNOWN
-from tradetui.trading.cost_estimates import ReversalCosts
+from tradetui.trading.estimates.cost_estimates import ReversalCosts
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.reversal_estimates import ReversalEstimates
-from tradetui.trading.risk_estimates import Estimable
 from tradetui.ui.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
 from tradetui.ui.reversal.tables.rows import Marks, Room, TableRow, table
 

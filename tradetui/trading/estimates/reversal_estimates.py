@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.trading.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
+from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
+from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
+from tradetui.trading.estimates.stop_result import StopResult, result_if_stopped
 from tradetui.trading.money import exact_digits
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.risk_estimates import ReversalRisks, reversal_risks
-from tradetui.trading.stop_result import StopResult, result_if_stopped
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import margin_coin
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
-from tradetui.trading.cost_estimates import Basis, ReversalCosts
-from tradetui.trading.margin import (
+from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
+from tradetui.trading.estimates.margin import (
     Leg,
     LegCounting,
     MarginedContract,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.trading.cost_estimates import Basis, ReversalCosts
+from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
 from tradetui.trading.holdings import Legs
 from tradetui.trading.money import ZERO, profit
-from tradetui.trading.order_impact import StopLoss, nearest_stop_loss, trailing_sizes
 from tradetui.trading.positions import Position
+from tradetui.trading.resting.order_impact import StopLoss, nearest_stop_loss, trailing_sizes
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import TriggerOrder

@@ -8,9 +8,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.fill_path import PathOrder, held_at_turn
 from tradetui.trading.holdings import Holdings, Legs
 from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.resting.fill_path import PathOrder, held_at_turn
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import (
     CLOSING_PLANS,
