@@ -74,6 +74,18 @@ def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point: Point,
     assert main(["show", "trips", *UNTIL, "--csv"]) == DONE
     printed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["closeTime"].lstrip("'") for row in printed] == [row["closeTime"] for row in rows]
+    assert [utc_day(int(row["closeTime"])) for row in rows] == [row["closeTimeUtc"][:10] for row in printed]
+    entries = [row["entry"] for row in rows if row["entry"] is not None]
+    assert max(len(entry.replace(".", "").lstrip("0")) for entry in entries) == 12, "some entry is a long quotient"
+    assert main(["show", "trips", *UNTIL, "--symbol", "BTCUSDT"]) == DONE
+    heading, *lines = capsys.readouterr().out.splitlines()
+    starts = {name: heading.index(name) for name in heading.split()}
+    for line, row in zip(lines, (row for row in rows if row["symbol"] == "BTCUSDT"), strict=True):
+        cell = line[starts["closeTime"] :][:19]
+        assert datetime.fromisoformat(f"{cell}+00:00").timestamp() == int(row["closeTime"]) // 1000
+        price = line[starts["exit"] :].split()[0]
+        assert len(price.partition(".")[2]) == 1, "as the prices of BTCUSDT have"
+        assert abs(Fraction(price) - Fraction(row["exit"])) <= Fraction(1, 20)
 
 
 def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
@@ -113,7 +125,9 @@ def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tm
     [
         (["pnl", "--since", "yesterday"], "--since"),
         (["trips", "--until", "soon"], "--until"),
-        (["pnl", "--since", "1d", "--until", "2d"], "--since"),
+        (["pnl", "--since", "1d", "--until", "2d"], "--since: must not be after --until"),
+        (["equity", "--since", "2090-01-01"], "--since: must not be in the future"),
+        (["trips", "--symbol", " , "], "--symbol: must name a symbol"),
     ],
 )
 def test_a_wrong_time_names_option_rule_and_remedy(
@@ -122,6 +136,21 @@ def test_a_wrong_time_names_option_rule_and_remedy(
     point()
     assert main(["show", *words]) == USAGE
     assert parameter in capsys.readouterr().err
+
+
+def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point: Point, capsys: Capture) -> None:
+    point()
+    assert main(["show", "pnl", "--symbol", "BTCUSDT,NOSUCH,", "--json"]) == DONE
+    assert json.loads(capsys.readouterr().out), "one of them is there"
+    assert main(["show", "trips", "--symbol", "NOSUCH", "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == []
+    assert "--symbol: the archive has no fill of NOSUCH; symbols with fills are BTCPERP, BTCUSD" in printed.err
+    for what, sentence in (("pnl", "No fill was made"), ("trips", "No round trip ended"), ("equity", "No equity was")):
+        assert main(["show", what, "--until", "2020-01-01"]) == DONE
+        assert sentence in capsys.readouterr().err
+    assert main(["show", "equity"]) == DONE
+    assert len(capsys.readouterr().out.splitlines()) == 2, "an archive without samples takes one now"
 
 
 def test_equity_is_sampled_at_most_once_a_minute(point: Point, capsys: Capture) -> None:

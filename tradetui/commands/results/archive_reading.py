@@ -15,6 +15,7 @@ from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.results import missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
@@ -59,6 +60,9 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
                 archive.close()
                 return asyncio.run(_read_into_archive(loaded, needed, since, until))
             _bring_forward(archive)
+        elif not has_samples(archive.connection, settings.product_types):
+            archive.close()
+            return asyncio.run(_read_into_archive(loaded, needed, since, until))
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import tzinfo
+from decimal import Decimal
 from typing import Final
 
 from tradetui.commands.process.console import say, stdout
@@ -12,41 +14,27 @@ from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.results.archive_reading import Needed, open_archive
 from tradetui.commands.results.flags import EQUITY, PNL, TRIPS
+from tradetui.commands.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
+from tradetui.commands.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.results import ResultQuery, ResultRow, TripRow, ended_trips, missing_spans, results
-from tradetui.desk.archive.trip_origins import TripOrigins
+from tradetui.desk.tables.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.money import exact_digits
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_points import milliseconds
 
 _FIGURES: Final = ("coin", "gross", "fees", "funding", "net", "volume", "trades", "wins", "losses", "complete")
-_TRIP_FIELDS: Final = (
-    "productType",
-    "symbol",
-    "side",
-    "openTime",
-    "closeTime",
-    "entry",
-    "exit",
-    "size",
-    "coin",
-    "gross",
-    "fees",
-    "funding",
-    "net",
-    "openedBy",
-    "closedBy",
-    "startProven",
-    "endKnown",
-    "profitDifference",
-)
 _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
+_EQUITY_TIMES: Final = ("time",)
+_SYMBOLS_SAID: Final = 12
 _MISSING: Final = (
     "tradetui: fills of this period are not all read yet: what has complete false is a part. tradetui reads the rest "
     "while it runs, --fresh does so now."
@@ -60,34 +48,41 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
         until = milliseconds(options.until, now_ms, "--until", zone) if options.until is not None else None
         if since is not None and since > (now_ms if until is None else until):
+            if until is None:
+                raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
             raise InvalidRequest("--since", "must not be after --until", options.since, "Exchange the two.")
+        symbols = _symbols(options.symbol) if options.what != EQUITY else None
     except InvalidRequest as problem:
         return report(problem)
     product_types = tuple(map(ProductType, loaded.profile.product_types))
     grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
-    symbols = _symbols(options.symbol) if options.what != EQUITY else None
     query = ResultQuery(grouping, now_ms, since, until, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
         writer = _writer(options, query.grouping)
-        incomplete = False
+        incomplete, row_count = False, 0
         if options.what == PNL:
             for row in results(archive.connection, query):
                 writer.write(_result_as_json(row, query.grouping))
                 incomplete = incomplete or not row.complete
+                row_count += 1
         elif options.what == EQUITY:
             # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
             last_ms = query.span[1] + (SAMPLED_EVERY_MS if until is None else 0)
             for sample in samples(archive.connection, product_types, query.span[0], last_ms):
-                writer.write(_sample_as_json(sample))
+                writer.write(_sample_row(sample, options, zone))
+                row_count += 1
         else:
-            origins = TripOrigins(archive.connection)
+            trip_rows = TripRows(archive)
             for trip_row in ended_trips(archive.connection, query):
-                writer.write(_trip_as_json(trip_row, origins))
+                writer.write(_trip_row(trip_row, trip_rows, options, zone))
+                row_count += 1
             first, last = query.span
             spans = missing_spans(archive.connection, now_ms)
             incomplete = any(span.since <= last and first <= span.until for span in spans)
         writer.close()
+        if not row_count:
+            say(f"tradetui: {_why_nothing(options.what, archive, query)}")
     if incomplete:
         say(_MISSING)
     return DONE
@@ -96,11 +91,36 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
 def _symbols(text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
-    return tuple(symbol.strip().upper() for symbol in text.split(",") if symbol.strip())
+    symbols = tuple(symbol.strip().upper() for symbol in text.split(",") if symbol.strip())
+    if not symbols:
+        raise InvalidRequest("--symbol", "must name a symbol, or several with commas", text, "For example BTCUSDT.")
+    return symbols
+
+
+def _why_nothing(what: str, archive: Archive, query: ResultQuery) -> str:
+    """What to say, and to do, where there is nothing to print."""
+    if what == EQUITY:
+        return (
+            "No equity was sampled in this period: every session samples it once a minute while it runs, and --fresh "
+            "does so now. Leave out --since and --until to see all samples."
+        )
+    known = archive.symbols(FuturesFill)
+    unknown = [symbol for symbol in query.symbols or () if symbol not in known]
+    if unknown:
+        listed = ", ".join(known[:_SYMBOLS_SAID]) + (", …" if len(known) > _SYMBOLS_SAID else "")
+        remedy = f"symbols with fills are {listed}" if known else "it holds no fill at all; --fresh reads the newest"
+        return f"--symbol: the archive has no fill of {', '.join(unknown)}; {remedy}."
+    subject = "round trip ended" if what == TRIPS else "fill was made"
+    return (
+        f"No {subject} in this period that the archive knows of. Choose another with --since and --until, or --fresh."
+    )
 
 
 def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
-    columns: tuple[str, ...] = _TRIP_FIELDS if options.what == TRIPS else _EQUITY_FIELDS
+    columns: tuple[str, ...]
+    columns, times = (TRIP_FIELDS, TRIP_TIMES) if options.what == TRIPS else (_EQUITY_FIELDS, _EQUITY_TIMES)
+    if options.csv:
+        columns = with_utc_names(columns, times)
     if options.what == PNL:
         columns = _FIGURES if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping), *_FIGURES)
     if options.json:
@@ -125,33 +145,29 @@ def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
     }
 
 
+def _sample_row(sample: EquitySample, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
+    row = _sample_as_json(sample)
+    if options.json:
+        return row
+    if options.csv:
+        return with_utc_times(row, _EQUITY_TIMES)
+    money = {name: _dollars(amount) for name, amount in (("equity", sample.equity), ("unrealised", sample.unrealised))}
+    return {"time": readable_time(sample.time, zone), **money}
+
+
+def _dollars(amount: Decimal | None) -> str | None:
+    return None if amount is None else ungrouped(number(amount, places=MONEY_PLACES))
+
+
+def _trip_row(row: TripRow, trip_rows: TripRows, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
+    if options.json:
+        return trip_rows.as_json(row)
+    return trip_rows.as_csv(row) if options.csv else trip_rows.as_text(row, zone)
+
+
 def _sample_as_json(sample: EquitySample) -> Mapping[str, object]:
     return {
         "time": str(sample.time),
         "equity": exact_digits(sample.equity),
         "unrealised": None if sample.unrealised is None else exact_digits(sample.unrealised),
-    }
-
-
-def _trip_as_json(row: TripRow, origins: TripOrigins) -> Mapping[str, object]:
-    trip = row.trip
-    optional = {"entry": trip.entry, "exit": trip.exit}
-    return {
-        "productType": str(row.product_type),
-        "symbol": row.symbol,
-        "side": "long" if trip.long else "short",
-        "openTime": None if trip.opened_ms is None else str(trip.opened_ms),
-        "closeTime": str(trip.last_ms),
-        **{name: None if value is None else exact_digits(value) for name, value in optional.items()},
-        "size": exact_digits(trip.closed_size),
-        "coin": trip.coin,
-        "gross": exact_digits(trip.gross),
-        "fees": exact_digits(trip.fees),
-        "funding": None,
-        "net": exact_digits(trip.net),
-        "openedBy": origins.of_opening(row),
-        "closedBy": origins.of_closing(row),
-        "startProven": trip.start_proven,
-        "endKnown": trip.ended,
-        "profitDifference": exact_digits(trip.profit_difference),
     }

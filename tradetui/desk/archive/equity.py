@@ -149,5 +149,11 @@ def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:
     )
 
 
+def has_samples(connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> bool:
+    """Whether equity of these product types together was ever sampled."""
+    query = "SELECT 1 FROM equity_sample WHERE product_types = ? LIMIT 1"
+    return connection.execute(query, (_scope(product_types),)).fetchone() is not None
+
+
 def _scope(product_types: Sequence[ProductType]) -> str:
     return ",".join(sorted(product_types))

@@ -1,0 +1,110 @@
+"""A round trip as it is printed: exact for scripts, with the contract's decimals and readable times for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from decimal import Context, Decimal
+from typing import Final
+
+from tradetui.commands.results.result_cells import readable_time, ungrouped, with_utc_times
+from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.results import TripRow
+from tradetui.desk.archive.trip_origins import TripOrigins
+from tradetui.desk.tables.number_format import decimals, number
+from tradetui.desk.tables.seen_precision import SeenPrecisions
+from tradetui.trading.money import exact_digits
+from tradetui.wire.models.futures import FuturesFill
+
+TRIP_FIELDS: Final = (
+    "productType",
+    "symbol",
+    "side",
+    "openTime",
+    "closeTime",
+    "entry",
+    "exit",
+    "size",
+    "coin",
+    "gross",
+    "fees",
+    "funding",
+    "net",
+    "openedBy",
+    "closedBy",
+    "startProven",
+    "endKnown",
+    "profitDifference",
+)
+TRIP_TIMES: Final = ("openTime", "closeTime")
+PRICE_DIGITS: Final = 12
+"""Significant digits of an average price, which is a quotient."""
+_FILLS_LOOKED_AT: Final = 100
+_PRICE: Final = Context(prec=PRICE_DIGITS)
+
+
+class TripRows:
+    """Makes rows of the round trips of one archive."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._origins = TripOrigins(archive.connection)
+        self._places: dict[str, int | None] = {}
+
+    def as_json(self, row: TripRow) -> Mapping[str, object]:
+        """Decimals as text, times in Unix ms."""
+        trip = row.trip
+        return {
+            "productType": str(row.product_type),
+            "symbol": row.symbol,
+            "side": "long" if trip.long else "short",
+            "openTime": None if trip.opened_ms is None else str(trip.opened_ms),
+            "closeTime": str(trip.last_ms),
+            "entry": _average_price(trip.entry),
+            "exit": _average_price(trip.exit),
+            "size": exact_digits(trip.closed_size),
+            "coin": trip.coin,
+            "gross": exact_digits(trip.gross),
+            "fees": exact_digits(trip.fees),
+            "funding": None,
+            "net": exact_digits(trip.net),
+            "openedBy": self._origins.of_opening(row),
+            "closedBy": self._origins.of_closing(row),
+            "startProven": trip.start_proven,
+            "endKnown": trip.ended,
+            "profitDifference": exact_digits(trip.profit_difference),
+        }
+
+    def as_csv(self, row: TripRow) -> Mapping[str, object]:
+        """The same with each time a second time, in UTC."""
+        return with_utc_times(self.as_json(row), TRIP_TIMES)
+
+    def as_text(self, row: TripRow, zone: tzinfo) -> Mapping[str, object]:
+        """The same with times in the zone, and average prices with as many decimals as the symbol's prices have."""
+        cells = dict(self.as_json(row))
+        cells |= {
+            "openTime": readable_time(row.trip.opened_ms, zone),
+            "closeTime": readable_time(row.trip.last_ms, zone),
+        }
+        places = self._price_places(row.symbol)
+        for name, price in (("entry", row.trip.entry), ("exit", row.trip.exit)):
+            if price is not None and places is not None:
+                cells[name] = ungrouped(number(price, places=places))
+        return cells
+
+    def _price_places(self, symbol: str) -> int | None:
+        """The most decimals that a price of the newest fills of a symbol has, which are those of its contract."""
+        if symbol not in self._places:
+            seen = SeenPrecisions()
+            page = self._archive.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
+            seen.see((symbol, row.record.price, None) for _, row in page)
+            precision = seen.by_symbol.get(symbol)
+            self._places[symbol] = None if precision is None else precision.price
+        return self._places[symbol]
+
+
+def _average_price(price: Decimal | None) -> str | None:
+    """A price of twelve significant digits; one that has fewer is exact."""
+    if price is None:
+        return None
+    return exact_digits(price if decimals(price) == 0 else _PRICE.plus(price))
