@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,8 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.tables.account_totals import Totals
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
+from tradetui.exchange.connection_status import ConnectionStatus
+from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.header.bar import HeaderBar
 from tradetui.ui.header.session import alarm_of, worth_of
@@ -95,20 +98,48 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.looptime
-async def test_what_merely_fluctuates_is_painted_every_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_how_the_link_is_doing_is_painted_every_five_seconds_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
-    async with stage.running((200, 60), after=10):
-        painted: list[float] = []
-        render = HeaderBar.render
-        loop = asyncio.get_running_loop()
+    async with stage.running((200, 60), after=10) as pilot:
+        latencies = itertools.cycle((11.0, 12.0))
+        monkeypatch.setattr(ConnectionStatus, "latency_ms", property(lambda _: next(latencies)))
+        header = stage.app.main.query_one(HeaderBar)
+        links = []
+        for _ in range(60):
+            await asyncio.sleep(1)
+            await pilot.pause()
+            links.append(header.shown.link)
+        changes = sum(before != after for before, after in itertools.pairwise(links))
+        assert 2 <= changes <= 13
 
-        def counted(self: HeaderBar) -> object:
-            painted.append(loop.time())
-            return render(self)
 
-        monkeypatch.setattr(HeaderBar, "render", counted)
-        await asyncio.sleep(60)
-        assert 2 <= len(painted) <= 13
+@pytest.mark.looptime
+async def test_equity_and_open_profit_are_those_of_the_panels_at_every_moment() -> None:
+    stage = Stage()
+    async with stage.running((300, 80), after=4) as pilot:
+        open_profits = set()
+        for _ in range(20):
+            await asyncio.sleep(0.7)
+            await pilot.pause()
+            worth = {
+                figure.parts[0][0].strip(): figure.parts[1][0]
+                for figure in stage.app.main.query_one(HeaderBar).shown.worth
+            }
+            panels = stage.app.main.panels
+            positions, accounts = (panels[name].table._footer.totals for name in ("positions", "accounts"))
+            assert (worth["open"], worth["equity"]) == (positions["unrealised"][0], accounts["usdtEquity"][0])
+            open_profits.add(worth["open"])
+        assert len(open_profits) > 3
+
+
+@pytest.mark.looptime
+async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -> None:
+    stage = Stage(permissions=READ)
+    async with stage.running() as pilot:
+        assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
+        await pilot.press("L")
+        await asyncio.sleep(1)
+        assert screen_text(stage.app).startswith("  SANDBOX   LOCKED   hedge")
 
 
 @pytest.mark.looptime
@@ -160,9 +191,9 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
 async def test_an_account_with_several_assets_shows_the_union_figures(size: tuple[int, int]) -> None:
     stage = Stage("multi-assets")
     async with stage.running(size, after=12) as pilot:
-        totals = stage.desk.totals()
         await pilot.press("1")
-        await pilot.pause()
+        await asyncio.sleep(1)
+        totals = stage.desk.totals()
         text = screen_text(stage.app)
         assert totals.equity is not None and totals.equity > 300_000, "the other product types' equity is in it"
         assert totals.union_available is not None and totals.union_available > 70_000

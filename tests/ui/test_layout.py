@@ -94,6 +94,19 @@ def test_of_five_panels_none_is_half_empty(width: int, height: int) -> None:
     assert max(empty.values()) < 0.2, empty
 
 
+def test_on_a_very_wide_screen_the_accounts_take_no_room_that_positions_need() -> None:
+    needs = {
+        "positions": PanelNeed(24, 171),
+        "orders": PanelNeed(35, 144),
+        "fills": PanelNeed(405, 137),
+        "triggers": PanelNeed(361, 160),
+        "accounts": PanelNeed(10, 160),
+    }
+    laid_out = regions(Arrangement(Shape.FIVE, tuple(PANELS)), 300, 74, needs)
+    assert laid_out["positions"][2:] == (171, 24)
+    assert laid_out["accounts"][2:] == (129, 10)
+
+
 @given(st.integers(0, 400), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), min_size=1, max_size=5))
 def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: list[tuple[int, int]]) -> None:
     wanted, least = [want for want, _ in parts], [floor for _, floor in parts]

@@ -41,6 +41,7 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.limiter import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
+from tradetui.wire.authorities import FUTURES_WRITE_AUTHORITIES
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
@@ -135,7 +136,12 @@ class Desk:
         """What may be done now."""
         if self.execution is None:
             return Access.MONITOR
-        return Access.LOCKED if self.execution.locked else Access.TRADE
+        if self.execution.locked:
+            return Access.LOCKED
+        account_info = self.account.info if self.account is not None else None
+        if account_info is not None and account_info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
+            return Access.KEY_READS_ONLY
+        return Access.TRADE
 
     @property
     def link(self) -> ConnectionStatus:

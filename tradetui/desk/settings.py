@@ -27,11 +27,12 @@ class Environment(StrEnum):
 
 
 class Access(StrEnum):
-    """What this session may do now."""
+    """What this session may do now; with a key of `KEY_READS_ONLY` the exchange takes no order from it."""
 
     TRADE = "TRADE"
     LOCKED = "LOCKED"
     MONITOR = "MONITOR"
+    KEY_READS_ONLY = "KEY READS ONLY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ _MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
 }
 AUTHORITIES: Final = frozenset(_MEANINGS)
 """Every authority the exchange documents."""
+FUTURES_WRITE_AUTHORITIES: Final = ("coow", "cpow", "ttow")
+"""A key without any of these may not place or reverse a futures order, its own or as a copy trader."""
 _WITHDRAWALS: Final = ("wwo", "withdraw")
 
 

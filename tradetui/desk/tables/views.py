@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals
+from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals, accounts_note
 from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
 from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
 from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
@@ -34,6 +34,7 @@ ACCOUNTS_VIEW: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
     columns=ACCOUNT_COLUMNS,
     columns_for=account_columns,
     totals=account_totals,
+    note=accounts_note,
     headline=accounts_headline,
 )
 POSITIONS_VIEW: Final[TableView[Position]] = TableView(

@@ -7,6 +7,7 @@ from typing import Final
 HEADER_FIGURES: Final = (
     ("LIVE DEMO SANDBOX", "whose money it is: real, the exchange's demo trading, or the embedded exchange"),
     ("TRADE LOCKED MONITOR", "what this session may do: send, send after unlocking, only read"),
+    ("KEY READS ONLY", "the API key has no permission to trade futures: the exchange would refuse what is sent"),
     ("hedge · 4100…", "the profile and the account's UID"),
     ("● 38 ms", "the link works; time from a request to its reply"),
     ("▲ degraded", "some panels could not be read in time"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from rich.cells import cell_len
@@ -22,6 +22,7 @@ _ACCESS: Final = {
     "TRADE": "bold $background on $success",
     "LOCKED": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
+    "KEY READS ONLY": "bold $background on $primary",
 }
 _TWO_LINES_FROM: Final = 12
 _GAP: Final = 3
@@ -64,7 +65,7 @@ _STARTING: Final = (Figure(1, (("starting …", "$quiet"),)),)
 
 
 class HeaderBar(Widget):
-    """Two lines, or one on a low terminal; what merely fluctuates is repainted every few seconds."""
+    """Two lines, or one on a low terminal; how the link is doing is repainted every few seconds."""
 
     def __init__(self, environment: str, access: str, account: str) -> None:
         super().__init__(id="header")
@@ -78,12 +79,18 @@ class HeaderBar(Widget):
         self._urgent = ()
         self.refresh()
 
-    def show(self, urgent: tuple[object, ...], now: float, shown_now: Callable[[], Shown]) -> None:
-        """Bring the bar up to date: at once where `urgent` is another than before, else every few seconds."""
+    def show(
+        self, urgent: tuple[object, ...], now: float, worth: tuple[Figure, ...], shown_now: Callable[[], Shown]
+    ) -> None:
+        """Bring the bar up to date: at once where `urgent` is another than before, else every few seconds.
+
+        What the account is worth is always that of now, since the panels below show sums of the same rows.
+        """
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
-            return
-        shown = shown_now()
-        self._urgent, self._painted_at = urgent, now
+            shown = replace(self.shown, worth=worth)
+        else:
+            shown = shown_now()
+            self._urgent, self._painted_at = urgent, now
         if shown != self.shown:
             self.shown = shown
             self.refresh()

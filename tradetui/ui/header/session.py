@@ -29,7 +29,8 @@ _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 def show_session(bar: HeaderBar, desk: Desk) -> None:
     """Bring the bar up to date with a session.
 
-    What matters is painted at once: whose money it is, what may be done, and what is known for the first time.
+    What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
+    first time.
     """
     link, totals = desk.link, desk.totals()
     halved = any(use.halved for use in link.usage().values())
@@ -54,17 +55,19 @@ def show_session(bar: HeaderBar, desk: Desk) -> None:
         *known,
     )
 
+    worth = worth_of(desk)
+
     def shown_now() -> Shown:
         return Shown(
             str(desk.settings.environment),
             str(desk.access),
             account_of(desk),
             alarm,
-            worth_of(desk),
+            worth,
             link_of(desk, halved),
         )
 
-    bar.show(urgent, desk.clock.monotonic(), shown_now)
+    bar.show(urgent, desk.clock.monotonic(), worth, shown_now)
 
 
 def account_of(desk: Desk) -> str:

@@ -86,6 +86,12 @@ _FIVE: Final = (
         _beside(TableName.ORDERS, TableName.TRIGGERS, TableName.FILLS),
     ),
 )
+_IN_TWO_COLUMNS: Final = _beside(
+    _stack(TableName.POSITIONS, TableName.ORDERS, TableName.TRIGGERS),
+    _stack(TableName.ACCOUNTS, TableName.FILLS),
+)
+_TWO_COLUMNS_FROM: Final = 240
+"""Cells across from which five panels may stand in two columns: in fewer the right one would hide half its figures."""
 
 
 def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> Arrangement:
@@ -108,7 +114,8 @@ def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], 
 def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
     """Where each panel lies in so much room: nothing over and nothing twice."""
     if placed.shape is Shape.FIVE:
-        fitting = [tree for tree in _FIVE if _least(tree).cells <= width and _least(tree).lines <= height]
+        trees = (*_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _FIVE
+        fitting = [tree for tree in trees if _least(tree).cells <= width and _least(tree).lines <= height]
         candidates = [_laid_out(tree, (0, 0, width, height), needs) for tree in fitting or _FIVE[:1]]
         return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
     if placed.shape is Shape.THREE:

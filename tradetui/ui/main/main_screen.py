@@ -305,7 +305,7 @@ class MainScreen(TableScreen):
         self._hidden.display = bool(hidden) and height >= _LOWEST_WITH_HIDDEN
         spare = 1
         if len(self._area.shown) == 1:
-            spare = max(1, height - self._header.size.height - 1 - self.panel.need.lines)
+            spare = max(1, height - self._header.size.height - 1 - self.panel.wanted_lines)
         lines = len(in_lines(hidden, max(1, self.app.size.width - 2), spare))
         if self._hidden.styles.height is None or self._hidden.styles.height.value != lines:
             self._hidden.styles.height = max(1, lines)

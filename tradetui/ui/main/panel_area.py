@@ -54,7 +54,7 @@ class PanelArea(Widget):
 
     def follow_rows(self) -> None:
         """Share the room out anew where a panel holds many more rows, or many fewer, than when it was shared out."""
-        if any(_differs(self._panels[name].need, self._needs[name]) for name in self.shown):
+        if any(_differs(self._panels[name].wanted_lines, self._needs[name].lines) for name in self.shown):
             self._take_needs()
 
     def _take_needs(self) -> None:
@@ -69,9 +69,9 @@ class PanelArea(Widget):
         return self._placing
 
 
-def _differs(now: PanelNeed, then: PanelNeed) -> bool:
+def _differs(now: int, then: int) -> bool:
     """Whether so many rows have come or gone that sizes are to follow; a few are not worth a jump."""
-    return abs(now.lines - then.lines) > max(FEW_ROWS, then.lines // 5)
+    return abs(now - then) > max(FEW_ROWS, then // 5)
 
 
 class _Placing(Layout):

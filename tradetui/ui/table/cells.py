@@ -56,6 +56,11 @@ class Cells(Generic[RowT]):
         """Bring a column onto the screen; whether anything moved."""
         return self._use(lay_out_around(self._needs(), self._room, self.layout, column_index))
 
+    @property
+    def wanted_cells(self) -> int:
+        """Cells in which every column would be seen, with the gaps between them; texts as short as they may be cut."""
+        return sum(need.narrowest + GAP for need in self._needs()) - GAP
+
     def _use(self, layout: ColumnLayout) -> bool:
         if layout == self.layout:
             return False

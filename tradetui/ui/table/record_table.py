@@ -26,7 +26,6 @@ from textual.strip import Strip
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.column_layout import GAP
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
@@ -266,7 +265,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     @property
     def wanted_cells(self) -> int:
         """Cells in which every column would be seen."""
-        return sum(column.width + GAP for column in self.columns) + 2 * MARGIN
+        return self._cells.wanted_cells + 2 * MARGIN
 
     @property
     def columns_before(self) -> int:

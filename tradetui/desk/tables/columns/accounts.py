@@ -126,3 +126,11 @@ def account_totals(
         equity_id: (money(totals.equity, _DOLLARS, cell_format), Tone.PLAIN),
         "unrealizedPL": (f"{CONVERTED}{unrealised}" if is_converted else unrealised, tone_of(totals.unrealised)),
     }
+
+
+def accounts_note(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
+    """What the totals count, and why the unrealised profit is not that of the positions to the last cent."""
+    totals = totals_of([row.record for row in rows])
+    equity = "union margin" if totals.has_union and not totals.has_single else "equity"
+    counted = ", the union margin once" if totals.has_union and totals.has_single else ""
+    return f"{equity} as in the header{counted} · unrealised as the accounts last reported it, positions are newer"
