@@ -10,12 +10,14 @@ import pytest
 
 from tests.trading.test_resting_orders import order, stop
 from tests.trading.test_reversal import legs, plan
+from tests.trading.test_reversal_actuals import actual
 from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, leg
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
-from tradetui.desk.reversal.progress import Progress, Stage
+from tradetui.desk.reversal.progress import Aftermath, Progress, Stage
 from tradetui.trading.estimates.cost_estimates import Basis
+from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import resting_after
@@ -256,3 +258,42 @@ def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:
     rows = [row.plain.rstrip() for row in outcome_lines(shown, part, progress, WIDE)]
     assert not any(row.endswith("DIFFERENT") for row in rows)
     assert "Came true: ignored." in rows
+
+
+def outcome_rows(aftermath: Aftermath, room: Room = WIDE) -> list[str]:
+    held = Legs(Decimal("0.4148"))
+    progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=aftermath)
+    return [row.plain.rstrip() for row in outcome_lines(preview(), SHORT, progress, room)]
+
+
+def test_the_outcome_has_the_risks_with_what_was_read_and_marks_what_is_off() -> None:
+    rows = outcome_rows(Aftermath(actuals=replace(actual(), fees=Decimal("-49.41"))))
+    assert rows[7:] == [
+        "                             before    afterwards         held",
+        "Profit taken                             ~+667.04      +667.04",
+        "Fees                                      ~-29.64       -49.41   DIFFERENT",
+        "Free margin USDT           4,783.20     ~4,753.49     4,753.10",
+        "Margin ratio                 4.96 %       ~5.19 %       5.21 %",
+        "Liquidation BTCUSDT       183,225.8       ~42,860     42,900.0",
+        "If stopped at 82,500.0      -516.24    ~-1,014.17    -1,014.19",
+    ]
+
+
+def test_a_narrow_outcome_keeps_its_marks_and_what_could_not_be_read_is_said() -> None:
+    off = ReversalActuals(fees=Decimal("-49.41"))
+    rows = outcome_rows(Aftermath(actuals=off, unread="the link is down"), NARROW)
+    assert any(row.startswith("Fees") and row.endswith("-49.41   DIFFERENT") for row in rows)
+    assert max(map(len, rows[3:13])) <= NARROW.width
+    assert rows[-1] == "Orders, stops and account could not be read: the link is down"
+    assert [row.split()[-1] for row in rows if row.startswith(("Profit", "Free", "Liqu", "If"))] == ["—", "—", "—", "?"]
+
+
+def test_of_two_possible_results_the_smaller_one_is_not_held_against_the_estimates_of_the_larger() -> None:
+    part = plan(Net(Decimal("-0.2934")), size="0.1")
+    shown = preview(part, replace(BASIS, other_leg=None))
+    off = Aftermath(actuals=ReversalActuals(fees=Decimal("-10")))
+    for held, marks in ((Net(Decimal("-0.0934")), 0), (Net(Decimal("0.2934")), 1)):
+        progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=off)
+        rows = [row.plain for row in outcome_lines(shown, part, progress, WIDE)]
+        assert sum(row.endswith("DIFFERENT") for row in rows) == marks
+        assert any("of the larger result" in row for row in rows) == (not marks)

@@ -12,6 +12,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.trading.estimates.cost_estimates import PriceSource
 from tradetui.trading.estimates.margin import sensible_liquidation
+from tradetui.trading.estimates.reversal_actuals import differing
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.wire.enums import Side
@@ -35,7 +36,24 @@ async def estimated(on: Scene, target: Target) -> ReversalEstimates:
     sent = await on.execution.confirm(preview, preview.subject)
     *_, end = [progress async for progress in on.execution.follow(sent)]
     assert end.outcome is Outcome.REVERSED
+    assert end.aftermath is not None and end.aftermath.actuals is not None and not end.aftermath.unread
+    actuals = end.aftermath.actuals
+    assert None not in (actuals.profit, actuals.fees, actuals.free, actuals.ratio)
+    assert actuals.reports_liquidation and actuals.stops_read
+    assert differing(preview.estimates, actuals, is_inverse=False) == frozenset()
     return preview.estimates
+
+
+async def test_core_only_the_outcome_has_the_fills_and_the_account_and_no_liquidation_price() -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="10")
+        preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
+        sent = await on.execution.confirm(preview, preview.subject)
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.aftermath is not None and end.aftermath.actuals is not None
+        actuals = end.aftermath.actuals
+        assert actuals.free is not None
+        assert not actuals.reports_liquidation and not actuals.stops_read
 
 
 def close(estimate: Decimal | None, actual: Decimal | None, within: str) -> bool:

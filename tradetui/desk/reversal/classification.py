@@ -11,7 +11,7 @@ from enum import StrEnum
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
-from tradetui.trading.positions import LONG, SHORT, holdings_after, leg_of
+from tradetui.trading.positions import LONG, SHORT, Position, holdings_after, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
@@ -82,6 +82,8 @@ class Observation:
     """Why what is held cannot be told from what was read; empty where it can."""
     proven: bool = True
     """Whether what is held is known to be all, not only the sum of the fills that are known."""
+    positions: tuple[Position, ...] = ()
+    """What is held of the product type, as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Classification:
     inferred: bool
     explained: bool
     evidence: tuple[object, ...]
+    fills: tuple[FuturesFill, ...] = ()
+    """All fills of our order; empty where they cannot be told apart, or are not all there."""
 
     def settles(self, unchanged_s: float) -> bool:
         """Whether it is the end, where nothing of ours has changed for so many seconds."""
@@ -172,7 +176,15 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
             frozenset((row.order_id, row.base_volume) for row in seen.pending),
             frozenset(fill.trade_id for fill in (*closing, *opening.fills)),
         ),
+        fills=tuple(ours) if _are_all(ours, closed, opened) and not opening.ambiguous else (),
     )
+
+
+def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decimal | None) -> bool:
+    """Whether these fills are all that was closed and opened."""
+    if closed is None or opened is None:
+        return False
+    return sum((fill.base_volume for fill in ours), ZERO) == closed + opened
 
 
 def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPlan:

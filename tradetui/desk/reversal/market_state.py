@@ -11,6 +11,7 @@ from typing import Final
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.progress import Aftermath
 from tradetui.desk.reversal.seen_orders import SeenOrders
 from tradetui.desk.reversal.task_groups import ReadGroup
 from tradetui.desk.settings import DeskSettings
@@ -18,12 +19,13 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
-from tradetui.trading.resting.order_impact import OrderImpact, resting_after
+from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
-from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
@@ -172,11 +174,33 @@ class MarketState:
         server_ms = min(times) if len(times) == 2 else None
         return Held(tuple(reading.rows), fills.rows, reading.undecodable_rows + len(fills.undecodable_rows), server_ms)
 
-    async def left_over(self, plan: ReversalPlan, held: Holdings) -> tuple[OrderImpact, ...]:
-        """The symbol's orders and live stops as they stand now, seen from what is held."""
-        orders = await self.orders(plan.wish.product_type, plan.wish.symbol)
-        stops = await self._stops(plan.wish.product_type, plan.wish.symbol)
-        return resting_after(plan, orders, stops or (), held)
+    async def aftermath(
+        self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
+    ) -> Aftermath:
+        """What is so once it is settled: the symbol's orders and live stops, seen from what is held, costs and risks.
+
+        Args:
+            plan: what was sent.
+            held: what is held of the symbol.
+            positions: what is held of the product type.
+            fills: all fills of our own order, none where they are not all known.
+
+        Raises:
+            ExchangeError: orders, stops or the account could not be read.
+        """
+        product_type, symbol = plan.wish.product_type, plan.wish.symbol
+        async with ReadGroup() as group:
+            orders, stops, accounts = await asyncio.gather(
+                group.begin(self.orders(product_type, symbol)),
+                group.begin(self._stops(product_type, symbol)),
+                group.begin(self._client.futures.accounts(product_type=product_type)),
+            )
+        account = next((row for row in accounts.rows if same(row.margin_coin, plan.wish.margin_coin)), None)
+        market = next((leg.mark for leg in positions if leg.symbol == symbol and leg.mark), None)
+        return Aftermath(
+            resting=resting_after(plan, orders, stops or (), held, market=market),
+            actuals=reversal_actuals(plan, fills, positions, account, stops),
+        )
 
     async def _product_type_of(self, symbol: str) -> ProductType:
         every = self._settings.product_types

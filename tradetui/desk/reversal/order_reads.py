@@ -127,6 +127,7 @@ class OrderReads:
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
             unreadable=_unreadable(held, wish.symbol),
             proven=not unproven_since(held.positions, wish.symbol),
+            positions=held.positions,
         )
 
     async def _page_back(self, sent: Sent, held: Held) -> Sequence[FuturesFill]:

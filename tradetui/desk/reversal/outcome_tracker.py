@@ -25,10 +25,11 @@ from tradetui.desk.reversal.classification import (
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome import Outcome, matched_result
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, Stage
 from tradetui.desk.reversal.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
+from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 from tradetui.trading.money import exact_digits
 
 _log = logging.getLogger(__name__)
@@ -246,9 +247,13 @@ class OutcomeTracker:
         progress = replace(progress, came_true=came_true)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
-                progress = replace(progress, resting=await self._evidence.left_over(sent.plan, held))
+                aftermath = await self._evidence.aftermath(sent.plan, held, seen.positions, classification.fills)
         except Exception as problem:
-            progress = replace(progress, resting_unread=str(problem) or type(problem).__name__)
+            aftermath = Aftermath(
+                actuals=reversal_actuals(sent.plan, classification.fills, seen.positions, None, None),
+                unread=str(problem) or type(problem).__name__,
+            )
+        progress = replace(progress, aftermath=aftermath)
         publish(progress)
         return final
 

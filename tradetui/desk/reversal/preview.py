@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from tradetui.desk.settings import DeskSettings
-from tradetui.trading.estimates.cost_estimates import CostEstimate
+from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, CostEstimate
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import exact_digits
@@ -25,7 +25,6 @@ EXPIRES_S = 10.0
 ARMS_S = 0.5
 SENDING_S = 3.0
 """What was read again may be this old when its request leaves; somebody else may have traded meanwhile."""
-NOTIONAL_TOLERANCE = Decimal("0.005")
 
 
 _LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
@@ -210,7 +209,7 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.ORDER, "none", orders.get(order_id, order_id), order_id)
     if not old.margin_short and new.margin_short:
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
-    if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * NOTIONAL_TOLERANCE:
+    if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:
         yield Change(ChangedFact.NOTIONAL, f"{old.notional:,.2f}", f"{new.notional:,.2f}")
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from tradetui.desk.intents.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
+from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
@@ -32,13 +33,25 @@ class Stage(StrEnum):
     """The intent has ended: `state` says how, `outcome` as what where it was settled."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aftermath:
+    """What was read once a reversal was settled: the symbol's orders and live stops, its costs and risks.
+
+    `unread` says why something of it could not be read; empty where all was.
+    """
+
+    resting: tuple[OrderImpact, ...] = ()
+    actuals: ReversalActuals | None = None
+    unread: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where a sent reversal stands: the intent's state, the stage of the search, and a sentence for the screen.
 
     `filled` and `wanted` are what our own order has filled and was to fill, in the base coin, None where not known.
-    `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `resting` are the
-    symbol's orders and live stops as they stand then; `resting_unread` says why they could not be read.
+    `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `aftermath` is what
+    was read then.
     """
 
     state: State
@@ -50,8 +63,7 @@ class Progress:
     wanted: Decimal | None = None
     outcome: Outcome | None = None
     came_true: str | None = None
-    resting: tuple[OrderImpact, ...] = ()
-    resting_unread: str = ""
+    aftermath: Aftermath | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.positions import Position
@@ -13,6 +14,9 @@ from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill
 from tradetui.wire.models.futures_extended import Contract
+
+PRICE_TOLERANCE: Final = Decimal("0.005")
+"""An estimate holds while prices move by no more than this part of themselves."""
 
 
 class PriceSource(StrEnum):

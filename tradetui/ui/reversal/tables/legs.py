@@ -15,11 +15,10 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.reversal.tables.figures import Figures, estimate, figures_of
-from tradetui.ui.reversal.tables.rows import Marks, Room, TableRow, table
+from tradetui.ui.reversal.tables.rows import DIFFERENT, Marks, Room, TableRow, table
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13
-DIFFERENT: Final = "DIFFERENT"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,19 @@ from textual.content import Content
 
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
-from tradetui.desk.reversal.progress import Progress
-from tradetui.trading.holdings import Net
+from tradetui.desk.reversal.progress import Aftermath, Progress
+from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.reversal.tables.figures import figures_of
 from tradetui.ui.reversal.tables.legs import outcome_table
 from tradetui.ui.reversal.tables.orders import orders_table
+from tradetui.ui.reversal.tables.risks import outcome_risk_table
 from tradetui.ui.reversal.tables.rows import Marks, Room
 from tradetui.wire.text.sanitize import scrub
 
 
 def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
-    """What became of it: the previewed table with what is held now, and the orders and stops that are left."""
+    """What became of it: the previewed tables with what is held now, and the orders and stops that are left."""
     came_true = progress.outcome is Outcome.REVERSED
     yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
     yield Content("")
@@ -27,15 +28,26 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
     if progress.came_true and plan.uncertain:
         yield Content("")
         yield Content.styled(scrub(f"Came true: {progress.came_true}."), "bold")
-    if progress.resting:
-        yield Content("")
-        mark = shown.estimates.mark if shown.estimates is not None else None
-        yield from orders_table(progress.resting, figures_of(shown), mark, Marks(), room)
-    if progress.resting_unread:
-        yield Content.styled(scrub(f"Orders and stops could not be read: {progress.resting_unread}"), "$warn")
+    if progress.aftermath is not None:
+        yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
     if not came_true:
         yield Content("")
         yield Content.styled("This differs from the preview. Check the position now.", "bold $error")
+
+
+def _aftermath_lines(
+    shown: Preview, plan: ReversalPlan, aftermath: Aftermath, held: Holdings | None, room: Room
+) -> Iterable[Content]:
+    blank = [Content("")] if room.is_airy else []
+    if aftermath.actuals is not None:
+        yield from blank
+        yield from outcome_risk_table(shown, plan, aftermath.actuals, held, room)
+    if aftermath.resting:
+        yield from blank
+        mark = shown.estimates.mark if shown.estimates is not None else None
+        yield from orders_table(aftermath.resting, figures_of(shown), mark, Marks(), room)
+    if aftermath.unread:
+        yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
 
 
 def _settled(plan: ReversalPlan, progress: Progress) -> str:

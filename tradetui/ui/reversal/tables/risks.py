@@ -1,8 +1,8 @@
-"""What the reversal costs and risks, now and afterwards, each figure with what it rests on."""
+"""What the reversal costs and risks, now and afterwards, each figure with what it rests on; then what was read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -11,14 +11,17 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import ChangedFact, Preview
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.trading.estimates.cost_estimates import ReversalCosts
+from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.estimates.risk_estimates import Estimable
+from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
-from tradetui.ui.reversal.tables.rows import Marks, Room, TableRow, table
+from tradetui.ui.reversal.tables.rows import DIFFERENT, Marks, Room, TableRow, table
 
 _WIDTHS: Final = (22, 15, 18)
+_OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
 _SHORT: Final = "bold $error"
 MARGIN_SHORT: Final = "margin runs SHORT: the exchange may open less, or leave it closed"
 
@@ -31,16 +34,65 @@ def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
     figures, costs = figures_of(preview), estimates.costs
     at = f"at {costs.price_from}, {figures.price(costs.price)}" if costs.price else "no price can be read"
     larger = " · the larger result" if plan.uncertain else ""
-    rows = [
-        TableRow("" if room.is_wide else f"{at}{larger}", ("now", "afterwards"), f"{at}{larger}"),
-        _profit(plan, preview, figures, costs),
-        _fees(preview, figures, estimates, marks),
-        _free_margin(figures, estimates, marks),
-        _margin_ratio(estimates),
-        _liquidation(plan, figures, estimates),
-        _if_stopped(figures, estimates),
-    ]
-    yield from table(rows, _WIDTHS, room)
+    header = TableRow("" if room.is_wide else f"{at}{larger}", ("now", "afterwards"), f"{at}{larger}")
+    yield from table([header, *_rows(preview, plan, estimates, marks).values()], _WIDTHS, room)
+
+
+def outcome_risk_table(
+    preview: Preview, plan: ReversalPlan, actuals: ReversalActuals, held: Holdings | None, room: Room
+) -> Iterator[Content]:
+    """The same table with what was read once it had ended in its last column; a row that is off is marked.
+
+    Where two results were possible the estimates are those of the larger one, and are compared with that alone.
+    """
+    estimates = preview.estimates
+    if estimates is None:
+        return
+    larger = max(plan.results, key=lambda result: result.traded)
+    is_comparable = not plan.uncertain or held == larger.after
+    is_inverse = plan.wish.product_type.is_coin_margined
+    off = differing(estimates, actuals, is_inverse=is_inverse) if is_comparable else frozenset()
+    read = _read_afterwards(figures_of(preview), actuals)
+    rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "held"))]
+    for figure, row in _rows(preview, plan, estimates, Marks()).items():
+        is_off = figure in off
+        style = "bold $error" if is_off else "" if row.style == _SHORT else row.style
+        note = DIFFERENT if is_off else ""
+        rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _SHORT, keeps_note=True))
+    yield from table(rows, _OUTCOME_WIDTHS, room)
+
+
+def _read_afterwards(figures: Figures, actuals: ReversalActuals) -> Mapping[RiskFigure, str]:
+    liquidation = UNKNOWN
+    if actuals.reports_liquidation:
+        liquidation = "none" if actuals.liquidation is None else figures.price(actuals.liquidation)
+    stopped = "?"
+    if actuals.stop_price is not None:
+        stopped = figures.money(actuals.stopped, signed=True)
+    elif actuals.stops_read:
+        stopped = "no stop"
+    return {
+        RiskFigure.PROFIT: figures.money(actuals.profit, signed=True),
+        RiskFigure.FEES: figures.money(actuals.fees, signed=True),
+        RiskFigure.FREE_MARGIN: figures.money(actuals.free),
+        RiskFigure.MARGIN_RATIO: per_cent(actuals.ratio),
+        RiskFigure.LIQUIDATION: liquidation,
+        RiskFigure.IF_STOPPED: stopped,
+    }
+
+
+def _rows(
+    preview: Preview, plan: ReversalPlan, estimates: ReversalEstimates, marks: Marks
+) -> Mapping[RiskFigure, TableRow]:
+    figures, costs = figures_of(preview), estimates.costs
+    return {
+        RiskFigure.PROFIT: _profit(plan, preview, figures, costs),
+        RiskFigure.FEES: _fees(preview, figures, estimates, marks),
+        RiskFigure.FREE_MARGIN: _free_margin(figures, estimates, marks),
+        RiskFigure.MARGIN_RATIO: _margin_ratio(estimates),
+        RiskFigure.LIQUIDATION: _liquidation(plan, figures, estimates),
+        RiskFigure.IF_STOPPED: _if_stopped(figures, estimates),
+    }
 
 
 def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: ReversalCosts) -> TableRow:

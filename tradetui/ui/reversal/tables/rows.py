@@ -12,6 +12,8 @@ from tradetui.desk.reversal.preview import Change, ChangedFact
 from tradetui.wire.text.sanitize import scrub
 
 CHANGED: Final = "bold $error"
+DIFFERENT: Final = "DIFFERENT"
+"""Marks a row whose outcome is not as previewed."""
 _GAP: Final = 3
 _WIDE, _AIRY, _ROOMY = 98, 30, 44
 _LABEL: Final = 18
@@ -67,7 +69,7 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         parts = [(f"{scrub(row.name):<{name_width}}", name_style), (scrub(cells), row.style)]
         length = name_width + len(cells)
         note = scrub(row.note)
-        if note and room.is_wide and length + _GAP + len(note) <= room.width:
+        if note and (room.is_wide or row.keeps_note) and length + _GAP + len(note) <= room.width:
             parts.append((f"{' ' * _GAP}{note}", row.note_style))
             note = ""
         if row.changed is not None:

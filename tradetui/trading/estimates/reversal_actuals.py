@@ -1,0 +1,172 @@
+"""What a reversal cost, and what stands at risk once it has ended, beside what was estimated before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum, auto
+from typing import Final
+
+from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
+from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.holdings import Legs
+from tradetui.trading.money import ZERO, profit
+from tradetui.trading.positions import LONG, SHORT, Position
+from tradetui.trading.resting.order_impact import nearest_stop_loss
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import MarginMode, same
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
+
+RATIO_TOLERANCE: Final = Decimal("0.005")
+"""A margin ratio, as a fraction, meets its estimate within half a percentage point."""
+FREE_TOLERANCE: Final = Decimal("0.01")
+"""Free margin meets its estimate within this part of itself: every other position moves it too."""
+FEE_TOLERANCE: Final = Decimal("0.01")
+"""Fees meet their estimate within this part of themselves."""
+
+
+class RiskFigure(Enum):
+    """A figure that is estimated before and read afterwards."""
+
+    PROFIT = auto()
+    FEES = auto()
+    FREE_MARGIN = auto()
+    MARGIN_RATIO = auto()
+    LIQUIDATION = auto()
+    IF_STOPPED = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversalActuals:
+    """Figures as they were read once it had ended; None is not known.
+
+    `profit` and `fees` are those of our own fills, in the margin coin, fees below zero where they were paid; `free` is
+    in the margin coin, `ratio` a fraction (1 is liquidation), `liquidation` in the quote coin. `reports_liquidation`
+    says that the position was read with a liquidation price: then None is none. `stops_read` says that waiting stops
+    were read: then a `stop_price` of None is none. `stopped` is the result of the leg should that stop fill.
+    """
+
+    profit: Decimal | None = None
+    fees: Decimal | None = None
+    free: Decimal | None = None
+    ratio: Decimal | None = None
+    liquidation: Decimal | None = None
+    reports_liquidation: bool = False
+    stop_price: Decimal | None = None
+    stopped: Decimal | None = None
+    stops_read: bool = False
+
+
+def reversal_actuals(
+    plan: ReversalPlan,
+    fills: Sequence[FuturesFill],
+    positions: Sequence[Position],
+    account: FuturesAccount | None,
+    stops: Sequence[TriggerOrder] | None,
+) -> ReversalActuals:
+    """Everything that can be told from what was read.
+
+    Args:
+        plan: what was sent.
+        fills: all fills of our own, none where they cannot be told apart or are not all there.
+        positions: what is held of the product type.
+        account: the margin coin's account, None where it could not be read.
+        stops: the symbol's waiting trigger orders, None where they could not be read.
+    """
+    held = _held_leg(plan, positions)
+    is_isolated = held is not None and same(held.margin_mode, MarginMode.ISOLATED)
+    reported = held.liquidation if held is not None else None
+    free = ratio = None
+    if account is not None:
+        free = account.isolated_max_available if is_isolated else account.crossed_max_available
+        ratio = account.margin_ratio
+    if is_isolated and held is not None:
+        ratio = held.margin_ratio
+    stop_price, stopped = _stopped(plan, held, stops)
+    return ReversalActuals(
+        profit=_sum(fill.profit or ZERO for fill in fills) if fills else None,
+        fees=_fees(fills, plan.wish.margin_coin) if fills else None,
+        liquidation=sensible_liquidation(reported, held.mark) if held is not None and held.mark else reported,
+        free=free,
+        ratio=ratio,
+        reports_liquidation=reported is not None,
+        stop_price=stop_price,
+        stopped=stopped,
+        stops_read=stops is not None,
+    )
+
+
+def differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inverse: bool) -> frozenset[RiskFigure]:
+    """Figures that were read and are further from their estimate than `~` allows.
+
+    An estimate holds while prices move by `PRICE_TOLERANCE` of themselves; `is_inverse` is whether the coin itself is
+    the margin. A liquidation price of ours holds within `MEETS_WITHIN`, as the formula behind it does.
+    """
+    return frozenset(_differing(estimates, actuals, is_inverse=is_inverse))
+
+
+def _differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inverse: bool) -> Iterator[RiskFigure]:
+    costs, risks, stop = estimates.costs, estimates.risks, estimates.stop
+
+    def moved(size: Decimal) -> Decimal:
+        """What a size is worth less or more once the price has moved so far, in the margin coin."""
+        return size * PRICE_TOLERANCE * (1 if is_inverse else costs.price or ZERO)
+
+    if _is_off(costs.realised, actuals.profit, moved(costs.closed)):
+        yield RiskFigure.PROFIT
+    if _is_off(costs.fees, actuals.fees, abs(costs.fees or ZERO) * FEE_TOLERANCE):
+        yield RiskFigure.FEES
+    if _is_off(
+        costs.free_after, actuals.free, max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)
+    ):
+        yield RiskFigure.FREE_MARGIN
+    if _is_off(risks.ratio_after, actuals.ratio, RATIO_TOLERANCE):
+        yield RiskFigure.MARGIN_RATIO
+    estimated = risks.liquidation_after
+    if _is_off(estimated, actuals.liquidation, (estimated or ZERO) * MEETS_WITHIN):
+        yield RiskFigure.LIQUIDATION
+    if stop is not None and not stop.others_unread and actuals.stops_read:
+        other_stop = stop.price != actuals.stop_price and not stop.trails
+        if other_stop or _is_off(stop.afterwards, actuals.stopped, moved(stop.size)):
+            yield RiskFigure.IF_STOPPED
+
+
+def _is_off(estimated: Decimal | None, actual: Decimal | None, tolerance: Decimal) -> bool:
+    return estimated is not None and actual is not None and abs(actual - estimated) > tolerance
+
+
+def _held_leg(plan: ReversalPlan, positions: Sequence[Position]) -> Position | None:
+    """The leg that was opened; in one-way mode whatever is held."""
+    of_symbol = [position for position in positions if position.symbol == plan.wish.symbol]
+    opened = [position for position in of_symbol if position.is_long is not plan.reverses_long]
+    return next(iter(opened if isinstance(plan.before, Legs) else of_symbol), None)
+
+
+def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
+    """What was paid; None where a fill does not tell, or tells it in another coin."""
+    if not all(fill.fee_detail for fill in fills):
+        return None
+    fees = [fee for fill in fills for fee in fill.fee_detail]
+    if any(fee.total_fee is None or not same(fee.fee_coin or margin_coin, margin_coin) for fee in fees):
+        return None
+    return _sum(fee.total_fee or ZERO for fee in fees)
+
+
+def _stopped(
+    plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None
+) -> tuple[Decimal | None, Decimal | None]:
+    """Price of the nearest stop-loss of what is held, and the result should it fill there."""
+    if held is None or held.is_long is None:
+        return None, None
+    stop = nearest_stop_loss(plan, stops or (), LONG if held.is_long else SHORT, held.stop_loss)
+    if stop is None or held.entry is None:
+        return (None if stop is None else stop.price), None
+    size = held.size if stop.size is None else min(stop.size, held.size)
+    result = profit(plan.wish.product_type, long=held.is_long, size=size, entry=held.entry, price=stop.price)
+    return stop.price, result
+
+
+def _sum(amounts: Iterable[Decimal]) -> Decimal:
+    return sum(amounts, ZERO)
