@@ -312,7 +312,6 @@ def test_the_import_contracts_hold() -> None:
 # Names that the package itself does not use, with the reason why each is there.
 USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
-    "Archive.add_bills": "what reads the bills in the background calls it",
     "ArchiveRows.settled": "tests wait for the pages that are read beside the screen",
     "ExchangeState.cancel_order": "tests act on the embedded exchange, as its traders do over HTTP",
     "ExchangeState.check_books": "tests ask the embedded exchange whether its books balance",

@@ -15,6 +15,8 @@ from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.bills.history import BillHistory
+from tradetui.desk.feeds.bills.reader import BILLS_EVERY_S, BillsReader
 from tradetui.desk.feeds.feed import Feed, Pace, Reader
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.filled_orders import FilledOrders
@@ -106,14 +108,18 @@ class Desk:
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews(self.market.mark_of)
-        self.scheduler = Scheduler((*self.feeds.values(), *self.market.feeds), random, first=POSITIONS.name)
+        bills = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
+        self.bills = Feed("bills", BillsReader(polling, bills, clock), BILLS_EVERY_S, clock)
+        polled = (*self.feeds.values(), *self.market.feeds, self.bills)
+        self.scheduler = Scheduler(polled, random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
         self.alerts = Alerts(
             alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name), self.market
         )
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
-        attach = [history.attach for history in histories.values()] + [self.triggers_reader.attach, self.alerts.attach]
+        attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
+        attach += [self.triggers_reader.attach, self.alerts.attach]
         self.storage = AccountStorage(
             polling,
             settings,

@@ -19,6 +19,7 @@ from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.results import missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
+from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.exchange.client import ExchangeReader
@@ -30,7 +31,7 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
-_READING: Final = "reading fills"
+_READING: Final = "reading fills and bills"
 _BOOKING: Final = "working out results"
 
 
@@ -110,6 +111,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
         progress = _Progress()
         for product_type in settings.product_types:
             await _read_fills(client, archive, product_type, since, until, progress)
+            await _read_bills(client, archive, product_type, since, until, progress)
         progress.end()
         _bring_forward(archive)
     return archive
@@ -138,6 +140,21 @@ async def _read_fills(
     _bring_forward(archive)
     await history.read_newest(client.clock.monotonic())
     progress.page()
+
+
+async def _read_bills(
+    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: _Progress
+) -> None:
+    """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
+    history, now = BillHistory(client, product_type, InlineDisk()), client.clock.monotonic()
+    await history.attach(archive)
+    with suppress(ExchangeError):
+        await history.read_newest(now)
+        progress.page()
+        while any(gap.since <= until and since <= gap.until for gap in history.coverage.gaps):
+            if not await history.read_gap(now):
+                break
+            progress.page()
 
 
 class _Progress:

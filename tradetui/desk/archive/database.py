@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
-from tradetui.desk.archive.bills import BILL_TABLES, BillReading, keep_bills
+from tradetui.desk.archive.bills import BILL_TABLES, BillCoverage, BillReading, bill_coverage, keep_bills
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import (
     ACCOUNTS_COLUMN,
@@ -243,6 +243,10 @@ class Archive:
         """Keep bills, each once by its id, and how far they are read now."""
         with transaction(self._connection):
             keep_bills(self._connection, product_type, reading, KEPT_IN_MEMORY if self._bounded else None)
+
+    def bill_coverage(self, product_type: ProductType) -> BillCoverage:
+        """How far the bills of a product type are read."""
+        return bill_coverage(self._connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
         """Keep a sample of equity; once an hour those that have grown old are thinned."""

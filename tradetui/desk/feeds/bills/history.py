@@ -1,0 +1,165 @@
+"""The bills of one product type: how far they are read, and how what is missing is read page by page.
+
+A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
+beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where
+another one stopped. A gap that cannot be read waits ten minutes; it is never taken for read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.feeds.multi_product import refuse_unreadable
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply
+from tradetui.exchange.paging import PageWalk, walk
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_requests import FuturesBillsRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.reply import Reply
+from tradetui.wire.time_windows import NINETY_DAYS_MS
+
+BILL_OVERLAP_MS: Final = 60_000
+"""Bills of the last minute before a reading are read again with the next: late ones may have come in below."""
+REFUSED_AGAIN_S: Final = 600.0
+NEWEST_PAGES_AT_ONCE: Final = 5
+"""A reading of the newest that has not arrived at what is known after so many pages leaves the rest as a gap."""
+BILLS_A_PAGE: Final = 100
+
+
+class BillHistory:
+    """Bills of one product type, kept in the archive that is attached; without one nothing is read."""
+
+    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
+        self.product_type = product_type
+        self.coverage = BillCoverage()
+        self._client = client
+        self._disk = disk
+        self._archive: Archive | None = None
+        self._walks: dict[TimeSpan, PageWalk[FuturesBill]] = {}
+        self._not_before: dict[TimeSpan, float] = {}
+        self._turn = asyncio.Lock()
+
+    @property
+    def attached(self) -> bool:
+        """Whether there is an archive to keep bills in."""
+        return self._archive is not None
+
+    async def attach(self, archive: Archive) -> None:
+        """Take from the archive how far bills are read, and from now on keep them there."""
+        async with self._turn:
+            self.coverage = await self._disk.run(archive.bill_coverage, self.product_type)
+            self._archive = archive
+
+    def has_gap(self, now: float) -> bool:
+        """Whether a stretch of the past is to be read; `now` is in seconds of the monotonic clock."""
+        return self.attached and self._next_gap(now) is not None
+
+    async def read_newest(self, now: float) -> None:
+        """Read from the last reading until now; raises `ExchangeError`, keeping what had come by then."""
+        async with self._turn:
+            gap: TimeSpan | None = self._newest_gap(now)
+            for _ in range(NEWEST_PAGES_AT_ONCE):
+                if gap is not None:
+                    gap = await self._read_page(gap, now)
+
+    async def read_gap(self, now: float) -> bool:
+        """Read one page of the past; whether there was anything to read. Raises `ExchangeError`."""
+        async with self._turn:
+            gap = self._next_gap(now)
+            if gap is None:
+                return False
+            await self._read_page(gap, now)
+            return True
+
+    def _newest_gap(self, now: float) -> TimeSpan:
+        """The stretch since the last reading, put before the gaps, with those that end there and need not wait."""
+        now_ms, coverage = self._client.server_clock.now_ms, self.coverage
+        begun_at = now_ms - NINETY_DAYS_MS
+        since = begun_at if coverage.until is None else coverage.until - BILL_OVERLAP_MS
+        joined = [gap for gap in coverage.gaps if gap.until >= since and self._not_before.get(gap, 0.0) <= now]
+        newest = TimeSpan(min([since, *(gap.since for gap in joined)]), now_ms)
+        self.coverage = replace(
+            coverage,
+            since=begun_at if coverage.since is None else coverage.since,
+            until=now_ms,
+            gaps=(newest, *(gap for gap in coverage.gaps if gap not in joined)),
+        )
+        self._walks = {gap: walked for gap, walked in self._walks.items() if gap not in joined}
+        return newest
+
+    def _next_gap(self, now: float) -> TimeSpan | None:
+        oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
+        readable = (gap for gap in self.coverage.gaps if gap.until > oldest_ms)
+        return next((gap for gap in readable if self._not_before.get(gap, 0.0) <= now), None)
+
+    async def _read_page(self, gap: TimeSpan, now: float) -> TimeSpan | None:
+        """Read a page of a gap; gives what is left of it, None where nothing is."""
+        walked = self._walks.pop(gap, None)
+        if walked is None:
+            request = FuturesBillsRequest(product_type=self.product_type, limit=BILLS_A_PAGE)
+            now_ms = self._client.server_clock.now_ms
+            walked = walk(self._client.read, request, now_ms=now_ms, start_ms=gap.since, end_ms=gap.until)
+        try:
+            reply = await walked.next()
+            if reply is not None:
+                refuse_unreadable(reply)
+        except ExchangeError as problem:
+            await self._refused(gap, problem, now)
+            raise
+        rest = self._rest_of(gap, walked, reply)
+        unread = _undecodable_part(gap, rest, reply)
+        gaps = [kept for kept in (rest, unread) if kept is not None]
+        others = [other for other in self.coverage.gaps if other != gap]
+        await self._keep(() if reply is None else reply.rows, replace(self.coverage, gaps=(*gaps, *others), refusal=""))
+        if unread is not None:
+            self._not_before[unread] = now + REFUSED_AGAIN_S
+        if rest is not None and not walked.over:
+            self._walks[rest] = walked
+        return rest if rest is not None and not walked.over else None
+
+    def _rest_of(
+        self, gap: TimeSpan, walked: PageWalk[FuturesBill], reply: Reply[FuturesBill] | None
+    ) -> TimeSpan | None:
+        """What of a gap is still to be read, also beyond what the exchange keeps."""
+        if walked.request is None:
+            oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
+            return TimeSpan(gap.since, oldest_ms) if gap.since < oldest_ms - BILL_OVERLAP_MS else None
+        end = getattr(walked.request, "end_time", None)
+        times = [_ms(row) for row in reply.rows] if reply is not None else []
+        until = min([gap.until, *times, *([end] if isinstance(end, int) else [])])
+        return TimeSpan(gap.since, max(gap.since, until))
+
+    async def _refused(self, gap: TimeSpan, problem: ExchangeError, now: float) -> None:
+        if isinstance(problem, PermissionRefused | Rejected | UnreadableReply):
+            self._not_before[gap] = now + REFUSED_AGAIN_S
+        if isinstance(problem, PermissionRefused | Rejected) and problem.reason != self.coverage.refusal:
+            await self._keep((), replace(self.coverage, refusal=problem.reason))
+
+    async def _keep(self, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
+        """Keep bills with how far they are read then; where the disk refuses, neither is taken for kept."""
+        if self._archive is None:
+            return
+        try:
+            await self._disk.run(self._archive.add_bills, self.product_type, BillReading(bills, coverage))
+        except (sqlite3.Error, OSError):
+            return  # the disk may be full; the gap is still there, and is read again
+        self.coverage = coverage
+
+
+def _undecodable_part(gap: TimeSpan, rest: TimeSpan | None, reply: Reply[FuturesBill] | None) -> TimeSpan | None:
+    """The stretch of a page with a bill that could not be decoded: it is read again later."""
+    if reply is None or not reply.undecodable_rows:
+        return None
+    return TimeSpan(gap.since if rest is None else rest.until, gap.until)
+
+
+def _ms(bill: FuturesBill) -> int:
+    return round(bill.c_time.timestamp() * 1000)
