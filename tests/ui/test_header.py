@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,14 +16,15 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
+from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.account_totals import Totals
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.ui.header.bar import HeaderBar
-from tradetui.ui.header.session import alarm_of, worth_of
+from tradetui.ui.header.bar import Figure, HeaderBar, fitting_figures
+from tradetui.ui.header.session import alarm_of, today_of, worth_of
 from tradetui.ui.tty.screenshot import screen_text
 
 
@@ -36,13 +38,44 @@ async def test_badges_account_worth_and_link() -> None:
             assert label in first
         for label in ("equity ", " USDT", "open ", "free ", "margin ratio ", "exposure "):
             assert label in second
-        assert "—" not in first + second
+        assert "—" not in first + second.replace("today —", ""), "no sample is as old as the day"
 
 
 def test_what_is_unknown_is_a_dash() -> None:
-    figures = worth_of(SimpleNamespace(totals=Totals))  # type: ignore[arg-type]
+    figures = worth_of(SimpleNamespace(totals=Totals, today=lambda: None))  # type: ignore[arg-type]
     texts = ["".join(text for text, _ in figure.parts) for figure in figures]
-    assert texts == ["equity — USDT", "open —", "free —", "margin ratio —", "exposure —"]
+    assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
+
+
+def today(amount: str, part: str | None, *, is_complete: bool = True) -> TodayResult:
+    fraction = None if part is None else Decimal(part)
+    return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete)
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "style"),
+    [
+        (today("214.361", "0.00907"), "today +214.36 +0.91 %", "$gain"),
+        (today("-5", "-0.1"), "today -5.00 -10.00 %", "$loss"),
+        (today("0", None), "today 0.00", ""),
+        (today("7", "0.001", is_complete=False), "today +7.00? +0.10 %", "$gain"),
+    ],
+)
+def test_todays_result_is_an_amount_and_per_cent(result: TodayResult, text: str, style: str) -> None:
+    figure = today_of(result)
+    assert "".join(part for part, _ in figure.parts) == text
+    assert figure.parts[-1][1] == style
+
+
+def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
+    figures = (Figure(1, (("equity 1,000.00 USDT", ""),)), today_of(today("214.36", "0.0091")))
+    whole = sum(figure.width for figure in figures) + 3
+    texts = {
+        width: " ".join(part for figure in fitting_figures(figures, width) for part, _ in figure.parts)
+        for width in (whole, whole - 1, whole - 8, whole - 9)
+    }
+    assert ["%" in text for text in texts.values()] == [True, False, False, False]
+    assert ["+214.36" in text for text in texts.values()] == [True, True, True, False]
 
 
 @pytest.mark.looptime

@@ -48,6 +48,7 @@ from tradetui.wire.authorities import FUTURES_WRITE_AUTHORITIES
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
     from tradetui.desk.results.reader import ResultsReader
+    from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
 
 JOURNAL_FILE = "journal.sqlite"
@@ -83,6 +84,7 @@ class Desk:
         self.clock = clock
         self.execution = execution
         self.creation = creation
+        self.zone = settings.zone
         polling = client.with_priority(Priority.FEED)
         self._disk = disk = disk or InlineDisk()
         product_types = settings.product_types
@@ -131,6 +133,7 @@ class Desk:
             self._open_journal,
             expected=self._account_expected,
         )
+        self._today: TodayTracker | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if execution is not None:
             execution.subscribe(self.alerts.reversal_went_on)
@@ -203,6 +206,8 @@ class Desk:
         await self.scheduler.stop()
         await self.lookups.stop()
         await self.alerts.stop()
+        if self._today is not None:
+            await self._today.stop()
         await self.storage.stop()
         if self.creation is not None:
             await self.creation.stop()
@@ -247,6 +252,7 @@ class Desk:
         elif feed is self.positions:
             self.alerts.positions_changed(self.positions.snapshot)
         elif feed is self.accounts:
+            self._track_today(now_ms)
             self.alerts.accounts_changed(self.accounts.snapshot, self.positions.snapshot.rows)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
@@ -307,6 +313,23 @@ class Desk:
         from tradetui.desk.results.reader import ResultsReader  # nothing before the first rows needs it
 
         return ResultsReader(self.archive, self._disk)
+
+    def today(self) -> TodayResult | None:
+        """Today's result at the accounts' newest equity; None where no sample is near the day's start."""
+        opening = None if self._today is None else self._today.opening
+        totals = totals_of([row.record for row in self.accounts.snapshot.rows])
+        if opening is None or totals.equity is None:
+            return None
+        return opening.result(totals.equity, totals.unrealised)
+
+    def _track_today(self, now_ms: int) -> None:
+        if self.archive is None or self.positions.snapshot.read_at is None:
+            return
+        if self._today is None:
+            from tradetui.desk.results.today import TodayTracker  # nothing before the first rows needs it
+
+            self._today = TodayTracker(self.archive, self._disk, self.settings.product_types)
+        self._today.accounts_changed(now_ms, self.zone)
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""

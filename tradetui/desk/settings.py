@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -44,7 +45,7 @@ class DeskSettings:
     tells no UID) say whose account it is. `proxy` and `ca_file` say in words, without a password, which proxy and which
     certificates stand between this machine and the exchange; empty for none and the usual ones. Without a
     `data_dir` nothing outlives the session. `state_dir` is where the user's registry of journals is, `runtime_dir`
-    where processes say that they live.
+    where processes say that they live. Days begin in `zone`.
     """
 
     name: str
@@ -67,6 +68,7 @@ class DeskSettings:
     max_reversal_value: Decimal | None = None
     symbols: frozenset[str] = frozenset()
     typed_above: Decimal | None = None
+    zone: tzinfo = UTC
     trade_side: str = "Open"
     one_way_side: Literal["omit", "held", "order"] = "omit"
 

@@ -38,6 +38,8 @@ async def _reload(app: App[Any]) -> None:
     execution = trading_app.desk.execution if trading_app.desk is not None else None
     if execution is not None:
         execution.use_limits_of(result.settings)
+    if trading_app.desk is not None:
+        trading_app.desk.zone = result.settings.zone
     if result.changed & _SCREEN:
         preferences = trading_app.preferences
         if "theme" in result.changed:

@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.desk.bill_rows import bill
 from tests.desk.ledger_histories import ZONES, made_history, summed_again
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, USDT
 from tests.desk.test_ledger import NOW_MS, pages_of, settle
+from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive, Hole
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.results.period import Period, PeriodChoice, period_of
@@ -181,3 +183,63 @@ async def test_the_reader_books_what_waits_first_and_pages_trips() -> None:
     assert (await reader.period(query)).total.gross == 3
     assert [row.trip.gross for row in await reader.trips(query, 2)] == [2, 1]
     assert [row.trip.gross for row in await reader.trips(query, 2, skip=2)] == [0]
+
+
+def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() -> None:
+    archive = Archive(None)
+    archive.add(
+        FuturesFill, [closing(1, moment(20), "10"), closing(2, moment(20), "0", COIN, symbol="BTCUSD", price="80000")]
+    )
+    for product_type in (USDT, COIN):
+        archive.note_read(product_type, NOON)
+    assert read(archive, product_types=(USDT, COIN)).total.funding is None
+    coverage = BillCoverage(moment(1), NOON)
+    funding = [
+        bill(1, moment(20, 16), "contract_settle_fee", "-1.5", symbol="BTCUSDT"),
+        bill(2, moment(21, 8), "contract_settle_fee", "2", symbol="BTCUSDT"),
+    ]
+    archive.add_bills(USDT, BillReading(funding, coverage))
+    results = read(archive, product_types=(USDT, COIN))
+    assert (results.total.funding, results.total.net) == (None, Decimal("9.88")), "bills of the coins are not read"
+    assert {line.group: line.figures.funding for line in results.symbols} == {"BTCUSDT": Decimal("0.5"), "BTCUSD": None}
+    in_coin = bill(3, moment(20, 16), "contract_settle_fee", "-0.0001", symbol="BTCUSD", coin="BTC")
+    archive.add_bills(COIN, BillReading([in_coin], coverage))
+    results = read(archive, product_types=(USDT, COIN))
+    assert (results.total.funding, results.total.net) == (Decimal("-7.5"), Decimal("2.38"))
+    assert [(line.group, line.figures.funding) for line in results.days] == [
+        ("2026-11-20", Decimal("-9.5")),
+        ("2026-11-21", Decimal(2)),
+    ]
+    assert {line.coin: line.figures.funding for line in results.coins} == {
+        "USDT": Decimal("0.5"),
+        "BTC": Decimal("-0.0001"),
+    }
+
+
+def test_equity_is_a_curve_without_deposits_with_its_gaps() -> None:
+    archive = Archive(None)
+    begin = moment(20, 0)
+    for minute, worth in ((0, 1000), (1, 1100), (2, 2090), (9, 2310), (10, 2200)):
+        archive.add_equity((USDT,), EquitySample(begin + minute * 60_000, Decimal(worth), Decimal(worth - 1000)))
+    archive.add_equity((USDT,), EquitySample(NOON - 60_000, Decimal(2420), Decimal(100)))
+    period = Period(date(2026, 11, 20), TODAY)
+    query = PeriodQuery(period, NOON, (USDT,))
+    deposit = bill(1, begin + 90_000, "trans_from_exchange", "1000")
+    archive.add_bills(USDT, BillReading([deposit], BillCoverage(moment(1), NOON)))
+    results = read_period_results(archive.connection, query)
+    equity = results.equity
+    assert [[point.equity for point in stretch] for stretch in equity.curve] == [
+        [1000, 1100, 1090],
+        [1310, 1200],
+        [1420],
+    ]
+    growth = Decimal("1.1") * 2090 / 2100
+    assert equity.time_weighted == growth * 2420 / 2090 - 1
+    assert results.result_part == equity.time_weighted
+    assert equity.drawdown is not None
+    assert [equity.drawdown.amount, equity.drawdown.trough_time] == [-110, begin + 10 * 60_000]
+    assert [equity.transferred, equity.open_change, results.result] == [1000, 100, 100]
+    earlier = PeriodQuery(Period(date(2026, 11, 19), TODAY), NOON, (USDT,))
+    results = read_period_results(archive.connection, earlier)
+    assert (results.result, results.result_part, results.equity.sampled_from) == (None, None, begin)
+    assert results.equity.time_weighted == equity.time_weighted, "since sampling began"

@@ -29,6 +29,7 @@ from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.ui.time_zones import zone_named
 from tradetui.wire.product_types import ProductType
 
 
@@ -171,6 +172,7 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         max_reversal_value=profile.max_reversal_value,
         symbols=frozenset(profile.symbols),
         typed_above=profile.typed_above,
+        zone=zone_named(profile.timezone),
         trade_side=profile.reversal_trade_side,
         one_way_side=profile.one_way_side,
     )

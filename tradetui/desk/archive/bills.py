@@ -80,6 +80,16 @@ class BillCoverage:
         return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
 
 
+class FundingSum(NamedTuple):
+    """Funding of a symbol within a quarter-hour of UTC, counted from 1970, in a coin."""
+
+    quarter: int
+    product_type: str
+    symbol: str
+    coin: str
+    amount: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class BillReading:
     """Bills that a reading brought, and how far all of them are read then."""
@@ -160,11 +170,11 @@ def transfers(
     ).fetchall()
     for product_type, time, coin, amount_text, fee_text in rows:
         amount = Decimal(amount_text) + Decimal(fee_text)
-        price = Decimal(1) if coin == "USDT" else _price_near(connection, product_type, coin, time)
+        price = Decimal(1) if coin == "USDT" else price_near(connection, product_type, coin, time)
         yield Transfer(time, coin, amount, None if price is None else amount * price)
 
 
-def _price_near(connection: sqlite3.Connection, product_type: str, coin: str, time: int) -> Decimal | None:
+def price_near(connection: sqlite3.Connection, product_type: str, coin: str, time: int) -> Decimal | None:
     """The price of the fill nearest in time in a coin's own contract; the one before where two are as near."""
     nearest: tuple[int, Decimal] | None = None
     for comparison, order in (("<=", "DESC"), (">", "ASC")):
@@ -180,7 +190,7 @@ def _price_near(connection: sqlite3.Connection, product_type: str, coin: str, ti
 
 def funding_by_quarter(
     connection: sqlite3.Connection, since: int | None, until: int | None, condition: str, values: Sequence[str]
-) -> Iterator[tuple[int, str, str, Decimal]]:
+) -> Iterator[FundingSum]:
     """Funding of a period (Unix ms, both included) by quarter-hour, symbol and coin.
 
     Settlements stand at full hours: a quarter-hour in which the period begins or ends is summed from its bills.
@@ -188,18 +198,20 @@ def funding_by_quarter(
     first = 0 if since is None else -(-since // QUARTER_MS)
     beyond = 2**40 if until is None else (until + 1) // QUARTER_MS
     rows = connection.execute(
-        f"SELECT quarter, symbol, coin, amount FROM bill_funding WHERE quarter >= ? AND quarter < ?{condition}",
+        "SELECT quarter, product_type, symbol, coin, amount FROM bill_funding"
+        f" WHERE quarter >= ? AND quarter < ?{condition}",
         (first, beyond, *values),
     )
-    for quarter, symbol, coin, amount in rows:
-        yield quarter, symbol, coin, Decimal(amount)
+    for quarter, product_type, symbol, coin, amount in rows:
+        yield FundingSum(quarter, product_type, symbol, coin, Decimal(amount))
     start, end = since or 0, 2**62 if until is None else until
     parts = [(start, first * QUARTER_MS - 1), (beyond * QUARTER_MS, end)] if first <= beyond else [(start, end)]
     for part in parts:
         bills = connection.execute(
-            "SELECT time, symbol, coin, amount, fee FROM bill WHERE kind = 'funding' AND time BETWEEN ? AND ?"
+            "SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE kind = 'funding'"
+            " AND time BETWEEN ? AND ?"
             f"{condition}",
             (*part, *values),
         )
-        for time, symbol, coin, amount, fee in bills:
-            yield quarter_of(time), symbol, coin, Decimal(amount) + Decimal(fee)
+        for time, product_type, symbol, coin, amount, fee in bills:
+            yield FundingSum(quarter_of(time), product_type, symbol, coin, Decimal(amount) + Decimal(fee))

@@ -114,14 +114,25 @@ def nearest_sample(
     return next(map(_sample_of, rows), None)
 
 
-def end_sample(
-    connection: sqlite3.Connection, product_types: Sequence[ProductType], *, newest: bool
+def first_sample(connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> EquitySample | None:
+    """The oldest sample of all, with the single accounts."""
+    return _end_sample(connection, product_types, "time >= ?", 0, "ASC")
+
+
+def last_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], until: int
 ) -> EquitySample | None:
-    """The newest or the oldest sample of all, with the single accounts."""
+    """The newest sample up to a moment (Unix ms), with the single accounts."""
+    return _end_sample(connection, product_types, "time <= ?", until, "DESC")
+
+
+def _end_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], condition: str, moment_ms: int, order: str
+) -> EquitySample | None:
     rows = connection.execute(
-        "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ?"
-        f" ORDER BY minute {'DESC' if newest else 'ASC'} LIMIT 1",
-        (_scope(product_types),),
+        f"SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ? AND {condition}"
+        f" ORDER BY minute {order} LIMIT 1",
+        (_scope(product_types), moment_ms),
     )
     return next(map(_sample_of, rows), None)
 

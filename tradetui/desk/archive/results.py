@@ -115,11 +115,11 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         else:
             groups[key] = sums
     funding: dict[tuple[date | str, str], Decimal] = {}
-    for quarter, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
+    for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
         key = (name_of(quarter, symbol, coin), coin)
         funding[key] = funding.get(key, ZERO) + amount
         groups.setdefault(key, ResultSums())
-    missing, bills = missing_spans(connection, query.now_ms), _BillsRead(connection, query)
+    missing, bills = missing_spans(connection, query.now_ms), BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
         since, until = query.span
@@ -133,7 +133,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
     return rows
 
 
-class _BillsRead:
+class BillsRead:
     """How far bills are read of the product types that a query is about, beside how far fills are."""
 
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:

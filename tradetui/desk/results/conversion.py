@@ -30,6 +30,10 @@ class Rates:
         accounts = () if sample is None else sample.accounts
         return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
 
+    def of_coin(self, coin: str) -> Decimal | None:
+        """What one of a coin is worth in USDT now; None where that is not known."""
+        return Decimal(1) if coin in DOLLAR_COINS else self.by_coin.get(coin)
+
     def rate_of(self, product_type: str, symbol: str, coin: str) -> Decimal | None:
         """By what results of a contract in a coin are multiplied: None where that is not known.
 

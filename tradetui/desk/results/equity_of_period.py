@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.equity import EquitySample, end_sample, nearest_sample, samples, spacing_at
+from tradetui.desk.archive.equity import EquitySample, nearest_sample, samples, spacing_at
+from tradetui.desk.results.cash_flows import known_transfers
+from tradetui.desk.results.conversion import Rates
 from tradetui.trading.results.returns import (
     CashFlow,
     CurvePoint,
@@ -30,9 +32,10 @@ _GAP: Final = 2.5
 class EquityOfPeriod:
     """Equity in USDT. `start` and `end` are the samples near the period's bounds, None where there is none.
 
-    `curve` is the equity without deposits in stretches without a gap, oldest first. `transfers` are None where they
-    are not known: then the curve, `time_weighted` and `drawdown` are not known either. `time_weighted` is a fraction
-    from `sampled_from` (Unix ms) on, which is the period's start only where `start` is there.
+    `curve` is the equity without deposits in stretches without a gap, oldest first. `transfers` are those of the whole
+    period, None where they are not known; where they are not known since the first sample, there is no curve either.
+    `time_weighted` is a fraction from `sampled_from` (Unix ms) on, which is the period's start only where `start` is
+    there.
     """
 
     start: EquitySample | None = None
@@ -70,41 +73,34 @@ def sample_near(
 def equity_of_period(
     connection: sqlite3.Connection,
     product_types: Sequence[ProductType],
-    since: int | None,
+    since: int,
     until: int,
     now_ms: int,
-    transfers: Sequence[CashFlow] | None,
+    rates: Rates,
 ) -> EquityOfPeriod:
-    """The equity from `since` (None: the first sample) to `until` or now, Unix ms; transfers are None if unknown."""
-    start = (
-        end_sample(connection, product_types, newest=False)
-        if since is None
-        else sample_near(connection, product_types, since, now_ms)
-    )
-    end = sample_near(connection, product_types, min(until, now_ms), now_ms)
-    points = [
-        EquityPoint(sample.time, sample.equity) for sample in samples(connection, product_types, since or 0, until)
-    ]
-    if start is not None and (not points or start.time < points[0].time):
-        points.insert(0, EquityPoint(start.time, start.equity))
+    """The equity of a period from `since` to `until` or now, Unix ms."""
+    start = sample_near(connection, product_types, since, now_ms)
+    last_ms = min(until, now_ms)
+    end = sample_near(connection, product_types, last_ms, now_ms)
     if start is not None and end is not None and end.time <= start.time:
         end = None
-    if not points or transfers is None:
-        return EquityOfPeriod(
-            start=start,
-            end=end,
-            transfers=None if transfers is None else tuple(transfers),
-            sampled_from=points[0].time if points else None,
-        )
-    curve = list(equity_curve(points, transfers))
-    return EquityOfPeriod(
-        start=start,
-        end=end,
-        transfers=tuple(flow for flow in transfers if points[0].time < flow.time <= until),
+    transfers = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
+    points = [EquityPoint(sample.time, sample.equity) for sample in samples(connection, product_types, since, last_ms)]
+    if start is not None and (not points or start.time < points[0].time):
+        points.insert(0, EquityPoint(start.time, start.equity))
+    equity = EquityOfPeriod(start=start, end=end, transfers=None if transfers is None else transfers.flows)
+    if not points:
+        return equity
+    since_first = known_transfers(connection, product_types, rates, points[0].time, last_ms, now_ms)
+    if since_first is None:
+        return replace(equity, sampled_from=points[0].time)
+    curve = list(equity_curve(points, since_first.flows))
+    return replace(
+        equity,
+        sampled_from=points[0].time,
         curve=_without_gaps(curve, now_ms),
         time_weighted=time_weighted_return(curve),
         drawdown=max_drawdown(curve),
-        sampled_from=points[0].time,
     )
 
 

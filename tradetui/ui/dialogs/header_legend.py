@@ -16,6 +16,7 @@ HEADER_FIGURES: Final = (
     ("clock", "how far this machine's clock is ahead of the exchange's; above 5 s nothing is sent"),
     ("rate limit", "how much of the fullest rate limit is used; halved or slowed after the exchange asked for less"),
     ("equity", "wallet balance and unrealised profit of all futures accounts, in USDT"),
+    ("today", "equity since the day began in the profile's zone, without transfers; — without a sample from then"),
     ("open", "unrealised profit of all open positions, in USDT; ~ marks coin-margined ones converted at the mark"),
     ("free", "free margin of the futures account that has least of it, in per cent of its equity"),
     ("margin ratio", "maintenance margin by equity of the account nearest to liquidation; at 100 % it is liquidated"),

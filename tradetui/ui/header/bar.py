@@ -38,10 +38,14 @@ def has_two_lines(height: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of the bar with its label; where room is short, the ones of the greatest `rank` go first."""
+    """One figure of the bar with its label; where room is short, the ones of the greatest `rank` go first.
+
+    `short` is what is left of it where it does not fit as a whole; nothing if empty.
+    """
 
     rank: int
     parts: tuple[Part, ...]
+    short: tuple[Part, ...] = ()
 
     @property
     def width(self) -> int:
@@ -108,10 +112,10 @@ class HeaderBar(Widget):
         if shown.alarm:
             badges += [("  ", ""), (f" {shown.alarm} ", "bold $background on $error")]
         if self.size.height > 1:
-            below = _in_a_row(_fitting(shown.worth, width))
+            below = _in_a_row(fitting_figures(shown.worth, width))
             return Content("\n").join([_line(_spread(badges, shown.link, width), width), _line(below, width)])
         room = width - sum(cell_len(text) for text, _ in badges) - _GAP
-        beside = _in_a_row(_fitting(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
+        beside = _in_a_row(fitting_figures(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
         left = [*badges, (" " * _GAP, ""), *beside] if beside else badges
         return _line(_spread(left, shown.link, width), width)
 
@@ -124,21 +128,24 @@ def _line(parts: list[Part], width: int) -> Content:
 def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[Part]:
     """The figures that fit at the right end of a line, and what is at its left."""
     taken = sum(cell_len(text) for text, _ in left)
-    right = _in_a_row(_fitting(figures, width - taken - 1))
+    right = _in_a_row(fitting_figures(figures, width - taken - 1))
     room = width - taken - sum(cell_len(text) for text, _ in right)
     return [*left, (" " * max(0, room), ""), *right]
 
 
-def _fitting(figures: Sequence[Figure], width: int) -> list[Figure]:
+def fitting_figures(figures: Sequence[Figure], width: int) -> list[Figure]:
     """The figures of the least rank that fit beside each other, in their order."""
-    fitting: list[Figure] = []
-    used = -_GAP
-    for figure in sorted(figures, key=lambda figure: figure.rank):
-        used += _GAP + figure.width
-        if used > width:
+    fitting: dict[int, Figure] = {}
+    room = width + _GAP
+    for index, figure in sorted(enumerate(figures), key=lambda entry: entry[1].rank):
+        fitted = figure
+        if figure.width + _GAP > room and figure.short:
+            fitted = Figure(figure.rank, figure.short)
+        room -= fitted.width + _GAP
+        if room < 0:
             break
-        fitting.append(figure)
-    return [figure for figure in figures if figure in fitting]
+        fitting[index] = fitted
+    return [fitting[index] for index in sorted(fitting)]
 
 
 def _in_a_row(figures: Sequence[Figure]) -> list[Part]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.columns import UNKNOWN, Tone, number, percent, tone_of
+from tradetui.desk.tables.number_format import percent_points
 from tradetui.ui.header.bar import Figure, HeaderBar, Part, Shown
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.results.today import TodayResult
     from tradetui.desk.tables.account_totals import Totals
 
 NOT_KEPT: Final = "HISTORY NOT SAVED"
@@ -41,6 +43,7 @@ def show_session(bar: HeaderBar, desk: Desk) -> None:
         totals.worst_margin_ratio is None,
         totals.open_profit is None,
         totals.exposure_multiple is None,
+        desk.today() is None,
     )
     urgent = (
         desk.access,
@@ -98,7 +101,7 @@ def alarm_of(desk: Desk) -> str:
 
 
 def worth_of(desk: Desk) -> tuple[Figure, ...]:
-    """Equity or total margin, open profit, free margin, worst margin ratio, exposure; what no account tells is —."""
+    """Equity or total margin, today's result, open profit, free margin, worst margin ratio, exposure; — is unknown."""
     totals = desk.totals()
     profit = totals.unrealised if totals.open_profit is None else totals.open_profit
     multiple = totals.exposure_multiple
@@ -106,14 +109,27 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     open_profit = (f"{converted}{number(profit, signed=True, places=2)}", _PROFIT_STYLES.get(tone_of(profit), ""))
     figures = [
         Figure(1, (_label(_worth_label(totals)), (number(totals.equity, places=2), "bold $foreground"), _USDT)),
+        today_of(desk.today()),
         Figure(2, (_label("open"), open_profit)),
-        Figure(5, (_label("free"), (percent(totals.least_free), ""))),
+        Figure(6, (_label("free"), (percent(totals.least_free), ""))),
         Figure(3, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
-        Figure(6, (_label("exposure"), (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""))),
+        Figure(7, (_label("exposure"), (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""))),
     ]
     if totals.has_union:
-        figures.append(Figure(4, (_label("available"), (number(totals.union_available, places=2), ""))))
+        figures.append(Figure(5, (_label("available"), (number(totals.union_available, places=2), ""))))
     return tuple(figures)
+
+
+def today_of(today: TodayResult | None) -> Figure:
+    """Today's result, amount and per cent; — without equity near the day's start, ? where funding is not in it."""
+    amount = None if today is None else today.amount
+    style = _PROFIT_STYLES.get(tone_of(amount), "")
+    text = number(amount, signed=True, places=2)
+    if today is None or today.part is None:
+        return Figure(4, (_label("today"), (text, style)))
+    mark = "" if today.is_complete else "?"
+    short = (_label("today"), (f"{text}{mark}", style))
+    return Figure(4, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
 
 
 def _label(text: str) -> Part:

@@ -1,0 +1,148 @@
+"""Today's result: equity since the day began without transfers, by the bills or by what the wallets show."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.desk.bill_rows import bill
+from tests.desk.rows import fill
+from tests.desk.scripted import USDT
+from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import FuturesBill
+
+MIDNIGHT = round(datetime(2026, 11, 21, tzinfo=UTC).timestamp() * 1000)
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+NOON = MIDNIGHT + 12 * HOUR
+
+
+def sampled(archive: Archive, time: int, equity: str, unrealised: str = "0") -> None:
+    """Keep a sample of an account of one coin."""
+    worth, profit = Decimal(equity), Decimal(unrealised)
+    account = CoinEquity("USDT", worth, worth, profit)
+    archive.add_equity((USDT,), EquitySample(time, worth, profit, (account,)))
+
+
+def with_bills(archive: Archive, *bills: FuturesBill, until: int = NOON) -> Archive:
+    archive.add_bills(USDT, BillReading(bills, BillCoverage(MIDNIGHT - 90 * 24 * HOUR, until)))
+    return archive
+
+
+def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC") -> DayOpening | None:
+    return read_day_opening(archive, (USDT,), ZoneInfo(zone), now_ms)
+
+
+def test_it_is_split_into_what_was_realised_and_the_change_of_what_is_open() -> None:
+    archive = with_bills(Archive(None))
+    sampled(archive, MIDNIGHT + 20_000, "1000", "-50")
+    sampled(archive, NOON - MINUTE, "1100", "20")
+    day = opening(archive)
+    assert day is not None
+    result = day.result(Decimal(1200), Decimal(30))
+    assert [result.amount, result.part] == [200, Decimal("0.2")]
+    assert [result.realised, result.open_change, result.is_complete] == [120, 80, True]
+    unknown = day.result(Decimal(900), None)
+    assert [unknown.amount, unknown.realised, unknown.open_change] == [-100, None, None]
+
+
+def test_transfers_are_taken_out_and_the_part_is_time_weighted() -> None:
+    deposit = bill(1, MIDNIGHT + 6 * HOUR, "trans_from_exchange", "1000")
+    withdrawal = bill(2, MIDNIGHT + 8 * HOUR, "trans_to_exchange", "-500")
+    archive = with_bills(Archive(None), deposit, withdrawal, until=NOON - 30_000)
+    for time, equity in ((-30_000, "1000"), (5 * HOUR, "1100"), (7 * HOUR, "2100"), (9 * HOUR, "1600")):
+        sampled(archive, MIDNIGHT + time, equity)
+    day = opening(archive)
+    assert day is not None
+    result = day.result(Decimal(800), Decimal(0))
+    assert [result.amount, result.moved_in, result.known_until] == [-700, 500, NOON - 30_000]
+    assert result.part == Decimal("1.1") / 2 - 1
+
+
+@pytest.mark.parametrize(("minutes", "is_near"), [(-3, False), (-2, True), (2, True), (3, False)])
+def test_without_a_sample_near_the_days_start_it_is_unknown(minutes: int, is_near: bool) -> None:
+    archive = with_bills(Archive(None))
+    sampled(archive, MIDNIGHT + minutes * MINUTE, "1000")
+    sampled(archive, NOON - MINUTE, "1100")
+    assert (opening(archive) is not None) is is_near
+
+
+def test_the_day_begins_in_the_zone() -> None:
+    archive = with_bills(Archive(None))
+    sampled(archive, MIDNIGHT, "1000")
+    sampled(archive, MIDNIGHT - HOUR, "700")
+    day = opening(archive, zone="Europe/Berlin")
+    assert day is not None
+    assert day.result(Decimal(1000), None).amount == 300
+
+
+def test_without_bills_what_the_wallets_moved_beyond_fills_is_taken_out() -> None:
+    archive = Archive(None)
+    archive.note_read(USDT, NOON)
+    closing = fill(1, MIDNIGHT + HOUR, tradeSide="close", profit="100.06")
+    archive.add(FuturesFill, [ProductRow(USDT, closing)])
+    sampled(archive, MIDNIGHT, "1000", "10")
+    sampled(archive, NOON - 20_000, "3105", "15")  # closed for +100, a deposit of 2000
+    day = opening(archive)
+    assert day is not None
+    result = day.result(Decimal(3205), Decimal(15))
+    assert [result.amount, result.realised, result.open_change] == [205, 200, 5]
+    assert [result.moved_in, result.is_complete, result.known_until] == [2000, False, NOON - 20_000]
+    archive.note_read(USDT, NOON - HOUR)
+    assert opening(archive) is None, "the newest fills are not read: nobody knows what the wallets should be"
+
+
+def test_without_bills_a_sample_that_is_newer_than_the_fills_says_nothing_yet() -> None:
+    archive = Archive(None)
+    archive.note_read(USDT, NOON)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, MIDNIGHT - HOUR))])
+    sampled(archive, MIDNIGHT, "1000")
+    sampled(archive, NOON - MINUTE, "1000")
+    sampled(archive, NOON - 5_000, "900")  # a fill of now that is not read yet
+    day = opening(archive)
+    assert day is not None
+    assert [day.moved_in, day.known_until] == [0, NOON - MINUTE]
+
+
+async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone() -> None:
+    archive = with_bills(Archive(None), until=NOON + 48 * HOUR)
+    disk = CountingDisk()
+    for hour in (-1, 0, 24):
+        sampled(archive, MIDNIGHT + hour * HOUR, str(1000 + hour))
+    tracker, zone, berlin = TodayTracker(archive, disk, (USDT,)), ZoneInfo("UTC"), ZoneInfo("Europe/Berlin")
+
+    async def opening_at(now_ms: int, zone: ZoneInfo) -> Decimal | None:
+        tracker.accounts_changed(now_ms, zone)
+        await asyncio.sleep(0)
+        return None if tracker.opening is None else tracker.opening.start.equity
+
+    for seconds in (1, 20, 50):
+        assert await opening_at(NOON + seconds * 1000, zone) == 1000
+    assert disk.count == 1
+    assert await opening_at(NOON + 70_000, zone) == 1000
+    assert disk.count == 2
+    assert await opening_at(NOON + 71_000, berlin) == 999
+    assert await opening_at(NOON + 24 * HOUR, zone) == 1024
+    assert await opening_at(NOON + 24 * HOUR, berlin) is None
+    await tracker.stop()
+
+
+class CountingDisk(InlineDisk):
+    """Runs work at once and counts it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def run(self, work, *args, **kwargs):  # type: ignore[no-untyped-def]
+        self.count += 1
+        return work(*args, **kwargs)

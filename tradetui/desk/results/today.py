@@ -1,0 +1,160 @@
+"""Today's result: what the equity moved by since the day began, without what was moved in or out."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, last_sample, samples
+from tradetui.desk.archive.results import missing_spans
+from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
+from tradetui.desk.results.conversion import Rates
+from tradetui.desk.results.equity_of_period import sample_near
+from tradetui.desk.results.period import day_at
+from tradetui.storage.disk_thread import Disk
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.periods import day_start_ms
+from tradetui.trading.results.returns import CashFlow, EquityPoint, equity_curve
+from tradetui.wire.product_types import ProductType
+
+_FILLS_READ_MS: Final = 15_000
+"""How old a sample must be for every fill from before it to have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TodayResult:
+    """Today's result in USDT: `amount` is `realised` (net, with whatever else the wallets moved by) and `open_change`.
+
+    `part` is a fraction, time-weighted where transfers are known; None where nothing was at stake. `open_change` and
+    `realised` are None where an account does not tell what is unrealised. `moved_in` was taken out of it: transfers by
+    the bills, or with `is_complete` False whatever the wallets moved by beyond fills, so that funding is not in it
+    either. A transfer that was made after `known_until` (Unix ms) is not taken out yet.
+    """
+
+    amount: Decimal
+    part: Decimal | None
+    realised: Decimal | None
+    open_change: Decimal | None
+    moved_in: Decimal
+    known_until: int
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DayOpening:
+    """What today's result is measured from, worked out once a minute from what is archived.
+
+    `growth` is what one unit of money became from `start` until equity was `equity_then`.
+    """
+
+    day: date
+    start: EquitySample
+    moved_in: Decimal
+    growth: Decimal
+    equity_then: Decimal
+    known_until: int
+    is_complete: bool
+
+    def result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
+        """Today's result at an equity, with so much of it unrealised, both in USDT."""
+        amount = equity - self.start.equity - self.moved_in
+        before = self.start.unrealised
+        open_change = None if unrealised is None or before is None else unrealised - before
+        realised = None if open_change is None else amount - open_change
+        part = self.growth * equity / self.equity_then - 1 if self.equity_then > ZERO and self.growth > ZERO else None
+        return TodayResult(amount, part, realised, open_change, self.moved_in, self.known_until, self.is_complete)
+
+
+def read_day_opening(
+    archive: Archive, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
+) -> DayOpening | None:
+    """The opening of the day (in the zone) of a moment, Unix ms; blocks on the disk.
+
+    None without a sample near the day's start: at most two sampling intervals, so two minutes, before or after. None
+    too where neither bills nor fills tell what was moved in since.
+    """
+    connection, day = archive.connection, day_at(now_ms, zone)
+    start = sample_near(connection, product_types, day_start_ms(day, zone), now_ms)
+    last = last_sample(connection, product_types, now_ms)
+    if start is None or last is None:
+        return None
+    transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
+    if transfers is not None:
+        later = samples(connection, product_types, start.time + 1, last.time)
+        points = [EquityPoint(sample.time, sample.equity) for sample in later]
+        return _opening(day, start, points, transfers.flows, transfers.until, is_complete=True)
+    settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+    if settled is None or settled.time <= start.time:
+        return _opening(day, start, [], [], start.time, is_complete=False)
+    while archive.settle():
+        pass
+    beyond = wallets_beyond_fills(connection, product_types, start, settled)
+    holes = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
+    if beyond is None or any(span.since <= settled.time and start.time <= span.until for span in holes):
+        return None
+    rates = Rates.of(settled)
+    moved_in = ZERO
+    for coin, amount in beyond.items():
+        rate = rates.of_coin(coin)
+        if rate is None and amount:
+            return None
+        moved_in += amount * (rate or ZERO)
+    points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
+    return _opening(day, start, points, flows, settled.time, is_complete=False)
+
+
+def _opening(
+    day: date,
+    start: EquitySample,
+    later: Sequence[EquityPoint],
+    flows: Sequence[CashFlow],
+    known_until: int,
+    *,
+    is_complete: bool,
+) -> DayOpening:
+    points = [EquityPoint(start.time, start.equity), *later]
+    *_, last = equity_curve(points, flows)
+    moved_in = sum((flow.amount for flow in flows if start.time < flow.time), ZERO)
+    return DayOpening(day, start, moved_in, last.growth, points[-1].equity, known_until, is_complete)
+
+
+class TodayTracker:
+    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read."""
+
+    def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
+        self.opening: DayOpening | None = None
+        self._archive = archive
+        self._disk = disk
+        self._product_types = tuple(product_types)
+        self._zone: tzinfo | None = None
+        self._read_at: tuple[int, tzinfo] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
+        """Work the opening out anew where a minute has passed, or days begin at another time now."""
+        if self._zone is not zone or (self.opening is not None and self.opening.day != day_at(now_ms, zone)):
+            self.opening, self._zone = None, zone
+        read_at = (now_ms // SAMPLED_EVERY_MS, zone)
+        if read_at != self._read_at and (self._task is None or self._task.done()):
+            self._read_at = read_at
+            self._task = asyncio.get_running_loop().create_task(self._read(now_ms, zone), name="today's result")
+
+    async def stop(self) -> None:
+        """End what is being read."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _read(self, now_ms: int, zone: tzinfo) -> None:
+        try:
+            opening = await self._disk.run(read_day_opening, self._archive, self._product_types, zone, now_ms)
+        except (sqlite3.Error, OSError):
+            return  # the figure stays as it is; the archive says by itself what is wrong with the disk
+        if zone is self._zone:
+            self.opening = opening
