@@ -14,7 +14,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-DEPENDENCIES = ("textual", "httpx", "sniffio", "pydantic", "tomli-w", "platformdirs", "uvicorn", "shtab")
+DEPENDENCIES = ("textual", "httpx", "sniffio", "pydantic", "tomli-w", "platformdirs", "uvicorn", "shtab", "plotext")
 COMMAND = str(Path(sys.executable).with_name("tradetui"))
 
 
