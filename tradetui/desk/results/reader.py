@@ -10,6 +10,7 @@ from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
 from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.results.periods import Grouping
+from tradetui.wire.models.futures import FuturesFill
 
 
 class ResultsReader:
@@ -34,6 +35,10 @@ class ResultsReader:
         """Ended round trips by their last close, newest first: so many, after those that are skipped."""
         await self._bring_forward(lambda fills_to_go: None)
         return await self._disk.run(_read_trips, self._archive, query, limit, skip)
+
+    async def symbols(self) -> list[str]:
+        """Every symbol that a fill is kept of."""
+        return await self._disk.run(self._archive.symbols, FuturesFill)
 
     async def _bring_forward(self, progress: Callable[[int], None]) -> None:
         while not await self._disk.run(_is_forward, self._archive):

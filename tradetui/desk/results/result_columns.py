@@ -1,0 +1,268 @@
+"""Columns of results by symbol, day and coin, of their totals, and of round trips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from tradetui.desk.archive.results import TripRow
+from tradetui.desk.archive.trip_origins import TripOrigin
+from tradetui.desk.results.figures import ResultFigures, ResultLine
+from tradetui.desk.tables.columns import (
+    UNREADABLE_MARK,
+    CellFormat,
+    Column,
+    Tone,
+    number,
+    ranked,
+    text_as_given,
+    text_column,
+    tone_of,
+)
+from tradetui.desk.tables.columns.figure_columns import money, money_column, price_column, size_column
+from tradetui.desk.tables.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
+from tradetui.trading.results.periods import Grouping
+
+_MINUTE_MS: Final = 60_000
+
+
+def _amount_column(
+    id_: str, title: str, width: int, value: Callable[[ResultFigures], Decimal | None], *, signed: bool = True
+) -> Column[ResultLine]:
+    """Money in a line's coin: `~` before what was turned over from another one, `?` behind what misses fills."""
+
+    def shown(line: ResultLine, cell_format: CellFormat) -> str:
+        return amount_text(value(line.figures), line.coin, line.figures, cell_format, signed=signed)
+
+    def tone(line: ResultLine) -> Tone:
+        return tone_of(value(line.figures)) if signed else Tone.PLAIN
+
+    return Column(id_, title, lambda line: value(line.figures), shown, width, right=True, tone=tone, unit="coin")
+
+
+def amount_text(
+    amount: Decimal | None, coin: str, figures: ResultFigures, cell_format: CellFormat, *, signed: bool = True
+) -> str:
+    """An amount of some figures with what is to be known of it."""
+    text = money(amount, coin, cell_format, signed=signed)
+    if not amount:
+        return text
+    return f"{CONVERTED if figures.is_converted else ''}{text}{'' if figures.is_complete else UNREADABLE_MARK}"
+
+
+def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
+    day = line.day
+    if day is None:
+        return text_as_given(line.group)
+    year = "" if cell_format.today is None or day.year == cell_format.today.year else f" {day.year}"
+    return f"{day:%a} {day.day} {day:%b}{year}"
+
+
+_GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
+    Grouping.SYMBOL: text_column("symbol", "Symbol", 8, lambda line: line.group),
+    Grouping.DAY: Column(
+        "day",
+        "Day",
+        lambda line: line.group,
+        _day_text,
+        10,
+        order=lambda line: line.group,
+    ),
+    Grouping.COIN: text_column("coin", "Coin", 8, lambda line: line.group),
+}
+_FIGURES: Final[tuple[Column[ResultLine], ...]] = (
+    _amount_column("net", "Net", 9, lambda figures: figures.net),
+    _amount_column("fees", "Fees", 9, lambda figures: figures.fees),
+    _amount_column("funding", "Funding", 7, lambda figures: figures.funding),
+    Column(
+        "orders",
+        "Orders",
+        lambda line: Decimal(line.figures.orders),
+        lambda line, _: number(line.figures.orders),
+        6,
+        right=True,
+    ),
+    Column(
+        "won",
+        "Won %",
+        lambda line: line.figures.won_part,
+        lambda line, cell_format: percent_points(line.figures.won_part, exact=cell_format.exact),
+        5,
+        right=True,
+        unit="of the closing orders",
+    ),
+    _amount_column("gross", "Gross", 9, lambda figures: figures.gross),
+    _amount_column("volume", "Volume", 10, lambda figures: figures.volume, signed=False),
+    _amount_column("average", "An order", 8, lambda figures: figures.average_order),
+    Column(
+        "factor",
+        "Factor",
+        lambda line: line.figures.profit_factor,
+        lambda line, cell_format: number(line.figures.profit_factor, places=None if cell_format.exact else 2),
+        6,
+        right=True,
+        unit="won ÷ lost",
+    ),
+)
+_RANKS: Final = ("net", "fees", "funding", "orders", "won", "gross", "volume", "average", "factor")
+
+
+def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
+    """The columns of results by symbol, day or coin."""
+    group = _GROUP[grouping]
+    return ranked((group, *_FIGURES), group.id, *_RANKS)
+
+
+def result_totals(
+    lines: Iterable[ResultLine], cell_format: CellFormat, group_column: str
+) -> Mapping[str, tuple[str, Tone]]:
+    """The row under the lines: how many they are, and the sum of each column; empty where their coins differ."""
+    known = list(lines)
+    if len({line.coin for line in known}) != 1:
+        return {}
+    total = sum_of(line.figures for line in known)
+    line = ResultLine(str(len(known)), known[0].coin, total)
+    return {group_column: (line.group, Tone.PLAIN)} | {column.id: column.cell(line, cell_format) for column in _FIGURES}
+
+
+def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
+    """The sum of figures in one coin; funding is None as soon as it is of one of them."""
+    known = list(results)
+    funding = [figures.funding for figures in known]
+    return ResultFigures(
+        gross=sum((figures.gross for figures in known), Decimal(0)),
+        fees=sum((figures.fees for figures in known), Decimal(0)),
+        funding=None if None in funding else sum((amount for amount in funding if amount is not None), Decimal(0)),
+        volume=sum((figures.volume for figures in known), Decimal(0)),
+        orders=sum(figures.orders for figures in known),
+        won=sum(figures.won for figures in known),
+        lost=sum(figures.lost for figures in known),
+        won_amount=sum((figures.won_amount for figures in known), Decimal(0)),
+        lost_amount=sum((figures.lost_amount for figures in known), Decimal(0)),
+        is_converted=any(figures.is_converted for figures in known),
+        is_complete=all(figures.is_complete for figures in known),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TripLine:
+    """A round trip as it is listed, with what opened and closed it; None where that is not known."""
+
+    row: TripRow
+    opened_by: TripOrigin | None
+    closed_by: TripOrigin | None
+
+    @property
+    def key(self) -> str:
+        """Its identity: the leg, and the order that closed it."""
+        row, trip = self.row, self.row.trip
+        return f"{row.product_type}|{row.symbol}|{row.leg}|{trip.opened_ms}|{trip.last_ms}|{trip.closed_by}"
+
+    @property
+    def held_ms(self) -> int | None:
+        """How long it was held; None where it is not known when it began."""
+        opened = self.row.trip.opened_ms
+        return None if opened is None else self.row.trip.last_ms - opened
+
+
+def held_text(held_ms: int | None) -> str:
+    """A length of time in its two greatest units, such as `2 d 4 h`."""
+    if held_ms is None:
+        return UNKNOWN
+    minutes = held_ms // _MINUTE_MS
+    if minutes < 60:
+        return f"{minutes} min" if minutes else f"{held_ms // 1000} s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes:02} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
+def _moment(unix_ms: int | None) -> datetime | None:
+    return None if unix_ms is None else datetime.fromtimestamp(unix_ms / 1000, UTC)
+
+
+def _time_column(id_: str, title: str, value: Callable[[TripLine], int | None]) -> Column[TripLine]:
+    def shown(line: TripLine, cell_format: CellFormat) -> str:
+        moment = _moment(value(line))
+        if moment is None:
+            return UNKNOWN
+        local = moment.astimezone(cell_format.zone)
+        if local.date() == cell_format.today:
+            return f"{local:%H:%M}"
+        return f"{time_or_day(moment, cell_format.zone, cell_format.today)} {local:%H:%M}"
+
+    return Column(id_, title, lambda line: _moment(value(line)), shown, 12)
+
+
+def _coin(line: TripLine) -> str:
+    return line.row.trip.coin
+
+
+def _symbol(line: TripLine) -> str:
+    return line.row.symbol
+
+
+def _side(line: TripLine) -> str:
+    return "LONG" if line.row.trip.long else "SHORT"
+
+
+def _start(line: TripLine) -> str:
+    if not line.row.trip.start_proven:
+        return "start not proven"
+    return "" if line.row.trip.ended else "end not known"
+
+
+_TRIPS: Final[tuple[Column[TripLine], ...]] = (
+    _time_column("closeTime", "Closed", lambda line: line.row.trip.last_ms),
+    text_column("symbol", "Symbol", 8, _symbol),
+    Column(
+        "side",
+        "Side",
+        _side,
+        lambda line, _: _side(line),
+        5,
+        tone=lambda line: Tone.LONG if line.row.trip.long else Tone.SHORT,
+    ),
+    size_column("size", "Size", 7, lambda line: line.row.trip.closed_size, _symbol),
+    price_column("entry", "Entry", 9, lambda line: line.row.trip.entry, _symbol, derived=True),
+    price_column("exit", "Exit", 9, lambda line: line.row.trip.exit, _symbol, derived=True),
+    Column(
+        "held",
+        "Held",
+        lambda line: None if line.held_ms is None else Decimal(line.held_ms) / 1000,
+        lambda line, _: held_text(line.held_ms),
+        10,
+        right=True,
+        unit="seconds",
+    ),
+    money_column("net", "Net", 9, lambda line: line.row.trip.net, _coin, profit=True),
+    money_column("gross", "Gross", 9, lambda line: line.row.trip.gross, _coin, profit=True),
+    money_column("fees", "Fees", 8, lambda line: line.row.trip.fees, _coin, profit=True),
+    text_column("coin", "Coin", 4, _coin),
+    text_column("openedBy", "Opened by", 9, lambda line: line.opened_by),
+    text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
+    Column("start", "Note", _start, lambda line, _: _start(line), 16, tone=lambda line: Tone.WARN),
+    _time_column("openTime", "Opened", lambda line: line.row.trip.opened_ms),
+)
+TRIP_COLUMNS: Final = ranked(
+    _TRIPS,
+    "closeTime",
+    "symbol",
+    "side",
+    "net",
+    "held",
+    "size",
+    "entry",
+    "exit",
+    "start",
+    "fees",
+    "gross",
+    "closedBy",
+    "openedBy",
+    "coin",
+    "openTime",
+)

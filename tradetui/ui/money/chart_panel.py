@@ -1,0 +1,100 @@
+"""A chart on the screen, drawn off the loop and only where its data or its size is another than before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
+
+from textual import work
+from textual.content import Content
+from textual.widget import Widget
+
+from tradetui.desk.results.period_results import USDT
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
+from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.ui.money.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
+from tradetui.ui.money.tone_styles import INK_STYLES
+from tradetui.ui.sanitize import sanitized
+
+DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
+"""Draws a chart in so many columns and rows, with or without UTF-8; raises ImportError where no library can."""
+
+
+class ChartPanel(Widget, can_focus=True):
+    """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
+
+    def __init__(self, draw: DrawChart, *, has_utf8: bool, in_place: bool) -> None:
+        """`in_place` draws on the loop, for virtual time."""
+        super().__init__(id="chart-canvas")
+        self._draw_chart = draw
+        self._has_utf8 = has_utf8
+        self._in_place = in_place
+        self._chart: Chart | None = None
+        self._nothing = ""
+        self._drawn: ChartText | None = None
+        self._drawn_of: tuple[Chart, int, int] | None = None
+        self._cannot_draw = ""
+
+    def show(self, chart: Chart | None, nothing: str) -> None:
+        """Show a chart; `nothing` stands in its place where there is none."""
+        if (chart, nothing) != (self._chart, self._nothing):
+            self._chart, self._nothing = chart, nothing
+            self._draw_where_needed()
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """It is drawn for one size."""
+        self._draw_where_needed()
+
+    def on_show(self) -> None:
+        """What is not seen is not drawn."""
+        self._draw_where_needed()
+
+    @property
+    def _has_room(self) -> bool:
+        return self.size.width >= SMALLEST_WIDTH and self.size.height >= SMALLEST_HEIGHT
+
+    def _draw_where_needed(self) -> None:
+        if self._chart is None or self._cannot_draw or not self._has_room:
+            return
+        needed = (self._chart, self.size.width, self.size.height)
+        if needed != self._drawn_of:
+            self._drawn_of = needed
+            self._draw(*needed)
+
+    @work(group="draw", exclusive=True, exit_on_error=False)
+    async def _draw(self, chart: Chart, width: int, height: int) -> None:
+        try:
+            if self._in_place:
+                drawn = self._draw_chart(chart, width, height, self._has_utf8)
+            else:
+                drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
+        except ImportError as problem:
+            self._cannot_draw = str(problem).splitlines()[0]
+            self.refresh()
+            return
+        self._drawn = drawn
+        self.refresh()
+
+    def render(self) -> Content:
+        """What was drawn last; until it is drawn again that may be of another size for a moment."""
+        if self._chart is None:
+            return sanitized(self._nothing)
+        if self._has_room and self._drawn is not None and not self._cannot_draw:
+            pieces: list[tuple[str, str] | str] = []
+            for row in self._drawn[: self.size.height]:
+                pieces += [(text, INK_STYLES[ink]) for text, ink in row]
+                pieces.append("\n")
+            return Content.assemble(*pieces[:-1])
+        low, high = self._chart.range
+        line = sparkline(self._chart, max(1, self.size.width), has_utf8=self._has_utf8)
+        figures = f"from {money(low, USDT, DEFAULT_FORMAT)} to {money(high, USDT, DEFAULT_FORMAT)} USDT"
+        reason = self._cannot_draw and f"\nNo chart can be drawn: {self._cannot_draw}"
+        return Content.assemble((line, "$primary"), "\n", (figures, "$quiet"), sanitized(reason))
+
+    def action_cursor_up(self) -> None:
+        """There is nothing to move on."""
+
+    action_cursor_down = action_cursor_left = action_cursor_right = action_cursor_up
+    action_page_up = action_page_down = action_first = action_last = action_select = action_cursor_up

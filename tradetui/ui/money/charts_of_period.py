@@ -1,0 +1,106 @@
+"""The two charts of a period: equity without deposits, and what each day brought in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
+
+from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.trading.results.periods import day_start_ms
+from tradetui.ui.money.chart import Chart, ChartPoint, DayBar, TransferMark
+from tradetui.ui.money.result_lines import day_in_words
+
+_ENOUGH_OF_THE_PERIOD = 3
+"""Equity is shown first where it was sampled over at least this part of the period's days."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitledChart:
+    """A chart with its title, the sentence below it, and what stands in its place where there is none."""
+
+    title: str
+    chart: Chart | None
+    below: str
+    nothing: str
+
+
+def shows_equity_first(results: PeriodResults) -> bool:
+    """Whether the curve of equity says more than the bars: it is known for a good part of the period."""
+    curve = results.equity.curve
+    if not curve or not results.days:
+        return bool(curve)
+    sampled = sum(stretch[-1].time - stretch[0].time for stretch in curve)
+    first = results.days[0].day
+    assert first is not None
+    traded = results.now_ms - day_start_ms(first, results.period.zone)
+    return sampled * _ENOUGH_OF_THE_PERIOD >= traded
+
+
+def equity_chart(results: PeriodResults, cell_format: CellFormat) -> TitledChart:
+    """The curve of equity, deposits and withdrawals taken out and marked."""
+    title, equity = f"Equity without deposits, {USDT}", results.equity
+    if not equity.curve:
+        if equity.sampled_from is None:
+            nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
+        else:
+            nothing = (
+                "Deposits and withdrawals of this period are not known,\nso that no curve without them can be drawn."
+            )
+        return TitledChart(title, None, "", nothing)
+    segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
+    transfers = tuple(TransferMark(flow.time, flow.amount) for flow in equity.transfers or ())
+    since, until = _bounds(results)
+    chart = Chart(since, until, results.period.zone, segments, (), transfers)
+    parts = [_transfers_in_words(transfers, cell_format)]
+    if len(segments) > 1:
+        parts.append("blank: not running")
+    first = segments[0][0].at_ms
+    if first - since > (until - since) // 20:
+        parts.append(f"sampled since {_moment(first, results.period.zone, results.period.last_day)}")
+    return TitledChart(title, chart, " · ".join(filter(None, parts)), "")
+
+
+def result_chart(results: PeriodResults) -> TitledChart:
+    """A bar for each day's net."""
+    title = f"Result by day, {USDT}"
+    zone = results.period.zone
+    bars = tuple(DayBar(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None)
+    if not bars:
+        return TitledChart(title, None, "", "Nothing was traded in this period.")
+    since, until = _bounds(results)
+    green, red, flat = results.green_days, results.red_days, results.flat_days
+    return TitledChart(title, Chart(since, until, zone, bars=bars), f"green {green} · red {red} · flat {flat}", "")
+
+
+def _bounds(results: PeriodResults) -> tuple[int, int]:
+    """The first and last moment of the axis of time; a period without a first day begins with what is known."""
+    period = results.period
+    if period.since is not None:
+        return period.since, period.until
+    known = [day_start_ms(line.day, period.zone) for line in results.days[:1] if line.day is not None]
+    if results.equity.sampled_from is not None:
+        known.append(results.equity.sampled_from)
+    return min(known, default=period.until - 1), period.until
+
+
+def _noon_ms(day: date, zone: tzinfo) -> int:
+    return (day_start_ms(day, zone) + day_start_ms(day + timedelta(days=1), zone)) // 2
+
+
+def _transfers_in_words(transfers: tuple[TransferMark, ...], cell_format: CellFormat) -> str:
+    deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
+    withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
+    parts = []
+    for amounts, one, several in ((deposits, "deposit", "deposits"), (withdrawals, "withdrawal", "withdrawals")):
+        if amounts:
+            name = one if len(amounts) == 1 else f"{len(amounts)} {several}"
+            parts.append(f"{name} {money(sum(amounts, Decimal(0)), USDT, cell_format, signed=True)}")
+    return f"▲ {', '.join(parts)}" if parts else ""
+
+
+def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
+    moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone(zone)
+    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"

@@ -1,0 +1,59 @@
+"""Which panels of the screen are beside each other in a terminal's size, and how large they are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from tradetui.ui.money.calendar_grid import DAYS, LARGEST_CELL, SMALLEST_CELL, WEEK_EXTRA
+from tradetui.ui.money.result_panel import INNER_WIDTH
+
+FRAME: Final = 2
+RESULT_WIDTH: Final = INNER_WIDTH + FRAME
+RESULT_HEIGHT: Final = 15 + FRAME
+CALENDAR_WIDTH: Final = (DAYS + 1) * SMALLEST_CELL + WEEK_EXTRA + FRAME
+_WIDEST_CALENDAR: Final = (DAYS + 1) * LARGEST_CELL + WEEK_EXTRA + FRAME
+_NARROWEST_GROUPS: Final = 31
+_LOWEST_BELOW: Final = 11
+"""Lines of the lower row of panels: six weeks, their heading, and the sums."""
+_WIDEST_GROUPS: Final = 92
+
+
+class MoneyPanel(StrEnum):
+    """The panels of the screen, in the order of Tab."""
+
+    RESULT = "result"
+    CHART = "chart"
+    GROUPS = "groups"
+    CALENDAR = "calendar"
+
+
+class Cells(NamedTuple):
+    """Width and height of a panel; 0 is what the others leave."""
+
+    width: int
+    height: int
+
+
+def arrange(width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool) -> dict[MoneyPanel, Cells]:
+    """The panels that are shown in so many cells, left to right and top to bottom.
+
+    Four where there is room for two rows of them; the figures and the groups beside each other where there is none,
+    the chart or the calendar in their place while it has the focus; the focused one alone where it is narrow or low.
+    """
+    alone = {focused: Cells(0, 0)}
+    if is_zoomed:
+        return alone
+    if width >= CALENDAR_WIDTH + _NARROWEST_GROUPS and height >= RESULT_HEIGHT + _LOWEST_BELOW:
+        top = max(RESULT_HEIGHT, min(height * 9 // 20, height - _LOWEST_BELOW))
+        spare = width - CALENDAR_WIDTH - _NARROWEST_GROUPS
+        groups = min(_WIDEST_GROUPS, max(_NARROWEST_GROUPS + spare, width - _WIDEST_CALENDAR))
+        return {
+            MoneyPanel.RESULT: Cells(RESULT_WIDTH, top),
+            MoneyPanel.CHART: Cells(0, top),
+            MoneyPanel.GROUPS: Cells(groups, 0),
+            MoneyPanel.CALENDAR: Cells(0, 0),
+        }
+    if focused in (MoneyPanel.CHART, MoneyPanel.CALENDAR) or width < RESULT_WIDTH + _NARROWEST_GROUPS:
+        return alone
+    return {MoneyPanel.RESULT: Cells(RESULT_WIDTH, 0), MoneyPanel.GROUPS: Cells(0, 0)}

@@ -1,0 +1,128 @@
+"""Which period is looked at, and what was read of it: its results, those of the calendar's month, and troubles."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import date, timedelta, tzinfo
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.results.period import Period, PeriodChoice, day_at, period_of
+from tradetui.desk.results.period_results import PeriodQuery, PeriodResults
+from tradetui.ui.money.calendar_grid import month_of
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.results.reader import ResultsReader
+    from tradetui.desk.tables.date_filter import DateFilter
+
+READ_EVERY_S: Final = 5.0
+"""How often figures are read again while new fills come in."""
+_PAUSE_PER_READING: Final = 20
+"""Reading takes a twentieth of the time at most, however long one reading is."""
+_CHOICES: Final = tuple(PeriodChoice)
+
+
+class PeriodReading:
+    """The period that is chosen and the newest results of it; days begin in `zone`."""
+
+    def __init__(self, zone: tzinfo, opened_ms: int) -> None:
+        """`opened_ms` (Unix) says what today is before anything was read."""
+        self.zone = zone
+        self.choice: PeriodChoice | None = PeriodChoice.MONTH
+        """The period by its name; None for dates of one's own."""
+        self.dates: DateFilter | None = None
+        self.symbols: tuple[str, ...] = ()
+        """The symbols that are chosen; empty for all."""
+        self.results: PeriodResults | None = None
+        self.month: PeriodResults | None = None
+        self.has_any = True
+        """Whether any day has fills, in this period or another."""
+        self.fills_to_book: int | None = None
+        """How many fills the archive still has to take into its ledger before anything can be read."""
+        self.trouble = ""
+        self._now_ms = opened_ms
+        self._read_at = 0.0
+        self._took_s = 0.0
+        self._seen: object = None
+        self._symbols_of: DateFilter | None = None
+
+    @property
+    def period(self) -> Period:
+        """The calendar days that are looked at."""
+        if self.choice is not None or self.dates is None:
+            return period_of(self.choice or PeriodChoice.MONTH, self._now_ms, self.zone)
+        first = None if self.dates.since is None else day_at(self.dates.since, self.zone)
+        last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
+        return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
+
+    def choose(self, choice: PeriodChoice) -> None:
+        """Look at a period by its name, of all symbols."""
+        self.choice, self.dates, self.symbols = choice, None, ()
+
+    def step(self, by: int) -> bool:
+        """Look at the next longer or shorter period; whether there is one."""
+        place = _CHOICES.index(self.choice) if self.choice is not None else _CHOICES.index(PeriodChoice.MONTH)
+        following = max(0, min(place + by, len(_CHOICES) - 1))
+        if _CHOICES[following] is self.choice:
+            return False
+        self.choose(_CHOICES[following])
+        return True
+
+    def choose_dates(self, dates: DateFilter | None) -> None:
+        """Look at the days of a filter and at its symbols; None goes back to the period there was by default."""
+        self.dates = dates
+        self.choice = PeriodChoice.MONTH if dates is None else None
+        self.symbols = ()
+
+    def is_due(self, desk: Desk) -> bool:
+        """Whether there is something new that is not read yet, and reading was not just done."""
+        waited = desk.clock.monotonic() - self._read_at
+        return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _seen_by(desk) != self._seen
+
+    async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
+        """Read the period and the calendar's month; what cannot be read is told in `trouble`."""
+        reader = desk.results()
+        if reader is None:
+            return
+        begun, seen = desk.clock.monotonic(), _seen_by(desk)
+        self._now_ms = desk.client.server_clock.now_ms
+
+        def say(fills_to_book: int) -> None:
+            self.fills_to_book = fills_to_book
+            progress()
+
+        try:
+            await self._choose_symbols(desk, reader)
+            results = await reader.period(self._query(desk, self.period), say)
+            whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
+            month_results = await reader.period(self._query(desk, whole_month))
+            every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
+            has_any = bool(results.days or month_results.days) or bool(
+                (await reader.period(PeriodQuery(every_day, self._now_ms, desk.settings.product_types))).days
+            )
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"The archive cannot be read: {problem}"
+        else:
+            self.results, self.month, self.has_any, self.trouble = results, month_results, has_any, ""
+        finally:
+            self.fills_to_book = None
+        self._read_at, self._seen = desk.clock.monotonic(), seen
+        self._took_s = self._read_at - begun
+
+    async def _choose_symbols(self, desk: Desk, reader: ResultsReader) -> None:
+        """The symbols in the archive that hold one of the pieces that were typed."""
+        if self.dates is None or not self.dates.symbols:
+            self.symbols = ()
+        elif self._symbols_of != self.dates or not self.symbols:
+            known = await reader.symbols()
+            self.symbols = tuple(filter(self.dates.keeps_symbol, known)) or self.dates.symbols
+            self._symbols_of = self.dates
+
+    def _query(self, desk: Desk, period: Period) -> PeriodQuery:
+        return PeriodQuery(period, self._now_ms, desk.settings.product_types, self.symbols or None)
+
+
+def _seen_by(desk: Desk) -> object:
+    """What figures depend on: fills that came in, the minute that equity is sampled in, whether there is an archive."""
+    return desk.fills.snapshot.generation, desk.clock.wall_ms() // 60_000, desk.archive is None

@@ -1,0 +1,197 @@
+"""The figures of a period as lines: a name, an amount, its share or average, and what Enter opens for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from tradetui.desk.results.figures import ResultFigures, ResultLine
+from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.tables.columns import (
+    UNKNOWN,
+    UNREADABLE_MARK,
+    CellFormat,
+    Tone,
+    number,
+    percent,
+    tone_of,
+)
+from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.desk.tables.number_format import CONVERTED
+from tradetui.trading.money import exact_digits
+
+_FACTOR_PLACES: Final = 2
+
+
+class Opens(StrEnum):
+    """What the rows are that a figure is made of."""
+
+    FILLS = "fills"
+    DAYS = "days"
+    DAY = "day"
+    EQUITY = "equity"
+    COINS = "coins"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One line: `figure` is the amount as shown, with `mark` behind it where rows of it are missing.
+
+    `share` and `aside` stand right of it; `exact` is what is copied; `day` the one that it is of, where it is of one.
+    """
+
+    name: str
+    figure: str
+    opens: Opens
+    exact: str
+    tone: Tone = Tone.PLAIN
+    mark: str = ""
+    share: str = ""
+    aside: str = ""
+    day: date | None = None
+
+
+def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[ResultRow, ...]:
+    """The lines of the panel, from gross to the deepest fall."""
+    total, equity = results.total, results.equity
+    amount = partial(_amount_row, cell_format=cell_format)
+    fees_part = None if total.fees_part is None else percent(total.fees_part)
+    drawdown = equity.drawdown
+    rows = [
+        amount("Gross", total.gross, figures=total),
+        amount("Fees", total.fees, figures=total, share=fees_part or "", aside="of gross" if fees_part else ""),
+        amount("Funding", total.funding, figures=total, opens=Opens.COINS),
+        amount("Net realised", total.net, figures=total),
+        amount("Open, change", equity.open_change, opens=Opens.EQUITY),
+        amount("Unexplained", results.unexplained, opens=Opens.EQUITY),
+        amount(
+            "Result",
+            results.result,
+            figures=total,
+            opens=Opens.DAYS,
+            share=_signed_percent(results.result_part),
+        ),
+        _count_row("Closed orders", total.orders, total, aside="average"),
+        _count_row("  won", total.won, total, total.won_part, _average(total.average_won, total, cell_format)),
+        _count_row("  lost", total.lost, total, total.lost_part, _average(total.average_lost, total, cell_format)),
+        ResultRow(
+            "Profit factor",
+            number(total.profit_factor, places=_FACTOR_PLACES),
+            Opens.FILLS,
+            _exact(total.profit_factor),
+            mark=_mark(total),
+            share="an order",
+            aside=_average(total.average_order, total, cell_format),
+        ),
+        ResultRow(
+            "Green days",
+            str(results.green_days),
+            Opens.DAYS,
+            str(results.green_days),
+            mark=_mark(total),
+            share=f"red {results.red_days}",
+            aside=f"flat {results.flat_days}",
+        ),
+        _day_row("Best day", results.best_day, cell_format),
+        _day_row("Worst day", results.worst_day, cell_format),
+        amount(
+            "Max drawdown",
+            None if drawdown is None else drawdown.amount,
+            opens=Opens.EQUITY,
+            share="" if drawdown is None else _signed_percent(drawdown.fraction),
+            aside="" if drawdown is None or not drawdown.amount else f"to {_day_of(drawdown.trough_time, results)}",
+        ),
+    ]
+    other_coins = [
+        ResultRow(
+            f"in {line.coin}",
+            money(line.figures.net, line.coin, cell_format, signed=True),
+            Opens.COINS,
+            _exact(line.figures.net),
+            tone_of(line.figures.net),
+            _mark(line.figures),
+            aside="beside it",
+        )
+        for line in results.other_coins
+    ]
+    return (*rows, *other_coins)
+
+
+def _amount_row(
+    name: str,
+    value: Decimal | None,
+    *,
+    cell_format: CellFormat,
+    opens: Opens = Opens.FILLS,
+    figures: ResultFigures | None = None,
+    share: str = "",
+    aside: str = "",
+    day: date | None = None,
+) -> ResultRow:
+    text = money(value, USDT, cell_format, signed=True)
+    is_converted = figures is not None and figures.is_converted and bool(value)
+    return ResultRow(
+        name,
+        f"{CONVERTED}{text}" if is_converted else text,
+        opens,
+        _exact(value),
+        tone_of(value),
+        "" if figures is None or value is None else _mark(figures),
+        share,
+        aside,
+        day,
+    )
+
+
+def _count_row(
+    name: str, count: int, figures: ResultFigures, part: Decimal | None = None, aside: str = ""
+) -> ResultRow:
+    share = "" if part is None else percent(part)
+    return ResultRow(name, number(count), Opens.FILLS, str(count), mark=_mark(figures), share=share, aside=aside)
+
+
+def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> ResultRow:
+    if line is None or line.day is None:
+        return ResultRow(name, UNKNOWN, Opens.DAYS, UNKNOWN)
+    return _amount_row(
+        name,
+        line.figures.net,
+        cell_format=cell_format,
+        opens=Opens.DAY,
+        figures=line.figures,
+        aside=day_in_words(line.day, cell_format.today),
+        day=line.day,
+    )
+
+
+def _average(value: Decimal | None, figures: ResultFigures, cell_format: CellFormat) -> str:
+    text = money(value, USDT, cell_format, signed=True)
+    return f"{CONVERTED}{text}" if figures.is_converted and value else text
+
+
+def _mark(figures: ResultFigures) -> str:
+    return "" if figures.is_complete else UNREADABLE_MARK
+
+
+def _exact(value: Decimal | None) -> str:
+    return UNKNOWN if value is None else exact_digits(value)
+
+
+def _signed_percent(part: Decimal | None) -> str:
+    text = percent(part)
+    return f"+{text}" if part is not None and part > 0 and not text.startswith("+") else text
+
+
+def _day_of(moment_ms: int, results: PeriodResults) -> str:
+    moment = datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(results.period.zone)
+    return day_in_words(moment.date(), results.period.last_day)
+
+
+def day_in_words(day: date, today: date | None) -> str:
+    """Such as `8 Nov`; with the year where that is not today's."""
+    year = "" if today is None or day.year == today.year else f" {day.year}"
+    return f"{day.day} {day:%b}{year}"

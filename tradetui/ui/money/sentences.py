@@ -1,0 +1,108 @@
+"""What the screen says beside its figures: the wallet's move, what is not read yet, and why there is nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, tzinfo
+from decimal import Decimal
+
+from textual.content import Content
+
+from tradetui.desk.archive.results import MissingSpan
+from tradetui.desk.results.period import Period, PeriodChoice
+from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.ui.money.calendar_grid import MISSING_MARK, MonthGrid
+from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.time_zones import zone_label
+
+FUNDING_NOT_KNOWN = "funding — : the account's bills of this period are not read"
+WALLET_NOT_KNOWN = "what the wallet did beyond it is not known"
+
+
+def wallet_sentence(results: PeriodResults, cell_format: CellFormat) -> str:
+    """What the wallet moved by and of what, or what of it is not known; then which pieces are not read yet."""
+    moved, transferred = results.wallet_moved, results.equity.transferred
+
+    def signed(amount: Decimal | None) -> str:
+        return money(amount, USDT, cell_format, signed=True)
+
+    net = signed(results.total.net)
+    if moved is not None:
+        beyond = f"transfers {signed(transferred)}, unexplained {signed(results.unexplained)}"
+        parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]
+    else:
+        parts = [f"Net {net}", WALLET_NOT_KNOWN]
+    if results.total.funding is None:
+        parts.append(FUNDING_NOT_KNOWN)
+    if missing := missing_sentence(results):
+        parts.append(missing)
+    return " · ".join(parts)
+
+
+def missing_sentence(results: PeriodResults) -> str:
+    """Which pieces of the period are not read yet; empty where none is."""
+    if not results.missing:
+        return ""
+    first, more = results.missing[0], len(results.missing) - 1
+    others = f" and {more} more" if more else ""
+    return f"? {_span_in_words(first, results.period)}{others} is being read"
+
+
+def _span_in_words(span: MissingSpan, period: Period) -> str:
+    begin = _moment(span.since, period.zone, period.last_day) if span.since else "the beginning"
+    end = _moment(span.until, period.zone, period.last_day)
+    if span.since and begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
+        end = end.rpartition(" ")[2]
+    return f"{begin} to {end}"
+
+
+def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
+    moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone(zone)
+    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
+
+
+def period_sentence(period: Period, first_known: date | None, symbols: tuple[str, ...], *, is_short: bool) -> str:
+    """Which days the figures are of, when a day ends, in what coin, and of which symbols."""
+    first, last = period.first_day or first_known, period.last_day
+    if first is None or first == last:
+        days = f"{last:%a} {day_in_words(last, None)}"
+    else:
+        days = f"{first:%a} {day_in_words(first, last)} to {last:%a} {day_in_words(last, None)}"
+    chosen = ", ".join(symbols) or "all symbols"
+    if is_short:
+        return f"{days} · {chosen}" if symbols else days
+    return f"{days} · a day ends at 00:00 {zone_label(period.zone)} · in {USDT} · {chosen}"
+
+
+def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, ...]:
+    """What the days of a month came to together, in the lines below its weeks."""
+    whole = grid.whole
+    if whole is None:
+        return (Content.styled("Nothing was traded in this month.", "$quiet"),)
+    averages = [
+        f"{name} {money(average, USDT, cell_format, signed=True)}"
+        for name, is_green in (("green days average", True), ("red days", False))
+        if (average := grid.average(green=is_green)) is not None
+    ]
+    green, red, flat = grid.signs
+    mark = "" if whole.is_complete else MISSING_MARK
+    lines = [
+        " · ".join(averages),
+        f"{'? fills of the day are not all read yet · ' if mark else ''}Enter: the day's fills",
+        f"{len(grid.nets)} days  net {money(whole.net, USDT, cell_format, signed=True)}{mark}"
+        f"   green {green}   red {red}   flat {flat}",
+    ]
+    return tuple(Content.styled(line, "$quiet") for line in lines if line)
+
+
+def nothing_sentence(choice: PeriodChoice | None, *, has_any: bool) -> str:
+    """Why there is no row, and what happens next or which key helps."""
+    if not has_any:
+        return (
+            "No fills are kept yet.\n"
+            "tradetui reads them back to ninety days in the background;\n"
+            "what you trade from now on stays here for good."
+        )
+    remedy = "[ and ] choose another period." if choice is not None else "Esc goes back from these dates."
+    return f"Nothing was traded in this period.\n{remedy}"
