@@ -15,6 +15,8 @@ from tradetui.ui.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys
 from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.main.main_screen import MainScreen
+from tradetui.ui.money.money_screen import MoneyScreen
+from tradetui.ui.money.trips_screen import TripsScreen
 
 SCREENS = {
     "main": MainScreen,
@@ -23,6 +25,8 @@ SCREENS = {
     "history": HistoryScreen,
     "detail": DetailScreen,
     "alerts": AlertsScreen,
+    "money": MoneyScreen,
+    "trips": TripsScreen,
     "app": TradeApp,
 }
 
@@ -46,7 +50,7 @@ def test_no_id_and_no_key_twice() -> None:
 DESIGNED = (
     "?", "/", "Esc", "q", "Tab", "1", "2", "3", "4", "5", "o", "↑", "↓", "←", "→", "j", "k", "g", "G", "PgUp", "PgDn",
     "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "A",
-    "Ctrl+P",
+    "Ctrl+P", "m", "b", "t", "[", "]", "{", "}",
 )  # fmt: skip
 
 

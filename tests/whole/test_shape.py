@@ -320,25 +320,6 @@ USED_FROM_OUTSIDE = {
     "ExchangeState.set_mode": "tests act on the embedded exchange",
     "Faults.heal": "simulated runs end in fair weather",
     "Market.set_price": "tests move the embedded exchange's market",
-    **dict.fromkeys(
-        (
-            "PeriodResults.best_day",
-            "PeriodResults.flat_days",
-            "PeriodResults.result_part",
-            "PeriodResults.wallet_moved",
-            "PeriodResults.worst_day",
-            "ResultFigures.average_lost",
-            "ResultFigures.average_order",
-            "ResultFigures.average_won",
-            "ResultFigures.fees_part",
-            "ResultFigures.lost_part",
-            "ResultFigures.profit_factor",
-            "ResultFigures.won_part",
-            "ResultsReader.trips",
-            "period_of",
-        ),
-        "the money screen shows it",
-    ),
     "example_text": "writes config.example.toml; tests/profiles/test_writing.py says how",
 }
 # Textual calls these by their names.

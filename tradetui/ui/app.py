@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 
 from tradetui.ui import deferred
-from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey, ShowsAlerts
+from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey, ShowsAlerts, is_of_results
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
@@ -30,8 +30,10 @@ from tradetui.ui.messages import (
     OpenHistory,
     OpenJournal,
     OpenLookup,
+    OpenMoney,
     OpenReversal,
     OpenScreenList,
+    OpenTrips,
 )
 from tradetui.ui.preference_writer import PreferenceWriter
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
@@ -281,8 +283,10 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The lookup that is open, else the main screen: whose keys help and palette show."""
-        return self.lookup or self.main
+        """The results or the lookup that is open, else the main screen: whose keys help and palette show."""
+        return next(
+            (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
+        )
 
     @on(OpenLookup)
     def _open_lookup(self, message: OpenLookup) -> None:
@@ -305,6 +309,15 @@ class TradeApp(App[None], inherit_bindings=False):
     @on(OpenJournal)
     def _open_journal(self) -> None:
         self.push_screen(deferred.journal_screen(self.settings))
+
+    @on(OpenMoney)
+    def _open_money(self) -> None:
+        if self.desk is not None:
+            self.push_screen(deferred.money_screen(self.settings, self.desk))
+
+    @on(OpenTrips)
+    def _open_trips(self, message: OpenTrips) -> None:
+        self.push_screen(deferred.trips_screen(self.settings, message))
 
     @on(OpenAlerts)
     def _open_alerts(self) -> None:

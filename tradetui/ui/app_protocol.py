@@ -5,9 +5,10 @@ A screen that is to be opened by another one is asked for by a message of `ui/me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeGuard, cast, runtime_checkable
 
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
+from tradetui.ui.keys.registry import RESULTS
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ class KeyedScreen(Protocol):
     async def run_action(self, action: str) -> None:
         """Do what a binding does."""
         ...
+
+
+def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
+    """Whether a screen shows results or round trips."""
+    return getattr(screen, "where", "") in RESULTS
 
 
 @runtime_checkable

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tradetui.ui.app_protocol import KeyedScreen
     from tradetui.ui.lookup.lookup_screen import LookupScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.messages import OpenDates, OpenDetail, OpenExport, OpenHistory
+    from tradetui.ui.messages import OpenDates, OpenDetail, OpenExport, OpenHistory, OpenTrips
+    from tradetui.ui.money.charts.chart import Chart, ChartText
     from tradetui.ui.settings import UiSettings
     from tradetui.ui.table.table_screen import TableScreen
 
@@ -49,6 +50,27 @@ def alerts_screen(settings: UiSettings) -> Screen[None]:
     from tradetui.ui.alerts.alerts_screen import AlertsScreen
 
     return AlertsScreen(settings)
+
+
+def money_screen(settings: UiSettings, desk: Desk) -> Screen[None]:
+    """What the account brought in."""
+    from tradetui.ui.money.money_screen import MoneyScreen
+
+    return MoneyScreen(settings, _draw_chart, desk.client.server_clock.now_ms)
+
+
+def trips_screen(settings: UiSettings, message: OpenTrips) -> Screen[None]:
+    """The round trips of a period."""
+    from tradetui.ui.money.trips_screen import TripsScreen
+
+    return TripsScreen(settings, message.period, message.symbols)
+
+
+def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
+    """Draw a chart; the first one loads the library that does."""
+    from tradetui.ui.money.charts.plot import draw
+
+    return draw(chart, width, height, has_utf8=has_utf8)
 
 
 def main_screen(settings: UiSettings) -> MainScreen:

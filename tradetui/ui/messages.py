@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from tradetui.desk.results.period import Period
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.columns import Column
     from tradetui.desk.tables.date_filter import DateFilter
@@ -22,6 +23,18 @@ class OpenScreenList(Message):
 
 class OpenAlerts(Message):
     """The alerts of the profile, and the log of what was alerted."""
+
+
+class OpenMoney(Message):
+    """What the account brought in."""
+
+
+@dataclass(eq=False)
+class OpenTrips(Message):
+    """The round trips that ended in a period, of these symbols or of all."""
+
+    period: Period
+    symbols: tuple[str, ...] | None = None
 
 
 class OpenJournal(Message):

@@ -171,7 +171,7 @@ def test_chosen_symbols_have_no_equity() -> None:
     assert read(archive).equity.sampled_from == moment(21, 11)
 
 
-async def test_the_reader_books_what_waits_first_and_pages_trips() -> None:
+async def test_the_reader_books_what_waits_first_and_reads_the_newest_trips() -> None:
     archive = Archive(None)
     rows = []
     for number in range(3):
@@ -181,8 +181,8 @@ async def test_the_reader_books_what_waits_first_and_pages_trips() -> None:
     reader = ResultsReader(archive, InlineDisk())
     query = PeriodQuery(Period(None, TODAY), NOON, (USDT,))
     assert (await reader.period(query)).total.gross == 3
-    assert [row.trip.gross for row in await reader.trips(query, 2)] == [2, 1]
-    assert [row.trip.gross for row in await reader.trips(query, 2, skip=2)] == [0]
+    assert [line.row.trip.gross for line in await reader.trips(query, 2)] == [2, 1]
+    assert len(await reader.trips(query, 9)) == 3
 
 
 def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() -> None:

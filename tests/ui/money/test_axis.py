@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.ui.money.axis import amount_axis, time_ticks
+from tradetui.ui.money.charts.axis import amount_axis, time_ticks
 
 DAY_MS = 86_400_000
 AMOUNTS = st.decimals("-1e9", "1e9", places=4)

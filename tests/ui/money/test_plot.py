@@ -7,8 +7,17 @@ from decimal import Decimal
 
 import pytest
 
-from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText, DayBar, TransferMark, sparkline, thinned
-from tradetui.ui.money.plot import draw
+from tradetui.ui.money.charts.chart import (
+    Chart,
+    ChartInk,
+    ChartPoint,
+    ChartText,
+    DayBar,
+    TransferMark,
+    sparkline,
+    thinned,
+)
+from tradetui.ui.money.charts.plot import draw
 
 DAY_MS = 86_400_000
 SINCE = 1_792_713_600_000

@@ -12,7 +12,7 @@ Look at what changed before committing it.
 
 from __future__ import annotations
 
-from tests.ui.scenes import creation, lookup, main_screen, reversal
+from tests.ui.scenes import creation, lookup, main_screen, money, reversal
 from tests.ui.scenes.scene import Scene
 
-SCENES: dict[str, Scene] = main_screen.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES
+SCENES: dict[str, Scene] = main_screen.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES | money.SCENES

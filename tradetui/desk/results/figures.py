@@ -73,9 +73,13 @@ class ResultFigures:
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """Figures of one group: a symbol, a coin, a day (`day` is it too), or empty for the whole; `coin` is their unit."""
+    """Figures of one group: a symbol, a coin, a day (`day` is it too), or empty for the whole; `coin` is their unit.
+
+    `symbols` are those that the results of a coin are of.
+    """
 
     group: str
     coin: str
     figures: ResultFigures
     day: date | None = None
+    symbols: tuple[str, ...] = ()

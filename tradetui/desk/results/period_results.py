@@ -148,7 +148,10 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
             for symbol, own in sorted(sums.by_symbol.items())
         ),
         days=tuple(_days(sums, known, last_ms, zone)),
-        coins=tuple(_coin_line(coin, own, known) for coin, own in sorted(sums.by_coin.items())),
+        coins=tuple(
+            replace(_coin_line(coin, own, known), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
+            for coin, own in sorted(sums.by_coin.items())
+        ),
         equity=equity,
         missing=missing,
     )
@@ -214,12 +217,14 @@ class _PeriodSums:
         self.types_of_symbol: defaultdict[str, set[str]] = defaultdict(set)
         self.by_day: defaultdict[date, _Sums] = defaultdict(_Sums)
         self.by_coin: defaultdict[str, _Sums] = defaultdict(_Sums)
+        self.symbols_of_coin: defaultdict[str, set[str]] = defaultdict(set)
         self.other_coins: defaultdict[str, _Sums] = defaultdict(_Sums)
 
     def add(self, quarter: QuarterSums) -> None:
         """Take in the figures of a leg's quarter-hour."""
         coin = quarter.coin
         self.by_coin[coin].add(quarter.sums, coin)
+        self.symbols_of_coin[coin].add(quarter.symbol)
         rate = self._rates.rate_of(quarter.product_type, quarter.symbol, coin)
         if rate is None:
             self.other_coins[coin].add(quarter.sums, coin)
@@ -232,6 +237,7 @@ class _PeriodSums:
         """Take in the funding of a symbol's quarter-hour."""
         coin, amount = funding.coin, funding.amount
         self.by_coin[coin].add_funding(amount, coin)
+        self.symbols_of_coin[coin].add(funding.symbol)
         rate: Decimal | None = self._rates.rate_of(funding.product_type, funding.symbol, coin)
         if rate == ZERO:
             rate = prices.price_of(funding)

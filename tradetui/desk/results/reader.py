@@ -6,8 +6,10 @@ from collections.abc import Callable
 from itertools import islice
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.archive.results import ResultQuery, ended_trips
+from tradetui.desk.archive.trip_origins import TripOrigins
 from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
+from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
@@ -31,10 +33,14 @@ class ResultsReader:
         await self._bring_forward(progress)
         return await self._disk.run(read_period_results, self._archive.connection, query)
 
-    async def trips(self, query: PeriodQuery, limit: int, skip: int = 0) -> list[TripRow]:
-        """Ended round trips by their last close, newest first: so many, after those that are skipped."""
+    async def trips(self, query: PeriodQuery, limit: int) -> list[TripLine]:
+        """So many ended round trips by their last close, newest first.
+
+        Raises:
+            sqlite3.Error, OSError: the archive cannot be used.
+        """
         await self._bring_forward(lambda fills_to_go: None)
-        return await self._disk.run(_read_trips, self._archive, query, limit, skip)
+        return await self._disk.run(_read_trips, self._archive, query, limit)
 
     async def symbols(self) -> list[str]:
         """Every symbol that a fill is kept of."""
@@ -49,9 +55,11 @@ def _is_forward(archive: Archive) -> bool:
     return archive.ledger_settled or not archive.settle()
 
 
-def _read_trips(archive: Archive, query: PeriodQuery, limit: int, skip: int) -> list[TripRow]:
+def _read_trips(archive: Archive, query: PeriodQuery, limit: int) -> list[TripLine]:
     period = query.period
     ledger_query = ResultQuery(
         Grouping.TOTAL, query.now_ms, period.since, period.until, query.symbols, query.product_types, period.zone
     )
-    return list(islice(ended_trips(archive.connection, ledger_query), skip, skip + limit))
+    origins = TripOrigins(archive.connection)
+    trips = islice(ended_trips(archive.connection, ledger_query), limit)
+    return [TripLine(trip, origins.of_opening(trip), origins.of_closing(trip)) for trip in trips]

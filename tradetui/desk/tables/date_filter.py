@@ -30,6 +30,8 @@ class DateFilter:
     symbols: tuple[str, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
     """What was typed, by field."""
+    whole_symbols: bool = False
+    """Whether the pieces are symbols, and not pieces of them."""
 
     def keeps(self, moment: datetime, symbol: str) -> bool:
         """Whether a row of a moment and a symbol is shown."""
@@ -47,6 +49,8 @@ class DateFilter:
 
     def keeps_symbol(self, symbol: str) -> bool:
         """Whether rows of a symbol are shown."""
+        if self.whole_symbols:
+            return symbol.upper() in self.symbols
         return not self.symbols or any(piece in symbol.upper() for piece in self.symbols)
 
     def title(self, zone: tzinfo, today: date | None) -> str:

@@ -12,9 +12,11 @@ from typing import Final
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
 
 MAIN, LOOKUP, SCREENS = ("main",), ("lookup",), ("main", "lookup")
-LISTS = ("main", "lookup", "journal", "history", "alerts")
+MONEY, RESULTS = ("money",), ("money", "trips")
+RECORDS = ("main", "lookup", "journal", "history", "alerts")
+LISTS = (*RECORDS, *RESULTS)
 ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
-PANELLED: Final = (*SCREENS, "alerts")
+PANELLED: Final = (*SCREENS, "alerts", "money")
 EVERYWHERE: Final = ("app",)
 
 
@@ -70,7 +72,7 @@ BINDINGS: Final = (
         "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", PANELLED
     ),
     *map(_panel, PANELS.values()),
-    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", SCREENS, True),
+    KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", (*SCREENS, "money"), True),
     *map(_lookup, LOOKUPS.values()),
     KeyBinding("query", "f", "query", "Query", "choose coin, type and time", "Records", LOOKUP, True),
     KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LOOKUP, True),
@@ -82,7 +84,10 @@ BINDINGS: Final = (
     KeyBinding("page_down", "pagedown", "table('page_down')", "Page down", "one page down", "Rows", ROWS),
     KeyBinding("first", "g,home", "table('first')", "First row", "to the first row", "Rows", ROWS),
     KeyBinding("last", "G,end", "table('last')", "Last row", "to the last row", "Rows", ROWS),
-    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", LISTS, True),
+    KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", RECORDS, True),
+    KeyBinding(
+        "rows", "enter", "detail", "Rows", "the fills that a figure, day or trip is made of", "Rows", RESULTS, True
+    ),
     KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", LISTS, True),
     KeyBinding("sort", "s", "sort", "Sort", "by a column of the list; s s: by this column", "Rows", LISTS, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
@@ -93,11 +98,28 @@ BINDINGS: Final = (
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
     ),
     KeyBinding(
-        "dates", "f", "dates", "Dates", "from when to when, and which symbols", "Rows", ("main", "history"), True
+        "dates",
+        "f",
+        "dates",
+        "Dates",
+        "from when to when, and which symbols",
+        "Rows",
+        ("main", "history", "money"),
+        True,
     ),
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
     KeyBinding("history", "H", "history", "History", "every fill or stop ever seen", "View", MAIN),
+    KeyBinding("money", "m", "money", "Money", "what the account made, by day and symbol", "Money", SCREENS, True),
+    KeyBinding(
+        "period_before", "left_square_bracket", "period(-1)", "Shorter", "a shorter period", "Money", MONEY, True
+    ),
+    KeyBinding("period_after", "right_square_bracket", "period(1)", "Longer", "a longer period", "Money", MONEY),
+    KeyBinding("group", "b", "group", "Group", "results by symbol, by day or by coin", "Money", MONEY, True),
+    KeyBinding("chart", "v", "chart", "Chart", "equity, or the result by day", "Money", MONEY, True),
+    KeyBinding("trips", "t", "trips", "Trips", "round trips, from flat to flat", "Money", MONEY, True),
+    KeyBinding("month_before", "left_curly_bracket", "month(-1)", "Month before", "on the calendar", "Money", MONEY),
+    KeyBinding("month_after", "right_curly_bracket", "month(1)", "Month after", "on the calendar", "Money", MONEY),
     KeyBinding("alerts", "A", "alerts", "Alerts", "your alerts, and those that fired", "View", SCREENS, True),
     KeyBinding(
         "test_alert", "t", "test_alert", "Test", "send a test by every way of this alert", "View", ("alerts",), True
@@ -133,6 +155,9 @@ REASONS: Final[Mapping[str, str]] = {
     "sort_undo": "the order has not changed",
     "columns": "the columns of these rows are fixed",
     "export": "there are no rows",
+    "money": "still starting",
+    "rows": "there are no rows behind this",
+    "trips": "the account is not known yet",
     "dates": "only fills, stops and their history have dates to choose",
     "history": "only fills and stops have a history, once the account is identified",
     "view": "this panel has one view",
@@ -155,11 +180,15 @@ REASONS: Final[Mapping[str, str]] = {
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
 
-GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Trading", "Account")
+GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
 
 _NAMES: Final = {
     "question_mark": "?",
     "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
     "escape": "Esc",
     "space": "Space",
     "enter": "Enter",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -21,12 +21,12 @@ from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.dialogs.profiles import ProfileDialog
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels, in_lines
-from tradetui.ui.main.newest_alert import NewestAlert
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panels import Panel, has_trouble
 from tradetui.ui.main.refusal_notice import RefusalNotice
@@ -286,12 +286,7 @@ class MainScreen(TableScreen):
 
     def show_alert(self) -> None:
         """Show the newest alert by its time; nothing once the list of alerts was looked at."""
-        alerts = self.desk.alerts if self.desk is not None else None
-        sentence = ""
-        if alerts is not None and alerts.unseen and alerts.newest is not None:
-            time = datetime.fromtimestamp(alerts.newest.at_ms / 1000, UTC).astimezone(self.zone)
-            sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
-        self._newest_alert.show(sentence)
+        self._newest_alert.show_newest(self.desk, self.zone)
         self._show_hidden()
 
     def _show_hidden(self) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import date, timedelta, tzinfo
-from functools import partial
+from datetime import date
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import getters, on, work
@@ -19,8 +16,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tradetui.desk.results.figures import ResultLine
-from tradetui.desk.results.period import Period, PeriodChoice, day_at, period_of
-from tradetui.desk.results.period_results import USDT, PeriodQuery, PeriodResults
+from tradetui.desk.results.period import Period
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.date_filter import DateFilter
@@ -28,31 +25,33 @@ from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding
 from tradetui.ui.messages import OpenHistory, OpenTrips
-from tradetui.ui.money import charts_of_period, sentences
-from tradetui.ui.money.calendar_grid import DayNet, MonthGrid, month_of
-from tradetui.ui.money.calendar_panel import CalendarPanel
-from tradetui.ui.money.chart_panel import ChartPanel, DrawChart
-from tradetui.ui.money.money_layout import MoneyPanel, arrange
+from tradetui.ui.money import sentences
+from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
+from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, month_of
+from tradetui.ui.money.charts import charts_of_period
+from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
+from tradetui.ui.money.money_layout import RESULT_WIDTH, MoneyPanel, arrange
 from tradetui.ui.money.period_bar import PeriodBar
-from tradetui.ui.money.result_lines import Opens, ResultRow, result_rows
+from tradetui.ui.money.period_reading import PeriodReading
+from tradetui.ui.money.result_lines import Opens, result_rows
 from tradetui.ui.money.result_panel import ResultPanel
-from tradetui.ui.sanitize import notify, sanitized
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.footer import Footer, TotalTexts
+from tradetui.ui.table.frame import AsideFrame, TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label, zone_named
 
 if TYPE_CHECKING:
-    from tradetui.desk.results.reader import ResultsReader
     from tradetui.ui.settings import UiSettings
 
-TICK_S: Final = 1.0
+_TICK_S: Final = 1.0
 _GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 _HINT_ORDER: Final = (
     "help",
@@ -81,6 +80,7 @@ class MoneyScreen(TableScreen):
     _result_panel = getters.query_one(ResultPanel)
     _chart_panel = getters.query_one(ChartPanel)
     _calendar = getters.query_one(CalendarPanel)
+    _newest_alert = getters.query_one(NewestAlert)
     _note = getters.query_one("#money-note", Static)
 
     def __init__(self, settings: UiSettings, draw: DrawChart, now_ms: int) -> None:
@@ -106,25 +106,26 @@ class MoneyScreen(TableScreen):
         yield PeriodBar(has_utf8=has_utf8)
         with Container(id="money-panels"):
             with Container(id="money-upper"):
-                with Container(id="money-result", classes="panel"):
+                with AsideFrame(id="money-result", classes="panel"):
                     yield ResultPanel()
-                with Container(id="money-chart", classes="panel"):
+                with AsideFrame(id="money-chart", classes="panel"):
                     yield ChartPanel(self._draw, has_utf8=has_utf8, in_place=in_place)
             with Container(id="money-lower"):
-                with TableFrame(table=self._table, id="money-groups", classes="panel -empty"):
+                with TableFrame(table=self._table, id="money-groups", classes="panel -empty", names_columns=True):
                     yield self._table
                     with Container(classes="nothing"):
                         yield Static(sanitized("reading …"), classes="words", id="money-nothing", markup=False)
-                with Container(id="money-calendar", classes="panel"):
+                with AsideFrame(id="money-calendar", classes="panel"):
                     yield CalendarPanel(self._reading.period.last_day)
         yield Static(id="money-note", markup=False)
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:
         """Read, and go on looking."""
         self.show_zone()
         self._arrange()
-        self.set_interval(TICK_S, self._tick)
+        self.set_interval(_TICK_S, self._tick)
         self.desk_changed()
         self._read_anew()
 
@@ -158,6 +159,14 @@ class MoneyScreen(TableScreen):
         """The desk has published something: the header shows it, the figures follow with the next tick."""
         if self.desk is not None and self.is_mounted:
             show_session(self._header, self.desk)
+
+    def show_alert(self) -> None:
+        """Show the newest alert above the keys."""
+        self._newest_alert.show_newest(self.desk, self.zone)
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self.show_alert()
 
     # Reading
 
@@ -206,7 +215,7 @@ class MoneyScreen(TableScreen):
         return not charts_of_period.shows_equity_first(self._reading.results)
 
     def _show_chart(self) -> None:
-        box = self.query_one("#money-chart")
+        box = self.query_one("#money-chart", AsideFrame)
         if self._reading.results is None:
             self._chart_panel.show(None, "reading …")
             return
@@ -216,14 +225,14 @@ class MoneyScreen(TableScreen):
             titled = charts_of_period.equity_chart(self._reading.results, self.cell_format)
         self._chart_panel.show(titled.chart, titled.nothing)
         other = "equity" if self._shows_bars else "result"
-        box.border_title = sanitized(f"{titled.title} · {self.key_named('chart')} {other}")
+        box.entitle(sanitized(titled.title), f"{self.key_named('chart')} {other}")
         box.border_subtitle = sanitized(titled.below)
 
     def _show_calendar(self) -> None:
         month, results = self._calendar.month, self._reading.month
-        box = self.query_one("#money-calendar")
+        box = self.query_one("#money-calendar", AsideFrame)
         keys = f"{self.key_named('month_before')} {self.key_named('month_after')} month"
-        box.border_title = sanitized(f"{month:%B %Y}, net realised · {keys}")
+        box.entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
         if results is None or results.period.first_day != month:
             self._calendar.show(MonthGrid(month, {}), (Content.styled("reading …", "$quiet"),))
             return
@@ -235,10 +244,10 @@ class MoneyScreen(TableScreen):
         grid = MonthGrid(month, nets)
         self._calendar.show(grid, sentences.calendar_notes(grid, self.cell_format))
 
-    def _totals(self, lines: object, cell_format: CellFormat) -> Mapping[str, object]:
-        return result_totals(lines, cell_format, str(self._grouping))  # type: ignore[arg-type]
+    def _totals(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> TotalTexts:
+        return result_totals(lines, cell_format, str(self._grouping))
 
-    def _groups_note(self, lines: object, cell_format: CellFormat) -> str:
+    def _groups_note(self, _: Iterable[ResultLine], cell_format: CellFormat) -> str:
         others = self._reading.results.other_coins if self._reading.results is not None else ()
         if not others or self._grouping is Grouping.COIN:
             return ""
@@ -257,14 +266,15 @@ class MoneyScreen(TableScreen):
             sentences.period_sentence(self._reading.period, first_known, symbols, is_short=False),
             sentences.period_sentence(self._reading.period, first_known, symbols, is_short=True),
         )
-        self.query_one("#money-result").border_title = sanitized("Result")
+        self.query_one("#money-result", AsideFrame).entitle(sanitized("Result"))
         frame = self.query_one("#money-groups", TableFrame)
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         frame.entitle(sanitized(f"By {self._grouping}{pattern}"))
         frame.set_class(not self._table.shown, "-empty")
         self.query_one("#money-nothing", Static).update(sanitized(self._nothing))
         self._note.update(sanitized(self._note_sentence(results, cell_format)))
-        self.show_hints(self._hinted_bindings(), f"days in {zone_label(self._reading.zone)}" if self.size.width >= 100 else "")
+        note = f"days in {zone_label(self._reading.zone)}" if self.size.width >= 100 else ""
+        self.show_hints(self._hinted_bindings(), note)
 
     @property
     def _nothing(self) -> str:
@@ -285,14 +295,14 @@ class MoneyScreen(TableScreen):
 
     def _hinted_bindings(self) -> list[KeyBinding]:
         following = _GROUPINGS[(_GROUPINGS.index(self._grouping) + 1) % len(_GROUPINGS)]
-        words = {
+        descriptions = {
             "group": f"By {following}",
             "chart": "Equity" if self._shows_bars else "Result",
             "period_before": "Period",
         }
         rank = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
         chosen = sorted((binding for binding in BINDINGS if binding.id in rank), key=lambda binding: rank[binding.id])
-        return [replace(binding, description=words.get(binding.id, binding.description)) for binding in chosen]
+        return [replace(binding, description=descriptions.get(binding.id, binding.description)) for binding in chosen]
 
     def keys_of(self, binding: KeyBinding) -> str:
         """Both keys of the periods stand in one hint."""
@@ -485,17 +495,7 @@ class MoneyScreen(TableScreen):
         elif self._grouping is Grouping.SYMBOL:
             self._open_fills(self._reading.period, (line.group,))
         else:
-            self._open_fills(self._reading.period, self._symbols_of_coin(line.coin))
-
-    def _symbols_of_coin(self, coin: str) -> tuple[str, ...]:
-        """The symbols of the period whose contracts are settled in a coin."""
-        desk, results = self.desk, self._reading.results
-        if desk is None or results is None:
-            return ()
-        types = desk.settings.product_types
-        return tuple(
-            line.group for line in results.symbols if any(margin_coin(each_type, line.group) == coin for each_type in types)
-        )
+            self._open_fills(self._reading.period, line.symbols)
 
     def _open_day(self, day: date) -> None:
         self._open_fills(Period(day, day, self._reading.zone), self._reading.symbols)

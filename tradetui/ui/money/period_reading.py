@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.results.period import Period, PeriodChoice, day_at, period_of
 from tradetui.desk.results.period_results import PeriodQuery, PeriodResults
-from tradetui.ui.money.calendar_grid import month_of
+from tradetui.ui.money.calendar.month_grid import month_of
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -62,8 +62,8 @@ class PeriodReading:
 
     def step(self, by: int) -> bool:
         """Look at the next longer or shorter period; whether there is one."""
-        place = _CHOICES.index(self.choice) if self.choice is not None else _CHOICES.index(PeriodChoice.MONTH)
-        following = max(0, min(place + by, len(_CHOICES) - 1))
+        chosen = _CHOICES.index(self.choice) if self.choice is not None else _CHOICES.index(PeriodChoice.MONTH)
+        following = max(0, min(chosen + by, len(_CHOICES) - 1))
         if _CHOICES[following] is self.choice:
             return False
         self.choose(_CHOICES[following])

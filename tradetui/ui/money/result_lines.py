@@ -38,7 +38,7 @@ class Opens(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ResultRow:
+class FigureLine:
     """One line: `figure` is the amount as shown, with `mark` behind it where rows of it are missing.
 
     `share` and `aside` stand right of it; `exact` is what is copied; `day` the one that it is of, where it is of one.
@@ -55,7 +55,7 @@ class ResultRow:
     day: date | None = None
 
 
-def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[ResultRow, ...]:
+def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
     """The lines of the panel, from gross to the deepest fall."""
     total, equity = results.total, results.equity
     amount = partial(_amount_row, cell_format=cell_format)
@@ -78,7 +78,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Result
         _count_row("Closed orders", total.orders, total, aside="average"),
         _count_row("  won", total.won, total, total.won_part, _average(total.average_won, total, cell_format)),
         _count_row("  lost", total.lost, total, total.lost_part, _average(total.average_lost, total, cell_format)),
-        ResultRow(
+        FigureLine(
             "Profit factor",
             number(total.profit_factor, places=_FACTOR_PLACES),
             Opens.FILLS,
@@ -87,7 +87,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Result
             share="an order",
             aside=_average(total.average_order, total, cell_format),
         ),
-        ResultRow(
+        FigureLine(
             "Green days",
             str(results.green_days),
             Opens.DAYS,
@@ -107,7 +107,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Result
         ),
     ]
     other_coins = [
-        ResultRow(
+        FigureLine(
             f"in {line.coin}",
             money(line.figures.net, line.coin, cell_format, signed=True),
             Opens.COINS,
@@ -131,10 +131,10 @@ def _amount_row(
     share: str = "",
     aside: str = "",
     day: date | None = None,
-) -> ResultRow:
+) -> FigureLine:
     text = money(value, USDT, cell_format, signed=True)
     is_converted = figures is not None and figures.is_converted and bool(value)
-    return ResultRow(
+    return FigureLine(
         name,
         f"{CONVERTED}{text}" if is_converted else text,
         opens,
@@ -149,14 +149,14 @@ def _amount_row(
 
 def _count_row(
     name: str, count: int, figures: ResultFigures, part: Decimal | None = None, aside: str = ""
-) -> ResultRow:
+) -> FigureLine:
     share = "" if part is None else percent(part)
-    return ResultRow(name, number(count), Opens.FILLS, str(count), mark=_mark(figures), share=share, aside=aside)
+    return FigureLine(name, number(count), Opens.FILLS, str(count), mark=_mark(figures), share=share, aside=aside)
 
 
-def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> ResultRow:
+def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureLine:
     if line is None or line.day is None:
-        return ResultRow(name, UNKNOWN, Opens.DAYS, UNKNOWN)
+        return FigureLine(name, UNKNOWN, Opens.DAYS, UNKNOWN)
     return _amount_row(
         name,
         line.figures.net,

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.ui.money.result_lines import ResultRow
-from tradetui.ui.money.tone_styles import CURSOR, REVERSED_CURSOR, TONE_STYLES
+from tradetui.ui.money.result_lines import FigureLine
+from tradetui.ui.money.tone_styles import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 from tradetui.wire.text.sanitize import scrub
 
 _NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1
@@ -23,16 +23,16 @@ class ResultPanel(Widget, can_focus=True):
     class Opened(Message):
         """Enter, or a second click, on a figure."""
 
-        def __init__(self, row: ResultRow) -> None:
+        def __init__(self, row: FigureLine) -> None:
             super().__init__()
             self.row = row
 
     def __init__(self) -> None:
         super().__init__(id="result-lines")
-        self._rows: tuple[ResultRow, ...] = ()
+        self._rows: tuple[FigureLine, ...] = ()
         self._cursor = 0
 
-    def show(self, rows: Sequence[ResultRow]) -> None:
+    def show(self, rows: Sequence[FigureLine]) -> None:
         """Show these; nothing is painted where they read the same."""
         if tuple(rows) != self._rows:
             self._rows = tuple(rows)
@@ -40,7 +40,7 @@ class ResultPanel(Widget, can_focus=True):
             self.refresh()
 
     @property
-    def cursor_row(self) -> ResultRow | None:
+    def cursor_row(self) -> FigureLine | None:
         """The line under the cursor."""
         return self._rows[self._cursor] if self._rows else None
 
@@ -58,7 +58,7 @@ class ResultPanel(Widget, can_focus=True):
             lines.append(self._line(row, figure_width, has_cursor=has_cursor))
         return Content("\n").join(lines)
 
-    def _line(self, row: ResultRow, figure_width: int, *, has_cursor: bool) -> Content:
+    def _line(self, row: FigureLine, figure_width: int, *, has_cursor: bool) -> Content:
         mark = "▸" if has_cursor else " "
         room = self.size.width - _MARGIN - _NAME - figure_width - _MARK
         parts = [
@@ -75,7 +75,7 @@ class ResultPanel(Widget, can_focus=True):
         if not has_cursor:
             return line
         plain = self.app.no_color or self.app.native_ansi_color
-        return line.stylize(REVERSED_CURSOR if plain else CURSOR)
+        return line.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
     def on_focus(self) -> None:
         """The cursor is seen."""

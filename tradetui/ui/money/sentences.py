@@ -12,7 +12,7 @@ from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import USDT, PeriodResults
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
-from tradetui.ui.money.calendar_grid import MISSING_MARK, MonthGrid
+from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.time_zones import zone_label
 
@@ -87,11 +87,12 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     ]
     green, red, flat = grid.signs
     mark = "" if whole.is_complete else MISSING_MARK
+    days = "1 day" if len(grid.nets) == 1 else f"{len(grid.nets)} days"
+    net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),
         f"{'? fills of the day are not all read yet · ' if mark else ''}Enter: the day's fills",
-        f"{len(grid.nets)} days  net {money(whole.net, USDT, cell_format, signed=True)}{mark}"
-        f"   green {green}   red {red}   flat {flat}",
+        f"{days}  net {net}{mark}   green {green}   red {red}   flat {flat}",
     ]
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 

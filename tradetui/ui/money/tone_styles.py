@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tradetui.desk.tables.columns import Tone
-from tradetui.ui.money.chart import ChartInk
+from tradetui.ui.money.charts.chart import ChartInk
 
 TONE_STYLES: Final[Mapping[Tone, str]] = {
     Tone.PLAIN: "$foreground",
@@ -23,6 +23,6 @@ INK_STYLES: Final[Mapping[ChartInk, str]] = {
     ChartInk.GAIN: "$gain",
     ChartInk.LOSS: "$loss",
 }
-CURSOR: Final = "bold on $cursor"
-REVERSED_CURSOR: Final = "reverse"
+CURSOR_STYLE: Final = "bold on $cursor"
+REVERSED_CURSOR_STYLE: Final = "reverse"
 """Where no background of ours is known to be seen under every colour."""

@@ -8,6 +8,7 @@ from typing import Final, Generic, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from tradetui.desk.tables.columns import UNREADABLE_MARK, CellFormat, Column, Tone
+from tradetui.desk.tables.columns.column import unreadable_fields
 from tradetui.desk.tables.row_source import RowSource, RowT
 from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_out, lay_out_around
 from tradetui.wire.text.sanitize import scrub
@@ -96,7 +97,7 @@ class Cells(Generic[RowT]):
         text, tone = column.cell(record, self.cell_format)
         text = scrub(text)
         # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
-        is_number = column.right and not text.endswith(UNREADABLE_MARK)
+        is_number = column.right and not (text.endswith(UNREADABLE_MARK) and _is_unreadable(column, record))
         if is_number or not column.right:
             self._note_length(column_index, cells_of(text))
         return text, tone, is_number
@@ -163,6 +164,12 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
         return ColumnNeed(column.rank, width, width)
     wanted = max(title, min(longest or column.width, WIDEST_TEXT))
     return ColumnNeed(column.rank, max(title, min(wanted, column.width)), wanted)
+
+
+def _is_unreadable(column: Column[RowT], record: RowT) -> bool:
+    """Whether the column's field came and could not be read: then its text, a number or not, is as it came."""
+    fields = unreadable_fields(record)
+    return fields is not None and column.id in fields
 
 
 def cells_of(text: str) -> int:

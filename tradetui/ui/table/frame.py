@@ -18,18 +18,18 @@ _SHORTEST_LINE: Final = 3
 """Cells of the line between the two titles, with the blanks around it."""
 
 
-class TableFrame(Container):
-    """A container whose border names the one table in it; `heading` is the title at the left."""
+class AsideFrame(Container):
+    """A container with a title at the left of its border and a sentence at the right; `heading` is the title."""
 
-    def __init__(self, *children: Widget, table: RecordTable[object], id: str, classes: str) -> None:
+    def __init__(self, *children: Widget, id: str, classes: str) -> None:
         super().__init__(*children, id=id, classes=classes)
-        self._framed = table
         self.heading = Content()
+        self._beside = ""
         self._drawn: tuple[object, ...] = ()
 
-    def entitle(self, heading: Content) -> None:
+    def entitle(self, heading: Content, beside: str = "") -> None:
         """Take another title. A title costs a repaint of the whole border, so it is set only where it differs."""
-        self.heading = heading
+        self.heading, self._beside = heading, beside
         aside = sanitized(self._aside())
         room = self.outer_size.width - _AROUND - heading.cell_length - aside.cell_length
         shown = (heading, aside, room, self.has_focus_within)
@@ -45,8 +45,43 @@ class TableFrame(Container):
         self.border_title = Content.assemble(heading, (between, f"not bold {colour}"), (aside.plain, "not bold $quiet"))
 
     def _aside(self) -> str:
+        """What stands at the right."""
+        return self._beside
+
+    def _entitle_again(self) -> None:
+        self.entitle(self.heading, self._beside)
+
+    def on_resize(self) -> None:
+        """The line between the titles fills the border."""
+        self._entitle_again()
+
+    def on_descendant_focus(self) -> None:
+        """The line between the titles has the colour of the border."""
+        self._entitle_again()
+
+    def on_descendant_blur(self) -> None:
+        """The line between the titles has the colour of the border."""
+        self._entitle_again()
+
+
+class TableFrame(AsideFrame):
+    """A frame whose border names the one table in it, its order, and the columns that did not fit.
+
+    These are counted, or named where `names_columns` says so, as many as there is room for.
+    """
+
+    def __init__(
+        self, *children: Widget, table: RecordTable[object], id: str, classes: str, names_columns: bool = False
+    ) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self._framed = table
+        self._names_columns = names_columns
+
+    def _aside(self) -> str:
         """The order of the rows, and how many columns are a key to the left and to the right."""
         table, parts = self._framed, []
+        if self._names_columns:
+            return self._columns_named()
         if (sort := table.sort) is not None:
             titles = {column.id: column.title for column in table.columns}
             parts.append(f"by {titles.get(sort.column, sort.column).lower()} {'▼' if sort.reverse else '▲'}")
@@ -56,18 +91,17 @@ class TableFrame(Container):
             parts.append(f"→ {table.columns_after} more")
         return " · ".join(parts)
 
+    def _columns_named(self) -> str:
+        """Which columns are a key to the right; the sorted one has its arrow in the header."""
+        before = f"← {self._framed.columns_before} · " if self._framed.columns_before else ""
+        titles = [column.title.lower() for column in self._framed.columns_beyond]
+        room = self.outer_size.width - _AROUND - _SHORTEST_LINE - self.heading.cell_length - len(before)
+        for count in range(len(titles), 0, -1):
+            names = ", ".join(titles[:count]) + (" …" if count < len(titles) else "")
+            if len(names) + 2 <= room:
+                return f"{before}→ {names}"
+        return f"{before}→ {len(titles)} more" if titles else before.removesuffix(" · ")
+
     @on(RecordTable.Rearranged)
     def _rearranged(self) -> None:
-        self.entitle(self.heading)
-
-    def on_resize(self) -> None:
-        """The line between the titles fills the border."""
-        self.entitle(self.heading)
-
-    def on_descendant_focus(self) -> None:
-        """The line between the titles has the colour of the border."""
-        self.entitle(self.heading)
-
-    def on_descendant_blur(self) -> None:
-        """The line between the titles has the colour of the border."""
-        self.entitle(self.heading)
+        self._entitle_again()

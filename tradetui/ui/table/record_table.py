@@ -278,6 +278,12 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         return self._cells.layout.hidden_after
 
     @property
+    def columns_beyond(self) -> tuple[Column[RowT_co], ...]:
+        """The columns that are a key to the right."""
+        layout = self._cells.layout
+        return tuple(self.columns[index] for index in layout.order[len(layout.order) - layout.hidden_after :])
+
+    @property
     def _footer_height(self) -> int:
         """Lines under the rows."""
         return sum(self._footer.parts(self.size.height - 1))

@@ -27,6 +27,7 @@ from tradetui.ui.messages import (
     OpenExport,
     OpenJournal,
     OpenLookup,
+    OpenMoney,
     OpenScreenList,
 )
 from tradetui.ui.sanitize import notify, sanitized
@@ -132,6 +133,7 @@ class TableScreen(Screen[None]):
             "export": self.table.shown > 0,
             "journal": self.has_journal(),
             "alerts": self.desk is not None,
+            "money": self.desk is not None,
             "create": self.can_create(),
         }
 
@@ -368,6 +370,11 @@ class TableScreen(Screen[None]):
         """What is alerted and what was."""
         if self.able("alerts"):
             self.post_message(OpenAlerts())
+
+    def action_money(self) -> None:
+        """What the account brought in."""
+        if self.able("money"):
+            self.post_message(OpenMoney())
 
     def has_journal(self) -> bool:
         """Whether there is a journal to look at."""

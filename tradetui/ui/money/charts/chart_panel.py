@@ -13,7 +13,7 @@ from textual.widget import Widget
 from tradetui.desk.results.period_results import USDT
 from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.columns.figure_columns import money
-from tradetui.ui.money.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
+from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
 from tradetui.ui.money.tone_styles import INK_STYLES
 from tradetui.ui.sanitize import sanitized
 

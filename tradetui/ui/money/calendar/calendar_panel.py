@@ -10,9 +10,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.columns import Tone, tone_of
-from tradetui.ui.money.calendar_grid import (
+from tradetui.ui.money.calendar.month_grid import (
     DAYS,
-    WEEK_EXTRA,
     WEEKDAYS,
     DayNet,
     MonthGrid,
@@ -21,7 +20,7 @@ from tradetui.ui.money.calendar_grid import (
     month_of,
     short_amount,
 )
-from tradetui.ui.money.tone_styles import CURSOR, REVERSED_CURSOR, TONE_STYLES
+from tradetui.ui.money.tone_styles import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
 
 class CalendarPanel(Widget, can_focus=True):
@@ -67,7 +66,7 @@ class CalendarPanel(Widget, can_focus=True):
     def render(self) -> Content:
         """Weekdays, weeks, and the sentences that fit."""
         cell, width = cell_width(self.size.width), self.size.width
-        head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + f"{'week':>{cell + WEEK_EXTRA}}"
+        head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + f"{'week':>{cell}}"
         lines = [Content.styled(head, "bold $quiet")]
         lines += [self._week_line(week, cell) for week in self._grid.weeks]
         spare = self.size.height - len(lines)
@@ -80,8 +79,8 @@ class CalendarPanel(Widget, can_focus=True):
     def _week_line(self, week: tuple[date | None, ...], cell: int) -> Content:
         parts = [self._day_cell(day, cell) for day in week]
         total = self._grid.week_net(week)
-        text = "" if total is None else short_amount(total, cell)
-        parts.append(Content.styled(f"{text:>{cell + WEEK_EXTRA}}", TONE_STYLES[_tone(total)]))
+        text = "" if total is None else short_amount(total, cell - 1)
+        parts.append(Content.styled(f"{text:>{cell}}", TONE_STYLES[_tone(total)]))
         return Content("").join(parts)
 
     def _day_cell(self, day: date | None, cell: int) -> Content:
@@ -95,7 +94,7 @@ class CalendarPanel(Widget, can_focus=True):
             return Content.assemble(" ", (number, "$quiet"), (amount, TONE_STYLES[tone]))
         plain = self.app.no_color or self.app.native_ansi_color
         marked = Content.assemble("▸", (number, "$foreground"), (amount, TONE_STYLES[tone]))
-        return marked.stylize(REVERSED_CURSOR if plain else CURSOR)
+        return marked.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
     def on_focus(self) -> None:
         """The cursor is seen."""

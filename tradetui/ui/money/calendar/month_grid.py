@@ -12,8 +12,6 @@ DAYS: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SMALLEST_CELL: Final = 8
 LARGEST_CELL: Final = 14
-WEEK_EXTRA: Final = 1
-"""Cells by which the sum of a week is wider than a day."""
 _DAY_WIDTH: Final = 2
 _MARK_WIDTH: Final = 1
 _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) ** 3, "k"))
@@ -72,7 +70,7 @@ class MonthGrid:
 
 def cell_width(room: int) -> int:
     """The width of a day's cell where so many cells are there for seven days and the week."""
-    return max(SMALLEST_CELL, min(LARGEST_CELL, (room - WEEK_EXTRA) // (DAYS + 1)))
+    return max(SMALLEST_CELL, min(LARGEST_CELL, room // (DAYS + 1)))
 
 
 def day_text(day: date, net: DayNet | None, width: int) -> str:

@@ -10,7 +10,7 @@ from tradetui.desk.results.period_results import USDT, PeriodResults
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.ui.money.chart import Chart, ChartPoint, DayBar, TransferMark
+from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark
 from tradetui.ui.money.result_lines import day_in_words
 
 _ENOUGH_OF_THE_PERIOD = 3

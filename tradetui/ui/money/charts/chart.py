@@ -73,11 +73,6 @@ class Chart:
         amounts = [*self.amounts, *([Decimal(0)] if self.bars else [])]
         return min(amounts), max(amounts)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
-        return not any(self.segments) and not self.bars
-
 
 def thinned(points: Sequence[ChartPoint], chart: Chart, slots: int) -> list[ChartPoint]:
     """The points that are seen where there are so many slots for them: of each slot first, least, greatest and last."""

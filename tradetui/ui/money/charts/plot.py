@@ -11,8 +11,8 @@ from typing import Final
 
 import plotext
 
-from tradetui.ui.money.axis import AmountAxis, TimeTick, amount_axis, time_ticks
-from tradetui.ui.money.chart import Chart, ChartInk, ChartText, thinned
+from tradetui.ui.money.charts.axis import AmountAxis, TimeTick, amount_axis, time_ticks
+from tradetui.ui.money.charts.chart import Chart, ChartInk, ChartText, thinned
 from tradetui.wire.time_windows import DAY_MS
 
 _BELOW: Final = 2

@@ -1,0 +1,37 @@
+"""The line above the keys that says the newest alert."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.widgets import Static
+
+from tradetui.ui.sanitize import sanitized
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+
+
+class NewestAlert(Static):
+    """One line, cut with an ellipsis where it is too long; not there while there is nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__(id="newest-alert", markup=False)
+        self._sentence = ""
+
+    def show_newest(self, desk: Desk | None, zone: tzinfo) -> None:
+        """Say the newest alert by its time in a zone; nothing once the list of alerts was looked at."""
+        alerts = desk.alerts if desk is not None else None
+        sentence = ""
+        if alerts is not None and alerts.unseen and alerts.newest is not None:
+            time = datetime.fromtimestamp(alerts.newest.at_ms / 1000, UTC).astimezone(zone)
+            sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
+        self._show(sentence)
+
+    def _show(self, sentence: str) -> None:
+        if sentence == self._sentence:
+            return
+        self._sentence = sentence
+        self.update(sanitized(sentence))
+        self.display = bool(sentence)

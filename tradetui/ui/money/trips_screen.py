@@ -1,0 +1,144 @@
+"""The round trips that ended in a period, newest first; Enter opens the fills of one."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from tradetui.desk.results.period_results import PeriodQuery
+from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine
+from tradetui.desk.tables.date_filter import DateFilter
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table import FILLS
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.messages import OpenHistory
+from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.time_zones import zone_label
+
+if TYPE_CHECKING:
+    from tradetui.desk.results.period import Period
+    from tradetui.ui.settings import UiSettings
+
+MOST_TRIPS: Final = 2_000
+"""Round trips that are listed; a shorter period shows the others."""
+_HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
+
+
+class TripsScreen(TableScreen):
+    """The trips as they were when it was opened."""
+
+    where = "trips"
+    AUTO_FOCUS = "RecordTable"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("trips")
+
+    def __init__(self, settings: UiSettings, period: Period, symbols: tuple[str, ...] | None) -> None:
+        super().__init__(settings)
+        self._period = period
+        self._symbols = symbols
+        self._table = RecordTable(TRIP_COLUMNS, id="table-trips")
+        self._nothing = "reading …"
+        self._has_more = False
+
+    def compose(self) -> ComposeResult:
+        """The trips, and the keys."""
+        with TableFrame(table=self._table, id="records", classes="panel -empty", names_columns=True):
+            yield self._table
+            with Container(classes="nothing"):
+                yield Static(sanitized(self._nothing), classes="words", markup=False)
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Read them."""
+        self.show_zone()
+        self.refresh_states()
+        self._read()
+
+    @work(exclusive=True, exit_on_error=False)
+    async def _read(self) -> None:
+        desk = self.desk
+        reader = None if desk is None else desk.results()
+        if desk is None or reader is None:
+            return
+        query = PeriodQuery(self._period, desk.client.server_clock.now_ms, desk.settings.product_types, self._symbols)
+        try:
+            lines = await reader.trips(query, MOST_TRIPS + 1)
+        except (sqlite3.Error, OSError) as problem:
+            self._nothing = f"The archive cannot be read: {problem}"
+        else:
+            self._nothing = "No round trip ended in this period."
+            self._has_more = len(lines) > MOST_TRIPS
+            shown = lines[:MOST_TRIPS]
+            self._table.set_source(MemoryRows(shown, [line.key for line in shown], 1))
+        self.refresh_states()
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """The trips."""
+        return self._table
+
+    @property
+    def subject(self) -> str:
+        """What they are."""
+        return "Round trips"
+
+    @property
+    def screen_name(self) -> str:
+        """None of the panels of the main screen."""
+        return "trips"
+
+    def refresh_states(self) -> None:
+        """Bring the title, the sentence where there is no row, and the keys up to date."""
+        frame, period = self.query_one(TableFrame), self._period
+        first, last = period.first_day, day_in_words(period.last_day, None)
+        days = (
+            last if first == period.last_day else f"{day_in_words(first, period.last_day)} to {last}" if first else ""
+        )
+        newest = f"the newest {MOST_TRIPS:,} of more" if self._has_more else f"{self._table.shown:,}"
+        chosen = ", ".join(self._symbols or ())
+        pattern = f"/{self._table.pattern}" if self._table.pattern else ""
+        title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
+        frame.entitle(sanitized(title))
+        frame.set_class(not self._table.shown, "-empty")
+        nothing = "Nothing matches.\nEsc clears the filter." if self._table.pattern else self._nothing
+        self.query_one(".words", Static).update(sanitized(nothing))
+        rank = {id_: rank for rank, id_ in enumerate(_HINTS)}
+        hints = sorted((binding for binding in BINDINGS if binding.id in rank), key=lambda binding: rank[binding.id])
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
+        return {**super().possible(), "rows": self._table.cursor_key is not None}
+
+    def action_detail(self) -> None:
+        """Open the fills of the trip under the cursor."""
+        if self.able("rows"):
+            self._table.action_select()
+
+    @on(RecordTable.RowSelected)
+    def _selected(self, event: RecordTable.RowSelected) -> None:
+        event.prevent_default()
+        if isinstance(event.record, TripLine):
+            row = event.record.row
+            dates = DateFilter(row.trip.opened_ms, row.trip.last_ms, (row.symbol,), whole_symbols=True)
+            self.post_message(OpenHistory(FILLS.name, dates))
+
+    async def action_back(self) -> None:
+        """Clear the filter, then leave."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()
