@@ -351,6 +351,14 @@ def test_what_opens_a_position_has_no_profit_and_what_closes_one_at_its_entry_ha
     assert shown == [UNKNOWN, "0.00", "+1.50"]
 
 
+def test_a_one_way_fill_without_profit_opens() -> None:
+    rows = [
+        row_of("fills", {"profit": profit, "side": "buy", "tradeSide": "buy_single", "posMode": "one_way_mode"})
+        for profit in ("0", "1.5")
+    ]
+    assert [column("fills", "profit").cell(row, DEFAULT_FORMAT)[0] for row in rows] == [UNKNOWN, "+1.50"]
+
+
 def test_an_order_that_filled_today_has_its_time_and_another_its_day() -> None:
     moment_ms = int(datetime(2026, 11, 20, 23, 30, tzinfo=UTC).timestamp() * 1000)
     order_row = FilledOrder([ProductRow(ProductType.USDT_FUTURES, fill(1, moment_ms))])

@@ -262,12 +262,12 @@ def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -
     """
     if isinstance(held, Net):
         if effect.action is TradeAction.OPEN:
-            raise ValueError(f"{effect.present} is of hedge mode, and held is a net of one-way mode")
+            raise ValueError(f"{effect.present} is of hedge mode, and a net of one-way mode is held")
         opposite = max(-held.net if effect.buys else held.net, ZERO)
         traded = opposite if size is None else size if effect.leg is None else min(size, opposite)
         return Net(held.net + (traded if effect.buys else -traded))
     if effect.leg is None:
-        raise ValueError(f"{effect.present} is of one-way mode, and held are the legs of hedge mode")
+        raise ValueError(f"{effect.present} is of one-way mode, and a LONG and a SHORT of hedge mode are held")
     own = held.long if effect.leg is LONG else held.short
     opens = effect.action is TradeAction.OPEN
     moved = (size or ZERO) if opens else -(own if size is None else min(size, own))

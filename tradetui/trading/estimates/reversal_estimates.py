@@ -34,22 +34,22 @@ class ReversalEstimates:
         """Each estimate with its name, its coin and what it rests on."""
         costs, risks, money = self.costs, self.risks, self.margin_coin
         closed, opened = exact_digits(costs.closed), exact_digits(costs.opened)
-        at = f"at {exact_digits(costs.price)}, {costs.price_from}" if costs.price is not None else "no price is known"
+        at = "no price can be read" if costs.price is None else f"at {exact_digits(costs.price)}, {costs.price_from}"
         rate = "" if costs.fee_rate is None else f" {exact_digits(round(costs.fee_rate * 100, 4))} %"
         rows = [
-            CostEstimate("traded", costs.traded, self.base_coin, f"{closed} closed, {opened} opened"),
-            CostEstimate("notional", costs.notional, self.quote_coin, at),
-            CostEstimate("fees", costs.fees, money, f"{costs.fee_from}{rate}"),
-            CostEstimate("realised profit", costs.realised, money, at),
-            CostEstimate("margin needed", costs.needed, money, f"{opened} opened at the leverage of the position"),
-            CostEstimate("margin available", costs.free_after, money, "free margin", now=costs.free),
-            CostEstimate("margin freed", costs.freed, money, f"{closed} closed"),
-            CostEstimate("margin ratio", risks.ratio_after, "", "1 is liquidation", now=risks.ratio),
+            CostEstimate("traded", costs.traded, self.base_coin, f"{closed} closed and {opened} opened"),
+            CostEstimate("notional", costs.notional, self.quote_coin, f"what is traded, {at}"),
+            CostEstimate("fees", costs.fees, money, f"{costs.fee_from}{rate}, on what is traded"),
+            CostEstimate("realised profit", costs.realised, money, f"of the {closed} closed, {at}"),
+            CostEstimate("margin needed", costs.needed, money, f"for the {opened} opened, at the position's leverage"),
+            CostEstimate("margin available", costs.free_after, money, "the account's free margin", now=costs.free),
+            CostEstimate("margin freed", costs.freed, money, f"by the {closed} closed"),
+            CostEstimate("margin ratio", risks.ratio_after, "", "at 1 the exchange liquidates", now=risks.ratio),
             CostEstimate(
                 "liquidation price",
                 risks.liquidation_after,
                 self.quote_coin,
-                risks.estimable or "all other prices standing still",
+                risks.estimable or "while all other prices stand",
                 now=risks.liquidation,
             ),
         ]

@@ -58,7 +58,7 @@ class ExportDialog(DeliberateDialog[str | None]):
         """Write it, if the name says how."""
         if self._writing:
             return
-        path = Path(self.query_one(Input).value.strip()).expanduser()
+        path = Path(self.query_one(Input).value.strip()).expanduser().absolute()
         form = {".csv": Format.CSV, ".json": Format.JSON}.get(path.suffix.lower())
         if form is None:
             self.give_reason("The file's name must end in .csv or .json, which says how it is written.")

@@ -14,8 +14,8 @@ from tradetui.desk.settings import Environment
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.sanitize import scrub
 
-MORE: Final = "F2 the request as sent · PgDn basis and age of every figure"
-KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock trading"
+MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
+KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
 KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
 _BESIDE_BUTTON: Final = 30
 """Cells of the line of buttons that are not the confirm button's words."""

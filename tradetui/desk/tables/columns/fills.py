@@ -37,10 +37,16 @@ _PROFIT: Final[Column[FillRow]] = money_column(
 )
 
 
+_MAY_OPEN: Final = (TradeAction.OPEN, TradeAction.BUY, TradeAction.SELL)
+
+
 def _profit(row: FillRow, cell_format: CellFormat) -> str:
-    """What opens a position has no profit; the exchange reports 0 there."""
+    """What opens a position has no profit; the exchange reports 0 there.
+
+    In one-way mode the words do not tell an open from a close: there 0 is what opens, or closed at its very entry.
+    """
     effect = effect_of_fill(row.record)
-    if row.record.profit == 0 and effect is not None and effect.action is TradeAction.OPEN:
+    if row.record.profit == 0 and effect is not None and effect.action in _MAY_OPEN:
         return UNKNOWN
     return _PROFIT.text(row, cell_format)
 

@@ -12,6 +12,8 @@ from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns import UNKNOWN, number
 from tradetui.trading.money import exact_digits
+from tradetui.trading.positions import Reported
+from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.reversal.tables.figures import figures_of
 from tradetui.ui.reversal.tables.legs import legs_table
@@ -19,9 +21,11 @@ from tradetui.ui.reversal.tables.orders import orders_table
 from tradetui.ui.reversal.tables.risks import MARGIN_SHORT, risk_table
 from tradetui.ui.reversal.tables.rows import CHANGED, Marks, Room, line
 from tradetui.ui.sanitize import sanitized
+from tradetui.wire.enums import PositionMode
 from tradetui.wire.text.sanitize import scrub
 
 _ASSUMED: Final = "Assumed   "
+_MODE_NAMES: Final = {PositionMode.HEDGE: "hedge", PositionMode.ONE_WAY: "one-way"}
 
 
 def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> Iterator[Content]:
@@ -70,15 +74,16 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
 def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change]) -> Iterator[Content]:
     """What every figure rests on, and how old it is."""
     yield Content("")
-    yield Content.styled("Basis of the figures", "$quiet")
+    yield Content.styled("Where the figures come from", "$quiet")
     yield from _position_lines(preview, Marks(changed))
-    yield line("read", "positions, orders, account, bid and ask together: the frame above says how long ago")
+    yield line("read", "Positions, orders, account, bid and ask were read together; the frame above says how long ago.")
     for figure in preview.figures:
         value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)
-        now = "" if figure.now is None else f", now {number(figure.now, at_most=8)}"
-        yield line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}  ({figure.basis})")
+        now = "" if figure.now is None else f", {number(figure.now, at_most=8)} now"
+        yield line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}: {figure.basis}")
     for order in preview.resting:
-        yield line("order or stop", f"{order.summary}: {order.effect}  ({order.order_id})")
+        yield line("order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}")
+        yield line("", f"afterwards: {order.effect}")
     if settings.proxy:
         yield line("sent through", settings.proxy)
     if settings.ca_file:
@@ -116,15 +121,19 @@ def _warning_lines(preview: Preview) -> Iterable[Content]:
 
 def _position_lines(preview: Preview, marks: Marks) -> Iterable[Content]:
     position = preview.position
-    mode = f"{(preview.mode or UNKNOWN).replace('_', ' ')} ({preview.mode_from})"
-    yield _marked(line("mode", mode), marks.was(ChangedFact.MODE))
+    mode = f"not known: {preview.mode_from}"
+    if preview.mode is not None:
+        mode = f"{_MODE_NAMES[preview.mode]}, read from {preview.mode_from}"
+    yield _marked(line("position mode", mode), marks.was(ChangedFact.MODE))
     if position is None:
         return
     figures = figures_of(preview)
-    yield line("margin, leverage", f"{position.margin_mode or UNKNOWN}, {position.leverage or UNKNOWN}x")
-    yield line("entry, mark", f"{figures.price(position.entry)}, {figures.price(position.mark)}  ({position.source})")
+    leverage = f"leverage {number(position.leverage)}x" if position.leverage else "leverage not known"
+    yield line("margin", f"{position.margin_mode or 'margin mode not known'}, {leverage}")
+    source = "as the exchange reports" if isinstance(position.source, Reported) else "summed from fills"
+    yield line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
     if position.locked:
-        yield line("locked", f"{number(position.locked)} held by close orders")
+        yield line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
 
 
 def _assumptions(plan: ReversalPlan) -> str:
