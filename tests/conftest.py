@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.bench.virtual_loop import VirtualLoop
+
 
 def pytest_configure() -> None:
-    """Look for garbage less often: with 700 objects at a time it takes a third of a screen test's time."""
+    """Look for garbage less often, which takes a third of a screen test's time with 700 objects, and keep bytecode.
+
+    Without bytecode every worker rewrites all tests' assertions, and every program that a test starts compiles itself.
+    """
     gc.set_threshold(100_000, 50, 100)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: nobody looks for garbage in it."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run a test marked `looptime` in virtual time, any other in the machine's."""
+    if item.get_closest_marker("looptime"):
+        return {"virtual": VirtualLoop}
+    return {"real": asyncio.SelectorEventLoop}
 
 
 @pytest.fixture(autouse=True)

@@ -1,27 +1,72 @@
-"""Virtual time outside of pytest: a loop of it, and a coroutine run in one."""
+"""Virtual time: an event loop of it, and a coroutine run in one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
-import looptime
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
+PER_SECOND = 1_000_000
+"""Time passes in whole microseconds, so that the same sleeps end at the same times whatever was added up before."""
 
 
-def virtual_loop() -> asyncio.AbstractEventLoop:
-    """A loop of its own whose time passes only while everything sleeps, and then at once."""
-    loop = asyncio.new_event_loop()
-    assert isinstance(loop, asyncio.BaseEventLoop)
-    virtual: asyncio.AbstractEventLoop = looptime.patch_event_loop(loop, start=0, noop_cycles=1)
-    return virtual
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time passes only while everything sleeps, and then at once.
+
+    While a thread works for it, or when it waits for nothing but a file or a socket, time passes as on the machine.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._microseconds = 0
+        self._threads_at_work = 0
+        self._poll: Callable[[float | None], list[Any]] = self._selector.select  # type: ignore[attr-defined]
+        self._selector.select = self._wait  # type: ignore[attr-defined]
+
+    def time(self) -> float:
+        """Seconds since the loop was made."""
+        return self._microseconds / PER_SECOND
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Arguments], T], *args: *Arguments
+    ) -> asyncio.Future[T]:
+        """The result of work on a thread, which takes the time that it takes."""
+        future = super().run_in_executor(executor, func, *args)
+        self._threads_at_work += 1
+        future.add_done_callback(self._thread_ended)
+        return future
+
+    async def shutdown_default_executor(self, *args: Any, **kwargs: Any) -> None:
+        """Wait for the threads; the time that Python gives them does not pass at once."""
+        self._threads_at_work += 1
+        await super().shutdown_default_executor(*args, **kwargs)
+        self._threads_at_work -= 1
+
+    def _thread_ended(self, _: asyncio.Future[Any]) -> None:
+        self._threads_at_work -= 1
+
+    def _wait(self, timeout: float | None) -> list[Any]:
+        """What is ready; otherwise go on to the next timer, which is `timeout` seconds away."""
+        ready = self._poll(0)
+        if ready or timeout == 0:
+            return ready
+        if timeout is None or self._threads_at_work:
+            begun = time.perf_counter()
+            ready = self._poll(timeout)
+            waited = time.perf_counter() - begun
+            self._microseconds += round((waited if timeout is None else min(waited, timeout)) * PER_SECOND)
+            return ready
+        self._microseconds += max(1, round(timeout * PER_SECOND))
+        return ready
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """The coroutine's result; no second passes while it sleeps."""
-    loop = virtual_loop()
+    loop = VirtualLoop()
     try:
         return loop.run_until_complete(work)
     finally:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import looptime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bench.virtual_loop import VirtualLoop
 from tests.desk.lookup_stage import ACCOUNTS, BOOKS, LookupStage, keys_of, read_on
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.lookup.lookup import Lookup, LookupState
@@ -391,7 +391,7 @@ def test_a_lookup_over_a_changing_book_brings_every_record_once(
         assert len(set(found)) == len(found)
         assert [each for each in found if each in set(expected)] == expected
 
-    loop = looptime.new_event_loop()
+    loop = VirtualLoop()
     try:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(run())

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.bench.virtual_loop import virtual_loop
+from tests.bench.virtual_loop import VirtualLoop
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
@@ -143,7 +143,7 @@ class Play:
     """The whole: what a trader, the market, the exchange and a power cut may do, and what is checked after each."""
 
     def __init__(self, mode: str = "hedge", *, core_only: bool = False) -> None:
-        self.loop = virtual_loop()
+        self.loop = VirtualLoop()
         self.loop.set_task_factory(self._new_task)
         self.tasks: dict[asyncio.Task[Any], str] = {}
         self.core_only = core_only

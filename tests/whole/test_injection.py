@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.virtual_loop import virtual_loop
+from tests.bench.virtual_loop import VirtualLoop
 from tests.whole.injection import AwaitPoint, Injected, Injector, Kind, injecting
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.intents.intents import Withheld
@@ -102,7 +102,7 @@ def run(case: Case, injector: Injector) -> set[AwaitPoint]:
     if case.point is not None:
         aims.append((case.point, case.kind))
     injector.aim(*aims)
-    loop = virtual_loop()
+    loop = VirtualLoop()
     try:
         with tempfile.TemporaryDirectory() as folder:
             loop.run_until_complete(asyncio.wait_for(_live(case, injector, Path(folder) / "journal.sqlite"), 5_000))

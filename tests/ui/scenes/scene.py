@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-import looptime
 from textual.app import App
 from textual.pilot import Pilot
 
+from tests.bench.virtual_loop import VirtualLoop
 from tests.ui.virtual import Stage, textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.tty.screenshot import screen_text
@@ -76,7 +76,7 @@ def _run_in_loop_time(app: App[Any]) -> Iterator[None]:
                 await auto_pilot(pilot)
             return app.return_value
 
-        with textual_in_loop_time(), asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+        with textual_in_loop_time(), asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(session())
 
     with patch.object(app, "run", run):

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.bench.virtual_loop import virtual_loop
+from tests.bench.virtual_loop import VirtualLoop
 from tests.whole.lives.books import Reversal
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.journal_watch import JournalWatch, damage_journal, inode_of
@@ -49,7 +49,7 @@ class Verdict:
 
 def live(plan: Plan, kind: type[Life] | None = None) -> Verdict:
     """Run a life to its end: a program without a screen, or another kind of life."""
-    loop = virtual_loop()
+    loop = VirtualLoop()
     loop.set_task_factory(task_factory)
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         life = (kind or Life)(plan, Path(folder))
