@@ -9,15 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import sanitized
 
 _LABEL = 10
 
 
-class AlertDialog(ModalScreen[None]):
+class AlertDialog(DimmingScreen[None]):
     """Lines of a label and a text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]

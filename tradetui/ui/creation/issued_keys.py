@@ -12,12 +12,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.columns import UNKNOWN
 from tradetui.ui.creation.titles import BREAKPOINTS
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -29,7 +29,7 @@ WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the pas
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
 
-class IssuedKeysDialog(ModalScreen[None]):
+class IssuedKeysDialog(DimmingScreen[None]):
     """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,12 +9,12 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from tradetui.desk.tables.columns import Column, Tone
 from tradetui.desk.tables.row_source import MemoryRows, RowSource
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.detail.fields import EXTRA, UNREADABLE, Field, fields_of
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
@@ -33,7 +33,7 @@ _COLUMNS: Final[tuple[Column[Field], ...]] = (
 )
 
 
-class DetailScreen(ModalScreen[None]):
+class DetailScreen(DimmingScreen[None]):
     """One row's fields as a table of their own; it follows the row while the feed goes on."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")

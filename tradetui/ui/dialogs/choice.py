@@ -9,13 +9,13 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import sanitized
 
 
-class ChoiceDialog(ModalScreen[int | None]):
+class ChoiceDialog(DimmingScreen[int | None]):
     """Returns the place of what was picked, None when nothing was."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,18 +10,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 from textual.widgets.button import ButtonVariant
 
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import sanitized
 
 Result = TypeVar("Result")
 
 
-class DeliberateDialog(ModalScreen[Result], Generic[Result]):
+class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     """Cancel stands left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
 
     Under both stands why the other one is off, and nowhere else. Esc cancels.

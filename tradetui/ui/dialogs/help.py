@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.header_legend import HEADER_FIGURES
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
 
@@ -43,7 +43,7 @@ class HelpLine:
         return all(word in line for word in text.casefold().split())
 
 
-class HelpDialog(ModalScreen[None]):
+class HelpDialog(DimmingScreen[None]):
     """The key table, generated from the bindings, and the figures of the header."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

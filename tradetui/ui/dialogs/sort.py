@@ -11,11 +11,11 @@ from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.desk.tables.row_source import Sort
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.keys.bindings import long_name
 from tradetui.ui.keys.registry import shown_keys
 from tradetui.ui.sanitize import sanitized
@@ -47,7 +47,7 @@ def column_letters(titles: Sequence[str], taken: Collection[str] = ()) -> list[s
     return letters
 
 
-class SortDialog(ModalScreen[SortChoice | None]):
+class SortDialog(DimmingScreen[SortChoice | None]):
     """Returns the choice, None where nothing was chosen. The key that opened it chooses the column under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,13 +9,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import notify, sanitized
 
 
-class TextDialog(ModalScreen[bool]):
+class TextDialog(DimmingScreen[bool]):
     """Returns whether it was done. `work` returns what to say then; whatever it raises is shown, and asked again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(False)", "Cancel")]

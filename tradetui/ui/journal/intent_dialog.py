@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.reversal.tables.rows import line
 from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.json_text import dump_json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PLANNED = ("request", "mode", "before", "after")
 
 
-class IntentDialog(ModalScreen[None]):
+class IntentDialog(DimmingScreen[None]):
     """Everything the journal knows of one intent; secrets stand in it as `***` and nowhere else."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]

@@ -212,7 +212,10 @@ class MainScreen(TableScreen):
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
-        """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick."""
+        """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick.
+
+        Behind another screen what is new is painted once a second.
+        """
         desk = self.desk
         if desk is None:
             return
@@ -220,6 +223,8 @@ class MainScreen(TableScreen):
             self._fresh.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self.rows_of(feed.name))
+        if feed is not None and self.app.screen is not self:
+            return  # behind a dialog every paint would draw the dialog anew as well: the next tick paints what is new
         if not self._painting:
             self._painting = True
             self.call_later(self._paint)
@@ -281,8 +286,10 @@ class MainScreen(TableScreen):
                 notify(self.app, sentence, severity="warning", seconds=60)
 
     def on_screen_resume(self) -> None:
-        """The list of alerts may have been looked at meanwhile."""
+        """Show what came while another screen was in front; the list of alerts may have been looked at meanwhile."""
         self.show_alert()
+        if self._fresh:
+            self.published(None)
 
     def show_alert(self) -> None:
         """Show the newest alert by its time; nothing once the list of alerts was looked at."""

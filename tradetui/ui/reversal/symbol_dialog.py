@@ -9,13 +9,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import sanitized
 
 
-class SymbolDialog(ModalScreen[str | None]):
+class SymbolDialog(DimmingScreen[str | None]):
     """Returns what was typed, in capitals and with single spaces, None where nothing was.
 
     `objection` says what is missing in it; the dialog then stays open and shows that.
