@@ -13,6 +13,7 @@ from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.database import Selection
+from tradetui.desk.archive.equity import samples
 from tradetui.desk.feeds.fill_history import KEPT
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
@@ -38,6 +39,11 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
     )
     assert totals.equity is not None
     assert abs(totals.equity - equity) < equity / 100
+    assert desk.archive is not None
+    now_ms = desk.client.server_clock.now_ms
+    sampled = [sample.equity for sample in samples(desk.archive.connection, PRODUCT_TYPES, 0, now_ms)]
+    assert len(sampled) == 1, "equity is kept from the first minute on"
+    assert abs(sampled[0] - equity) < equity / 100
     assert totals.worst_margin_ratio is not None
     assert desk.link.latency_ms is not None
     assert desk.account is not None

@@ -121,7 +121,7 @@ class Desk:
         )
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
-        attach += [self.triggers_reader.attach, self.alerts.attach]
+        attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach]
         self.storage = AccountStorage(
             polling,
             settings,
