@@ -12,12 +12,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, scene, session
+from tests.whole.reversing import SYMBOL, USDT, another_session, scene, session
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Intent, Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
-from tradetui.desk.reversal.execution import KIND, Execution
+from tradetui.desk.reversal.execution import KIND
 from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.clock import LoopClock
@@ -231,7 +231,7 @@ async def test_what_was_sent_meanwhile_is_not_withdrawn_as_intended(location: Jo
     sending.check()
     sending.begin("tt-0", "uid", SCOPE, KIND, PLANNED, Moment(START_MS, "virtual", 0.0))
     async with scene() as on:
-        execution = Execution(on.client, on.execution.settings, on.client.clock, None, LateDisk(), "", lambda: "tt-1")
+        execution = another_session(on, LateDisk())
         opening = asyncio.create_task(execution.open_journal(on.uid, location))
         await asyncio.sleep(after_s)
         sending.step("tt-0", State.SENT, {"stamp_ms": START_MS}, Moment(START_MS, "virtual", after_s))
@@ -250,7 +250,7 @@ async def test_a_session_withdraws_what_a_dead_process_only_intended_within_a_se
     left(location, lives, "virtual")
     die(lives)
     async with scene() as on:
-        execution = Execution(on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: "tt-1")
+        execution = another_session(on, InlineDisk())
         await execution.open_journal(on.uid, location)
         await asyncio.sleep(1)
         assert not execution.unsettled()

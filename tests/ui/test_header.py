@@ -123,7 +123,7 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
     try:
         assert await intents.open("account", here)
         await intents.look()
-        desk = SimpleNamespace(execution=SimpleNamespace(intents=intents), archive_trouble=None)
+        desk = SimpleNamespace(intents=intents, archive_trouble=None)
         assert alarm_of(desk) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
     finally:
         intents.close()

@@ -38,3 +38,9 @@ def test_the_main_screen_loads_no_model_and_no_file() -> None:
     """They are loaded in a thread by what opens the desk, while the main screen is on the screen already."""
     heavy = {"httpcore", "httpx", "pydantic", "sqlite3", "tradetui.exchange.client", "tradetui.desk.desk"}
     assert loaded("import tradetui.ui.main.main_screen") & heavy == set()
+
+
+def test_the_first_rows_wait_for_nothing_that_sends_or_creates() -> None:
+    later = {"tradetui.desk.reversal.execution", "tradetui.desk.creation", "tradetui.trading.reversal"}
+    assert loaded("import tradetui.commands.session.demo_desk") & later == set()
+    assert loaded("import tradetui.commands.session.trading_session") & later == set()

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
-from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -121,7 +121,8 @@ class Terminal:
         settings = DeskSettings(
             name="test", environment=Environment.SANDBOX, product_types=(USDT,), uid=play.uid, read_only=False
         )
-        self.execution = Execution(self.client, settings, play.clock, None, InlineDisk(), play.uid, play.new_id)
+        intents = Intents(None, InlineDisk(), play.clock, play.uid, play.new_id, start_locked=False)
+        self.execution = Execution(self.client, settings, play.clock, intents)
 
     async def open(self) -> None:
         """Start: the journal is opened, and what it holds taken up."""
@@ -273,7 +274,7 @@ class Play:
             if locked:
                 terminal.execution.lock()
             else:
-                terminal.execution.unlock()
+                terminal.execution.intents.set_lock(False)
             await asyncio.sleep(0)
 
         self.run(self._as(terminal, work()))

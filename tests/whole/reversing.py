@@ -12,6 +12,7 @@ from random import Random
 
 from pydantic import SecretStr
 
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import Execution
@@ -25,7 +26,7 @@ from tradetui.exchange.rate_limit.limiter import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
-from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.product_types import ProductType
 
@@ -102,7 +103,8 @@ async def scene(
     )
     journal = Journal(None)
     ids = (f"tt-{number}" for number in range(1_000_000))
-    execution = Execution(client, settings, clock, journal, InlineDisk(), key.uid, lambda: next(ids))
+    intents = Intents(journal, InlineDisk(), clock, key.uid, lambda: next(ids), start_locked=False)
+    execution = Execution(client, settings, clock, intents)
     try:
         yield Scene(sandbox, execution, journal, client, key.uid)
     finally:
@@ -110,13 +112,17 @@ async def scene(
         await client.aclose()
 
 
+def another_session(on: Scene, disk: Disk, ids: str = "tt") -> Execution:
+    """One more session of the scene's account, whose journal is not open yet."""
+    numbers, clock = count(), on.client.clock
+    intents = Intents(None, disk, clock, "", lambda: f"{ids}-{next(numbers)}", start_locked=False)
+    return Execution(on.client, on.execution.settings, clock, intents)
+
+
 @asynccontextmanager
 async def session(on: Scene, file: Path | JournalLocation) -> AsyncIterator[Execution]:
     """A session of the scene's account that keeps its journal in a file."""
-    ids = count()
-    execution = Execution(
-        on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: f"tt-{next(ids)}"
-    )
+    execution = another_session(on, InlineDisk())
     await execution.open_journal(on.uid, file)
     try:
         yield execution

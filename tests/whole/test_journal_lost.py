@@ -7,12 +7,11 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, Scene, scene
+from tests.whole.reversing import SYMBOL, USDT, Scene, another_session, scene
 from tradetui.desk.intents.registered_journal import NEW, JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
@@ -34,10 +33,7 @@ def location(tmp_path: Path) -> JournalLocation:
 @asynccontextmanager
 async def session(on: Scene, location: JournalLocation, ids: str = "tt") -> AsyncIterator[Execution]:
     """A session whose journal is registered."""
-    numbers = count()
-    execution = Execution(
-        on.client, on.execution.settings, on.client.clock, None, InlineDisk(), "", lambda: f"{ids}-{next(numbers)}"
-    )
+    execution = another_session(on, InlineDisk(), ids)
     await execution.open_journal(on.uid, location)
     try:
         yield execution
@@ -103,7 +99,7 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(
             assert await execution.intents.accept_loss()
             assert execution.intents.loss is None
             assert execution.locked, "as it may have been in what was lost"
-            execution.unlock()
+            execution.intents.set_lock(False)
             await asyncio.sleep(1)
             await reverse(execution)
             assert on.posts == 2

@@ -28,6 +28,7 @@ from tradetui.desk.feeds.scheduler import Scheduler
 from tradetui.desk.feeds.snapshot import Snapshot
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
@@ -37,6 +38,7 @@ from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.product_row import RecordT
 from tradetui.desk.tables.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
+from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
@@ -62,9 +64,8 @@ KEY_STORE_DIR = "vault"
 class Desk:
     """Feeds of one account under one scheduler, and what can be done with it.
 
-    `execution` is None where nothing may be sent: in monitor mode no object exists that could; `creation` is None
-    there too, and wherever the profile does not allow it. `disk` runs what blocks on the archive, on a thread or in
-    place where time is virtual; it is closed with the desk.
+    `trading` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs what blocks on
+    the archive, on a thread or in place where time is virtual; it is closed with the desk.
     """
 
     def __init__(
@@ -73,17 +74,15 @@ class Desk:
         settings: DeskSettings,
         clock: Clock,
         random: Random,
-        execution: Execution | None = None,
+        trading: TradingSession | None = None,
         *,
         disk: Disk | None = None,
-        creation: Creation | None = None,
         alerts: AlertSettings | None = None,
     ) -> None:
         self.client = client
         self.settings = settings
         self.clock = clock
-        self.execution = execution
-        self.creation = creation
+        self._trading = trading
         self.zone = settings.zone
         polling = client.with_priority(Priority.FEED)
         self._disk = disk = disk or InlineDisk()
@@ -135,22 +134,47 @@ class Desk:
         )
         self._today: TodayTracker | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
-        if execution is not None:
-            execution.subscribe(self.alerts.reversal_went_on)
+        if trading is not None:
+            trading.progress_listener = self.alerts.reversal_went_on
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
 
     @property
     def access(self) -> Access:
         """What may be done now."""
-        if self.execution is None:
+        if self.intents is None:
             return Access.MONITOR
-        if self.execution.locked:
+        if self.intents.locked:
             return Access.LOCKED
         account_info = self.account.info if self.account is not None else None
         if account_info is not None and account_info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
             return Access.KEY_READS_ONLY
         return Access.TRADE
+
+    @property
+    def intents(self) -> Intents | None:
+        """What the account was asked to do; None in monitor mode."""
+        return None if self._trading is None else self._trading.intents
+
+    @property
+    def execution(self) -> Execution | None:
+        """The reversals of the account, loaded where nobody has asked for them yet; None in monitor mode."""
+        return None if self._trading is None else self._trading.execution
+
+    @property
+    def may_create(self) -> bool:
+        """Whether this session may create sub-accounts and keys."""
+        return self._trading is not None and self._trading.may_create
+
+    @property
+    def creation(self) -> Creation | None:
+        """What creates sub-accounts and keys, loaded where nobody has asked for it yet; None where it may not."""
+        return None if self._trading is None else self._trading.creation
+
+    @property
+    def holds_unsaved_keys(self) -> bool:
+        """Whether a key that was issued is in memory only; the end of the session may lose it."""
+        return self._trading is not None and self._trading.holds_unsaved_keys
 
     @property
     def link(self) -> ConnectionStatus:
@@ -209,10 +233,8 @@ class Desk:
         if self._today is not None:
             await self._today.stop()
         await self.storage.stop()
-        if self.creation is not None:
-            await self.creation.stop()
-        if self.execution is not None:
-            await self.execution.stop()
+        if self._trading is not None:
+            await self._trading.stop()
         self._disk.close()
         await self.client.aclose()
 
@@ -260,10 +282,10 @@ class Desk:
 
     async def _account_expected(self, account: AccountIdentity) -> None:
         """Name what its journal holds open at once: the exchange may take seconds to tell whose account it is."""
-        if self.execution is None:
+        if self.intents is None:
             return
-        await self.execution.intents.look_ahead(journal_location(self.settings, account))
-        if self.execution.unsettled():
+        await self.intents.look_ahead(journal_location(self.settings, account))
+        if self.intents.unsettled():
             self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
@@ -276,22 +298,25 @@ class Desk:
                 self.client.budget.account_kind = "copy_trader" if copies else "ordinary"
 
     def _account_not_kept(self, why: str) -> None:
-        if self.execution is not None:
-            self.execution.intents.trouble = why
+        if self.intents is not None:
+            self.intents.trouble = why
 
     async def _open_journal(self, account: AccountIdentity) -> None:
         """Open the journal of the account, and the keys issued to it, where anything may be sent."""
-        execution = self.execution
-        if execution is None:
+        trading = self._trading
+        if trading is None:
             return
+        await self.scheduler.first_shown()
+        execution = await self._disk.run(lambda: trading.execution)
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
         uid = account.uid if account.known else None
         await execution.open_journal(account.name, journal_location(self.settings, account), uid)
         if not account.known and data_dir is not None:
-            execution.intents.notice = f"{execution.intents.notice} {UID_NOT_KNOWN}".strip()
-        if self.creation is not None:
-            await self.creation.open(account, folder and folder / KEY_STORE_DIR)
+            trading.intents.notice = f"{trading.intents.notice} {UID_NOT_KNOWN}".strip()
+        creation = await self._disk.run(lambda: trading.creation)
+        if creation is not None:
+            await creation.open(account, folder and folder / KEY_STORE_DIR)
 
     def history(
         self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None

@@ -193,7 +193,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
-        if self.desk is not None and self.desk.creation is not None and self.desk.creation.holds_unsaved:
+        if self.desk is not None and self.desk.holds_unsaved_keys:
             notify(self, "New API keys are not saved yet; N shows what to do first.", severity="error")
             return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
@@ -400,8 +400,8 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""
-        execution = self.desk.execution if self.desk is not None else None
-        unsettled = execution.unsettled() if execution is not None else ()
+        intents = self.desk.intents if self.desk is not None else None
+        unsettled = intents.unsettled() if intents is not None else ()
         if not unsettled:
             self.exit()
             return
@@ -411,8 +411,7 @@ class TradeApp(App[None], inherit_bindings=False):
                 self.exit()
 
         question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
-        creation = self.desk.creation if self.desk is not None else None
-        if creation is not None and creation.holds_unsaved:
+        if self.desk is not None and self.desk.holds_unsaved_keys:
             question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
         self.push_screen(deferred.confirm_dialog("Quit", question, "Quit"), leave)
 

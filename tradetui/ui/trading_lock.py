@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from tradetui.desk.desk import Desk
-    from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.intents.intents import Intents
 
 LOCKED_NOW: Final = "Trading is locked."
 
@@ -26,20 +26,20 @@ class TradingLock:
 
     def lock(self, desk: Desk | None) -> None:
         """Lock trading at once."""
-        if desk is None or desk.execution is None:
+        if desk is None or desk.intents is None:
             notify(self._app, "There is nothing to lock: nothing can be sent.", severity="warning")
             return
-        self._app.run_worker(self._lock(desk.execution), exit_on_error=False)
+        self._app.run_worker(self._lock(desk.intents), exit_on_error=False)
 
-    async def _lock(self, execution: Execution) -> None:
-        written = execution.lock()
+    async def _lock(self, intents: Intents) -> None:
+        written = intents.set_lock(True)
         self._changed()
         if await written:
-            if execution.locked:
+            if intents.locked:
                 notify(self._app, LOCKED_NOW)
             return
         self._changed()
-        why = execution.intents.trouble or "the journal cannot be used"
+        why = intents.trouble or "the journal cannot be used"
         sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
         notify(self._app, sentence, severity="error", seconds=600)
 
@@ -49,21 +49,21 @@ class TradingLock:
         Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
         to try it again.
         """
-        if desk is None or desk.execution is None:
+        if desk is None or desk.intents is None:
             self.lock(desk)
-        elif desk.execution.intents.loss is not None:
-            self._app.push_screen(deferred.lost_journal_dialog(desk.execution.intents))
-        elif desk.execution.intents.fault is not None:
-            deferred.ask_to_try_again(self._app, desk.execution.intents, self._changed)
-        elif not desk.execution.locked:
+        elif desk.intents.loss is not None:
+            self._app.push_screen(deferred.lost_journal_dialog(desk.intents))
+        elif desk.intents.fault is not None:
+            deferred.ask_to_try_again(self._app, desk.intents, self._changed)
+        elif not desk.intents.locked:
             self.lock(desk)
         else:
-            self._ask_to_unlock(desk, desk.execution)
+            self._ask_to_unlock(desk, desk.intents)
 
-    def _ask_to_unlock(self, desk: Desk, execution: Execution) -> None:
+    def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
         def unlock(yes: bool | None) -> None:
             if yes:
-                execution.unlock()
+                intents.set_lock(False)
                 self._take_back_message()
                 self._changed()
 

@@ -24,11 +24,12 @@ from tests.whole.lives.plan import Act, Plan, ProcessPlan
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.snapshot import StillReading
-from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import WrongStep
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
@@ -309,10 +310,10 @@ class Process:
         )
         disk: Any = ProcessDisk(self, self._plan.disk_slow_share, Random(f"{seed}/disk"))
         ids = iter(range(1, 1_000_000))
-        execution = Execution(
-            client, settings, self.clock, None, disk, "", lambda: f"tt-{self.number}-{self._run}-{next(ids)}"
-        )
-        self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), execution, disk=disk)
+        run = f"tt-{self.number}-{self._run}"
+        intents = Intents(None, disk, self.clock, "", lambda: f"{run}-{next(ids)}", start_locked=settings.start_locked)
+        trading = TradingSession(intents, lambda intents: Execution(client, settings, self.clock, intents))
+        self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), trading, disk=disk)
         return self.desk
 
     @property
@@ -361,7 +362,7 @@ class Process:
                 break
             await asyncio.sleep(0.5)
         if execution.locked:
-            execution.unlock()
+            execution.intents.set_lock(False)
         number = next(self._confirmations)
         confirmation.set(number)
         try:

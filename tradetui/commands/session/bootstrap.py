@@ -6,16 +6,19 @@ import argparse
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from random import Random, SystemRandom
 from typing import Any
 from urllib.parse import quote
 
 from tradetui.commands.process.redaction import hide_in_log
 from tradetui.commands.session.alert_settings import alert_settings
+from tradetui.commands.session.intent_ids import new_ids
 from tradetui.desk.account.address import normalised_address
 from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.desk import Desk, journal_location
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -187,19 +190,20 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     client = open_client(loaded, clock, credentials)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
     disk = ThreadDisk()
-    execution = creation = None
+    trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.trading_session import creation_of, execution_of
+        from tradetui.commands.session.trading_session import keys_of_profile, trading_session
 
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
-        execution = execution_of(client, settings, clock, journal_disk)
-        if isinstance(client, ExchangeClient):
-            creation = creation_of(loaded, flags or Flags(), made, client, settings, clock, execution, journal_disk)
+        new_id = new_ids(SystemRandom())
+        intents = Intents(None, journal_disk, clock, "", new_id, start_locked=settings.start_locked)
+        issued_keys_go = partial(keys_of_profile, loaded, flags or Flags(), made)
+        trading = trading_session(client, settings, clock, intents, journal_disk, issued_keys_go)
     alerts = alert_settings(loaded, str(settings.environment), credentials)
-    return Desk(client, settings, clock, Random(), execution, disk=disk, creation=creation, alerts=alerts)
+    return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)
 
 
 def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:

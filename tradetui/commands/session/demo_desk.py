@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
 from tradetui.commands.session.intent_ids import new_ids
-from tradetui.desk.creation import Creation, MakeProfile
+from tradetui.commands.session.trading_session import trading_session
 from tradetui.desk.desk import Desk
-from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
@@ -22,6 +22,9 @@ from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.creation import MakeProfile
 
 SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
 
@@ -68,10 +71,9 @@ def open_demo_desk(
         data_dir=data_dir,
         read_only=read_only,
     )
-    execution = creation = None
     disk = disk or ThreadDisk()
+    trading = None
     if isinstance(client, TradingClient):
-        execution = Execution(client, settings, clock, None, disk, key.uid, new_ids(random))
-        if isinstance(client, ExchangeClient):
-            creation = Creation(client, settings, clock, execution.intents, disk, None, make_profile)
-    return Desk(client, settings, clock, random, execution, disk=disk, creation=creation)
+        intents = Intents(None, disk, clock, key.uid, new_ids(random), start_locked=settings.start_locked)
+        trading = trading_session(client, settings, clock, intents, disk, lambda: (None, make_profile))
+    return Desk(client, settings, clock, random, trading, disk=disk)

@@ -1,38 +1,56 @@
-"""Builds what can send: imported only by sessions that may."""
+"""Builds what can send: imported only by sessions that may. What it is built of is loaded once it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import SystemRandom
+from typing import TYPE_CHECKING
 
-from tradetui.commands.session.intent_ids import new_ids
-from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
-from tradetui.desk.creation import Creation
-from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient, TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.storage.disk_thread import Disk
 
+if TYPE_CHECKING:
+    from tradetui.desk.creation import Creation, MakeProfile, SecretBackend
+    from tradetui.desk.reversal.execution import Execution
 
-def execution_of(client: TradingClient, settings: DeskSettings, clock: Clock, disk: Disk) -> Execution:
-    """What carries out reversals, its journal not yet open."""
-    return Execution(client, settings, clock, None, disk, "", new_ids(SystemRandom()))
 
-
-def creation_of(
-    loaded: LoadedProfile,
-    flags: Flags,
-    made: Callable[[str], None],
-    client: ExchangeClient,
+def trading_session(
+    client: TradingClient,
     settings: DeskSettings,
     clock: Clock,
-    execution: Execution,
+    intents: Intents,
     disk: Disk,
-) -> Creation:
-    """What creates sub-accounts and keys, by the same journal; `made` is told of each profile made of a key."""
+    issued_keys_go: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
+) -> TradingSession:
+    """A session whose journal is not yet open; `issued_keys_go` says what keeps secrets, and what makes profiles."""
+
+    def make_execution(intents: Intents) -> Execution:
+        from tradetui.desk.reversal.execution import Execution
+
+        return Execution(client, settings, clock, intents)
+
+    if not isinstance(client, ExchangeClient):
+        return TradingSession(intents, make_execution)
+    admin_client = client
+
+    def make_creation(intents: Intents) -> Creation:
+        from tradetui.desk.creation import Creation
+
+        return Creation(admin_client, settings, clock, intents, disk, *issued_keys_go())
+
+    return TradingSession(intents, make_execution, make_creation)
+
+
+def keys_of_profile(
+    loaded: LoadedProfile, flags: Flags, made: Callable[[str], None]
+) -> tuple[SecretBackend | None, MakeProfile | None]:
+    """Where the keys issued to a profile's account go; `made` is called with the name of each profile made of one."""
+    from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
+
     source = loaded.profile.credentials
     box = KeyringBox(source.service) if source.source == "keyring" else None
-    maker = ProfileMaker(loaded, flags, made)
-    return Creation(client, settings, clock, execution.intents, disk, box, maker)
+    return box, ProfileMaker(loaded, flags, made)

@@ -31,9 +31,9 @@ class Scheduler:
         self._wake = {feed.name: asyncio.Event() for feed in self._feeds}
         self._tasks: list[asyncio.Task[None]] = []
         self._first = first
-        self._first_is_read = asyncio.Event()
+        self._first_is_shown = asyncio.Event()
         if first not in self._wake:
-            self._first_is_read.set()
+            self._first_is_shown.set()
 
     def start(self, names: Collection[str] | None = None) -> None:
         """Begin polling, the feeds of these names alone where some are given.
@@ -66,18 +66,21 @@ class Scheduler:
                 if pace is Pace.SHOWN:
                     self._wake[name].set()
 
+    async def first_shown(self) -> None:
+        """Wait until the first feed was read and there was time to show it, or a second has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEAD_START_S):
+                await self._first_is_shown.wait()
+
     async def _run(self, feed: Feed[FeedRow]) -> None:
         loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
-        if feed.name != self._first and not self._first_is_read.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(HEAD_START_S):
-                    await self._first_is_read.wait()
-                await asyncio.sleep(SHOWING_S)
+        if feed.name != self._first:
+            await self.first_shown()
         while True:
             began = loop.time()
             await feed.poll()
-            if feed.name == self._first:
-                self._first_is_read.set()
+            if feed.name == self._first and not self._first_is_shown.is_set():
+                loop.call_later(SHOWING_S, self._first_is_shown.set)
             pause = feed.pause(loop.time() - began, self._random)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal import Intent, Journal, State
+from tradetui.desk.intents.journal import Intent, State
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.classification import ABSENCE_S
 from tradetui.desk.reversal.intent_watch import IntentWatch
@@ -26,7 +26,6 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
-from tradetui.storage.disk_thread import Disk
 from tradetui.trading.positions import Position
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
@@ -49,13 +48,10 @@ class Execution:
         client: TradingClient,
         settings: DeskSettings,
         clock: Clock,
-        journal: Journal | None,
-        disk: Disk,
-        account: str,
-        new_id: Callable[[], str],
+        intents: Intents,
     ) -> None:
-        """`journal` is None until it is known whose account this is; nothing is sent before `open_journal`."""
-        self.intents = Intents(journal, disk, clock, account, new_id, start_locked=settings.start_locked)
+        """Nothing is sent before the journal of the intents is open."""
+        self.intents = intents
         self.uid = settings.uid
         self._client = client
         self._settings = settings
@@ -105,10 +101,6 @@ class Execution:
     def lock(self) -> asyncio.Future[bool]:
         """Lock trading at once, here and for every process of the account; gives whether those are told."""
         return self.intents.set_lock(True)
-
-    def unlock(self) -> None:
-        """Unlock trading."""
-        self.intents.set_lock(False)
 
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""

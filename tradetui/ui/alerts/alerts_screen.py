@@ -77,7 +77,7 @@ class AlertsScreen(TableScreen):
             RuleRow(
                 rule,
                 rule.name in alerts.silenced,
-                impossible(rule, settings.product_types, sends=desk.execution is not None),
+                impossible(rule, settings.product_types, sends=desk.intents is not None),
             )
             for rule in alerts.rules
         ]

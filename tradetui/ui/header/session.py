@@ -81,15 +81,16 @@ def account_of(desk: Desk) -> str:
 
 def alarm_of(desk: Desk) -> str:
     """A journal that is lost or fails, a lock others do not see, or what an open intent locks, in whatever state."""
-    if desk.execution is None:
+    intents = desk.intents
+    if intents is None:
         return NOT_KEPT if desk.archive_trouble else ""
-    if desk.execution.intents.loss is not None:
+    if intents.loss is not None:
         return "JOURNAL LOST OR DAMAGED: L"
-    if not desk.execution.intents.lock_is_told:
+    if not intents.lock_is_told:
         return "LOCKED IN THIS SESSION ONLY"
-    if desk.execution.intents.fault is not None:
-        return f"JOURNAL {desk.execution.intents.fault.upper()}: L"
-    open_scopes = desk.execution.intents.open_scopes()
+    if intents.fault is not None:
+        return f"JOURNAL {intents.fault.upper()}: L"
+    open_scopes = intents.open_scopes()
     if not open_scopes:
         return NOT_KEPT if desk.archive_trouble else ""
     name, state = open_scopes[0]

@@ -65,10 +65,10 @@ class JournalScreen(TableScreen):
 
     async def _look(self) -> None:
         desk = self.desk
-        if desk is None or desk.execution is None:
+        if desk is None or desk.intents is None:
             return
         try:
-            intents = tuple(await desk.execution.intents.newest())
+            intents = tuple(await desk.intents.newest())
             self._trouble = ""
         except Exception as problem:
             self._trouble = str(problem)

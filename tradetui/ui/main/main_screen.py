@@ -347,7 +347,7 @@ class MainScreen(TableScreen):
     def _may_trade(self) -> bool:
         """Whether the session may send anything, or is expected to before it is open."""
         desk = self.desk
-        return self._settings.access != Access.MONITOR if desk is None else desk.execution is not None
+        return self._settings.access != Access.MONITOR if desk is None else desk.intents is not None
 
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
@@ -361,7 +361,7 @@ class MainScreen(TableScreen):
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
         desk = self.desk
-        trades = desk is not None and desk.execution is not None
+        trades = desk is not None and desk.intents is not None
         return {
             **super().possible(),
             "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
@@ -541,7 +541,7 @@ class MainScreen(TableScreen):
         if desk is None or desk.settings.name != profile.name:
             return summary
         uid = desk.account.uid if desk.account is not None else None
-        mode = "monitor" if desk.execution is None else "trade"
+        mode = "monitor" if desk.intents is None else "trade"
         return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
 
     # Trading

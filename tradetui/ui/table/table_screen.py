@@ -378,11 +378,11 @@ class TableScreen(Screen[None]):
 
     def has_journal(self) -> bool:
         """Whether there is a journal to look at."""
-        return self.desk is not None and self.desk.execution is not None
+        return self.desk is not None and self.desk.intents is not None
 
     def can_create(self) -> bool:
         """Whether this session may create anything."""
-        return self.desk is not None and self.desk.creation is not None
+        return self.desk is not None and self.desk.may_create
 
     def lookup_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""
