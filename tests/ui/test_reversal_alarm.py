@@ -14,7 +14,8 @@ from tests.ui.virtual import Stage as UiStage
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal import State
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.stage import Stage
 from tradetui.ui.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -15,7 +15,8 @@ from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, 
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
-from tradetui.desk.reversal.progress import Aftermath, Progress, Stage
+from tradetui.desk.reversal.progress import Aftermath, Progress
+from tradetui.desk.reversal.stage import Stage
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.estimates.reversal_estimates import reversal_estimates

@@ -19,7 +19,8 @@ from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.stage import Stage
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox

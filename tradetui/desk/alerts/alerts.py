@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
 from tradetui.desk.alerts.command import Command, CommandFailed, MinuteLimit
@@ -22,13 +22,15 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.snapshot import Snapshot
-from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.tables.account_totals import totals_of
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
+
+if TYPE_CHECKING:
+    from tradetui.desk.reversal.progress import Progress, Sent
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from tradetui.desk.alerts.event import AlertEvent, one_sentence
 from tradetui.desk.alerts.news import News
@@ -21,13 +21,16 @@ from tradetui.desk.alerts.sentences import (
 )
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.snapshot import Snapshot
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.stage import Stage
 from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.money import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_words import TriggerState, trigger_state
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+
+if TYPE_CHECKING:
+    from tradetui.desk.reversal.progress import Progress, Sent
 
 FILLS_OF_TRIGGER_S: Final = 3.0
 """How long the fills of a trigger that was executed are waited for; without them it is told all the same."""

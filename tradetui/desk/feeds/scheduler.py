@@ -42,7 +42,7 @@ class Scheduler:
         """
         started = [feed for feed in self._feeds if names is None or feed.name in names]
         if all(feed.name != self._first for feed in started):
-            self._first_is_read.set()
+            self._first_is_shown.set()
         self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in started]
 
     async def stop(self) -> None:

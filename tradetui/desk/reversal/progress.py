@@ -6,31 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from enum import StrEnum
 
 from tradetui.desk.intents.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.stage import Stage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
-
-
-class Stage(StrEnum):
-    """How far the search for the outcome is; decisions are made by this, never by the sentence beside it."""
-
-    LOOKING = "looking"
-    """Nothing is known of the order yet, or what was read cannot be used."""
-    SO_FAR = "so far"
-    """Something of it is seen: `filled` of `wanted`, or an effect that may not be all of it."""
-    LEFT_OPEN = "left open"
-    """A while has passed without an end. The search goes on behind, and the symbol stays locked."""
-    CORRECTED = "corrected"
-    """It was settled, and the order went on filling: it is locked again and followed to its end."""
-    ENDED = "ended"
-    """The intent has ended: `state` says how, `outcome` as what where it was settled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

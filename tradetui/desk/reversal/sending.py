@@ -13,7 +13,8 @@ from tradetui.desk.intents.journal import AlreadyOpen, Overtaken, State, WrongSt
 from tradetui.desk.reversal.classification import OrderAnswer
 from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.stage import Stage
 from tradetui.desk.reversal.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock

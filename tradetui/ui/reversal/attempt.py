@@ -11,8 +11,9 @@ from textual.content import Content
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
-from tradetui.desk.reversal.progress import Progress, Sent, Stage
+from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import Departure
+from tradetui.desk.reversal.stage import Stage
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
 from tradetui.ui.reversal.tables.rows import Room
