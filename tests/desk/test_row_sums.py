@@ -10,10 +10,19 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.trading.fills import position
-from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.columns import CellFormat, Tone
 from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_sums import accounts_headline, fills_note, orders_note, positions_headline, stops_headline
+from tradetui.desk.tables.row_sums import (
+    accounts_headline,
+    fills_note,
+    fills_short_note,
+    fills_totals,
+    orders_note,
+    orders_totals,
+    positions_headline,
+    stops_headline,
+)
 from tradetui.desk.tables.table import TABLES
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
@@ -102,7 +111,7 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
 
 @pytest.mark.parametrize(
     ("table", "has_note"),
-    [("accounts", False), ("positions", True), ("orders", True), ("fills", True), ("triggers", False)],
+    [("accounts", True), ("positions", True), ("orders", True), ("fills", True), ("triggers", False)],
 )
 def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
     assert TABLES[table].view.headline is not None
@@ -127,3 +136,25 @@ def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> No
     )
     assert positions_headline([other, worst], CellFormat()) == "worst BTCUSDT LONG -781.65 · 1 without stop"
     assert positions_headline([], CellFormat()) == ""
+
+
+def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
+    rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
+    assert fills_totals(rows, TODAY) == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.12", Tone.PLAIN)}
+    assert fills_short_note(rows, TODAY) == "sums in USDT: today"
+    assert fills_short_note(rows[:2], TODAY) == "sums in USDT: since 01:00"
+    assert fills_short_note(rows, CellFormat()) == "sums in USDT: all rows shown"
+    assert fills_totals(rows[2:], TODAY) == {}
+    assert fills_short_note(rows[2:], TODAY) == "no fill today"
+
+
+def test_a_sum_of_several_coins_stands_in_the_note() -> None:
+    rows = [filled(21, 9, profit="1", feeDetail=[{"feeCoin": "BGB", "totalFee": "-2"}])]
+    assert fills_totals(rows, CellFormat()) == {"profit": ("+1.00", Tone.GAIN)}
+    assert fills_short_note(rows, CellFormat()) == "sums in USDT: all rows shown · fees 0.00 and -2.0000 BGB"
+
+
+def test_the_rest_of_all_orders_is_summed_under_its_column() -> None:
+    rows = [resting(1, size="3", baseVolume="1", price="100.5"), resting(2, size="10", price="200")]
+    assert orders_totals(rows, CellFormat()) == {"value": ("2,201.00", Tone.PLAIN)}
+    assert orders_totals([*rows, resting(3, price="")], CellFormat()) == {"value": ("2,201.00?", Tone.PLAIN)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -188,18 +189,21 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
         await pilot.press("enter")
         await settled(pilot)
 
-        def sum_of(symbol_part: str) -> str:
+        def sums_of(symbol_part: str) -> list[str]:
             archive = stage.desk.archive
             assert archive is not None
             assert isinstance(screen.table.rows, ArchiveRows)
             page = archive.page(screen.table.rows.selection, None, 1_000_000)
             assert {symbol_part} == {row.record.symbol[: len(symbol_part)] for _, row in page}
-            return fills_note([row for _, row in page], CellFormat())
+            return re.findall(r"~?[+-][\d,.]+", fills_note([row for _, row in page], CellFormat()))
 
-        assert sum_of("") in screen_text(stage.app)
+        for amount in sums_of(""):
+            assert amount in screen_text(stage.app)
+        assert "sums in USDT: all " in screen_text(stage.app)
         await pilot.press("slash", *"ethusdt", "enter")
         await settled(pilot)
-        assert sum_of("ETHUSDT") in screen_text(stage.app)
+        for amount in sums_of("ETHUSDT"):
+            assert amount in screen_text(stage.app)
         monkeypatch.setattr("tradetui.ui.history.history_screen.MOST_SUMMED", 10)
         await pilot.press("escape")
         await settled(pilot)

@@ -263,6 +263,27 @@ async def test_rows_are_rather_shown_than_what_stands_under_them() -> None:
             app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
 
 
+async def test_totals_that_the_note_says_too_take_no_row_of_a_low_table_and_shorten_the_note_of_a_high_one() -> None:
+    names = [f"r{number}" for number in range(20)]
+    for height, last_row, under in ((10, 8, ["20 of them"]), (12, 8, ["rule", "2", "in short"])):
+        app = TableApp(source(names), footer=Footer(totals_of, note_of, lambda *_: "in short"))
+        async with app.run_test(size=(40, height)):
+            drawn = lines(app)[1 + last_row :]
+            assert len(drawn) == len(under)
+            for line, words in zip(drawn, under, strict=True):
+                assert words in line or (words == "rule" and set(line.strip()) == {"─"})
+
+
+async def test_where_a_total_has_no_column_on_the_screen_the_note_says_all() -> None:
+    names = [f"r{number}" for number in range(20)]
+    app = TableApp(source(names), footer=Footer(totals_of, note_of, lambda *_: "in short"))
+    async with app.run_test(size=(40, 14)) as pilot:
+        assert lines(app)[-1].endswith("more · in short")
+        app.table.set_columns((COLUMNS[0], COLUMNS[2]))
+        await pilot.pause()
+        assert lines(app)[-1].endswith("more · 20 of them")
+
+
 async def test_a_total_that_changes_repaints_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"r{number}" for number in range(9)]
     app = TableApp(source(names), footer=Footer(totals_of, note_of))

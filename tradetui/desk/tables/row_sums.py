@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.account_totals import free_part
 from tradetui.desk.tables.columns.cell_format import CellFormat
+from tradetui.desk.tables.columns.column import Tone, tone_of
 from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.desk.tables.columns.orders import rest_value
 from tradetui.desk.tables.number_format import is_dollar, number, percent
 from tradetui.desk.tables.position_figures import in_dollars
+from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_words import TriggerState, trigger_state
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
 
+NO_FILL_TODAY: Final = "no fill today"
 _WEEK: Final = timedelta(days=6)
 
 
@@ -77,26 +81,85 @@ class FillTotals:
         unit = "" if self.profit.others or self.fees.others else " USDT"
         return f"profit {self.profit.text(cell_format)} · fees {self.fees.text(cell_format)}{unit}"
 
+    def cells(self, cell_format: CellFormat) -> TotalTexts:
+        """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""
+        sums = {"profit": self.profit, "fee": self.fees}
+        return {
+            column: (total.text(cell_format), tone_of(total.dollars) if column == "profit" else Tone.PLAIN)
+            for column, total in sums.items()
+            if not total.others
+        }
+
+    def outside_cells(self, cell_format: CellFormat) -> str:
+        """What `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
+        sums = {"profit": self.profit, "fees": self.fees}
+        return " · ".join(f"{name} {total.text(cell_format)}" for name, total in sums.items() if total.others)
+
+
+@dataclass(slots=True)
+class _DaySums:
+    """The sums of the fills of one day, or of all where none is named.
+
+    `since` is the oldest fill that is summed, None where there is none; `has_older` says that rows before the day are
+    known too, so that nothing of the day is missing.
+    """
+
+    totals: FillTotals
+    since: datetime | None = None
+    has_older: bool = False
+
+    def period(self, cell_format: CellFormat) -> str:
+        """The day as a word, or the time its sums begin; empty where all rows are summed."""
+        if cell_format.summed_day is None or self.since is None:
+            return ""
+        return "today" if self.has_older else f"since {self.since:%H:%M}"
+
+
+def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
+    sums = _DaySums(FillTotals())
+    zone, day = cell_format.zone, cell_format.summed_day
+    for row in rows:
+        moment = row.record.c_time.astimezone(zone)
+        if day is not None and moment.date() != day:
+            sums.has_older = sums.has_older or moment.date() < day
+            continue
+        sums.since = moment if sums.since is None else min(sums.since, moment)
+        sums.totals.add(row)
+    return sums
+
+
+def fills_totals(rows: Iterable[FillRow], cell_format: CellFormat) -> TotalTexts:
+    """The sums of `fills_note` by the columns they stand under."""
+    sums = _sums_of_day(rows, cell_format)
+    return {} if sums.since is None else sums.totals.cells(cell_format)
+
+
+def fills_short_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
+    """Of which fills the sums under the columns are, and what of them stands under none."""
+    sums = _sums_of_day(rows, cell_format)
+    if sums.since is None:
+        return NO_FILL_TODAY
+    period = sums.period(cell_format) or "all rows shown"
+    return " · ".join(filter(None, (f"sums in USDT: {period}", sums.totals.outside_cells(cell_format))))
+
 
 def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
     """Profit and fees of the day that is summed; of all these rows where the format names no day.
 
     Where no row is older than the day, what there was before the oldest is not known: the note names its time.
     """
-    totals, since = FillTotals(), None
-    zone, day = cell_format.zone, cell_format.summed_day
-    has_older = False
-    for row in rows:
-        moment = row.record.c_time.astimezone(zone)
-        if day is not None and moment.date() != day:
-            has_older = has_older or moment.date() < day
-            continue
-        since = moment if since is None else min(since, moment)
-        totals.add(row)
-    if since is None:
-        return "no fill today"
-    period = "" if day is None else "today " if has_older else f"since {since:%H:%M} "
-    return f"{period}{totals.text(cell_format)}"
+    sums = _sums_of_day(rows, cell_format)
+    if sums.since is None:
+        return NO_FILL_TODAY
+    return " ".join(filter(None, (sums.period(cell_format), sums.totals.text(cell_format))))
+
+
+def orders_totals(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> TotalTexts:
+    """What the rest of all orders is worth together, in dollars; `?` where one has no price."""
+    values = [rest_value(row.record) for row in rows]
+    known = [value for value in values if value is not None]
+    doubt = "" if len(known) == len(values) else "?"
+    return {"value": (f"{money(sum(known, Decimal(0)), 'USDT', cell_format)}{doubt}", Tone.PLAIN)}
 
 
 def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
@@ -106,10 +169,11 @@ def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellForma
     for row in rows:
         order = row.record
         effect = effect_of_order(order)
-        if effect is None or order.price is None:
+        value = rest_value(order)
+        if effect is None or value is None:
             unknown = "?"
         else:
-            worth[effect.buys] += (order.size - (order.base_volume or 0)) * order.price
+            worth[effect.buys] += value
     places = None if cell_format.exact else 0
     buys, sells = number(worth[True], places=places), number(worth[False], places=places)
     return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"

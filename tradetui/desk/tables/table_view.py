@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeAlias
 
 from tradetui.desk.tables.columns.cell_format import CellFormat
 from tradetui.desk.tables.columns.column import Column, Tone
 from tradetui.desk.tables.row_source import RowT_co
+
+TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
+"""Texts and tones of the row under the rows, by column id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +20,14 @@ class TableView(Generic[RowT_co]):
 
     `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
     they are chosen. `totals` gives the texts of the row under the rows, by column id; `note` the line under that, ""
-    for none. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    for none. `short_note` takes the note's place where every total stands under its column and the note would say the
+    same once more. `headline` is the one figure that a panel which is not on the screen would be opened for.
     """
 
     columns: tuple[Column[RowT_co], ...]
     columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
     more_columns: tuple[Column[RowT_co], ...] = ()
-    totals: Callable[[Iterable[RowT_co], CellFormat], Mapping[str, tuple[str, Tone]]] | None = None
+    totals: Callable[[Iterable[RowT_co], CellFormat], TotalTexts] | None = None
     note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    short_note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
     headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None

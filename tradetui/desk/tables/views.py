@@ -19,7 +19,16 @@ from tradetui.desk.tables.columns.positions import (
 )
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
-from tradetui.desk.tables.row_sums import accounts_headline, fills_note, orders_note, positions_headline, stops_headline
+from tradetui.desk.tables.row_sums import (
+    accounts_headline,
+    fills_note,
+    fills_short_note,
+    fills_totals,
+    orders_note,
+    orders_totals,
+    positions_headline,
+    stops_headline,
+)
 from tradetui.desk.tables.table_view import TableView
 
 if TYPE_CHECKING:
@@ -47,14 +56,18 @@ POSITIONS_VIEW: Final[TableView[Position]] = TableView(
 )
 ORDERS_VIEW: Final[TableView[ProductRow[PendingOrder]]] = TableView(
     columns=ORDER_COLUMNS,
+    totals=orders_totals,
     note=orders_note,
+    short_note=orders_note,
     headline=orders_note,
 )
 FILLS_VIEW: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     columns=FILL_COLUMNS,
     columns_for=fill_columns,
     more_columns=(FILL_COUNT,),
+    totals=fills_totals,
     note=fills_note,
+    short_note=fills_short_note,
     headline=fills_note,
 )
 TRIGGERS_VIEW: Final[TableView[ProductRow[TriggerOrder]]] = TableView(

@@ -15,6 +15,7 @@ from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.row_source import FeedRow, RowSource
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.table import FILLS, PANELS
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
@@ -51,7 +52,11 @@ class HistoryScreen(TableScreen):
         self._dates = dates
         self._kind = PANELS[table]
         # What all rows come to is read in the background: they are far too many to be gone through on each painting.
-        footer = Footer[FeedRow](note=lambda _, cell_format: self._sum_note(cell_format))
+        footer = Footer[FeedRow](
+            totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
+            note=lambda _, cell_format: self._sum_note(cell_format),
+            short_note=lambda _, cell_format: self._short_sum_note(cell_format),
+        )
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
         self._sum: FillTotals | None = None
         self._summed: tuple[RowSource[object], int] | None = None
@@ -65,6 +70,7 @@ class HistoryScreen(TableScreen):
             yield self._table
             with Container(classes="nothing"):
                 yield self._words
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:
@@ -79,6 +85,14 @@ class HistoryScreen(TableScreen):
         """Nobody looks any more."""
         if self._rows is not None:
             self._rows.close()
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self.show_alert()
+
+    def show_alert(self) -> None:
+        """Show the newest alert in a line, where it covers no figure."""
+        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
 
     def _open_rows(self, dates: DateFilter | None) -> None:
         assert self.desk is not None
@@ -122,9 +136,18 @@ class HistoryScreen(TableScreen):
             return ""
         if self._table.shown > MOST_SUMMED:
             return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; f narrows them by dates"
-        if self._sum is None or self._summed != (self._table.rows, self._table.shown):
-            return "profit and fees are being summed …"
-        return self._sum.text(cell_format)
+        return "profit and fees are being summed …" if self._known_sum is None else self._known_sum.text(cell_format)
+
+    def _short_sum_note(self, cell_format: CellFormat) -> str:
+        if self._known_sum is None:
+            return self._sum_note(cell_format)
+        parts = (f"sums in USDT: all {self._table.shown:,} fills", self._known_sum.outside_cells(cell_format))
+        return " · ".join(filter(None, parts))
+
+    @property
+    def _known_sum(self) -> FillTotals | None:
+        """The sums of the fills that are shown now; None while they are being added up, or where they are too many."""
+        return self._sum if self._summed == (self._table.rows, self._table.shown) else None
 
     def _changed(self) -> None:
         if not self._painting and self.is_attached:

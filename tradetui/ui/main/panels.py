@@ -36,7 +36,9 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def __init__(self, kind: Table[FeedRowT_co]) -> None:
         self.table: RecordTable[FeedRowT_co] = RecordTable(
-            kind.columns, id=f"table-{kind.name}", footer=Footer(kind.view.totals, kind.view.note)
+            kind.columns,
+            id=f"table-{kind.name}",
+            footer=Footer(kind.view.totals, kind.view.note, kind.view.short_note),
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
         self.kind = kind

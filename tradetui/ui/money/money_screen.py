@@ -23,6 +23,7 @@ from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
+from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
@@ -42,7 +43,7 @@ from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import Opens, result_rows
 from tradetui.ui.money.result_panel import ResultPanel
 from tradetui.ui.sanitize import sanitized
-from tradetui.ui.table.footer import Footer, TotalTexts
+from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import AsideFrame, TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen

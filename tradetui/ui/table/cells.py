@@ -135,6 +135,10 @@ class Cells(Generic[RowT]):
             tones.append(tone)
         return Drawn(None, tuple(texts), tuple(tones))
 
+    def shows_all(self, totals: Mapping[str, tuple[str, Tone]]) -> bool:
+        """Whether every column that has a total is on the screen."""
+        return totals.keys() <= {self.columns[column_index].id for column_index in self.layout.shown}
+
     def forget_gone(self, rows: RowSource[RowT]) -> None:
         """Let go of the cells, and with them the records, of rows that are not there any more."""
         gone = [key for key in self._rows if rows.index_of(key) is None]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Generic, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Generic
 
-from tradetui.desk.tables.columns import CellFormat, Tone
+from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.row_source import RowSource, RowT
+from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.wire.text.sanitize import scrub
 
-TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
 FEWEST_ROWS: Final = 3
 """Rows that are rather shown than anything under them."""
+FEWEST_ABOVE_TOTALS: Final = 8
+"""Rows that are rather shown than totals, which the note says in short."""
 
 
 class Footer(Generic[RowT]):
@@ -21,19 +23,28 @@ class Footer(Generic[RowT]):
         self,
         totals: Callable[[Iterable[RowT], CellFormat], TotalTexts] | None = None,
         note: Callable[[Iterable[RowT], CellFormat], str] | None = None,
+        short_note: Callable[[Iterable[RowT], CellFormat], str] | None = None,
     ) -> None:
         self._totals_of = totals
         self._note_of = note
+        self._short_note_of = short_note
+        self._count = 0
         self.totals: TotalTexts = {}
         self.note = ""
+        self.short_note = ""
+        """What stands in the note's place where every total stands under its column."""
 
     def bring_up(self, rows: RowSource[RowT], cell_format: CellFormat) -> bool:
         """Work out totals and note of these rows; whether either reads otherwise than before."""
-        before = (self.totals, self.note)
+        before = (self.totals, self.note, self.short_note)
+        self._count = rows.count
         has_rows = rows.count > 0
         self.totals = self._totals_of(_each_row(rows), cell_format) if has_rows and self._totals_of else {}
         self.note = scrub(self._note_of(_each_row(rows), cell_format)) if has_rows and self._note_of else ""
-        return before != (self.totals, self.note)
+        self.short_note = self.note
+        if has_rows and self._short_note_of is not None:
+            self.short_note = scrub(self._short_note_of(_each_row(rows), cell_format))
+        return before != (self.totals, self.note, self.short_note)
 
     @property
     def lines(self) -> int:
@@ -44,6 +55,9 @@ class Footer(Generic[RowT]):
         """Whether rule, totals and note are shown in so many lines under the header; the note goes last."""
         spare = room - FEWEST_ROWS
         has_note = bool(self.note) and spare >= 1
+        # A note that has a short form says what the totals say, and takes one line instead of three.
+        if self._short_note_of is not None:
+            spare = room - max(FEWEST_ROWS, min(self._count, FEWEST_ABOVE_TOTALS))
         has_totals = bool(self.totals) and spare >= 1 + has_note
         has_rule = has_totals and spare >= 2 + has_note
         return has_rule, has_totals, has_note

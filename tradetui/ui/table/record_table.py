@@ -414,7 +414,10 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     @property
     def _note(self) -> str:
         below = self._view.count - int(self.scroll_offset.y) - self._room
-        return f"↓ {below:,} more · {self._footer.note}" if below > 0 else self._footer.note
+        _, has_totals, _ = self._footer.parts(self.size.height - 1)
+        is_in_cells = has_totals and self._cells.shows_all(self._footer.totals)
+        note = self._footer.short_note if is_in_cells else self._footer.note
+        return f"↓ {below:,} more · {note}" if below > 0 else note
 
     def _line_of(self, row_index: int) -> Line:
         record = self._view.row(row_index) if row_index < self._view.count else None

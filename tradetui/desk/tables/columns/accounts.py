@@ -133,4 +133,4 @@ def accounts_note(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> 
     totals = totals_of([row.record for row in rows])
     equity = "union margin" if totals.has_union and not totals.has_single else "equity"
     counted = ", the union margin once" if totals.has_union and totals.has_single else ""
-    return f"{equity} as in the header{counted} · unrealised as the accounts last reported it, positions are newer"
+    return f"{equity} as in the header{counted} · unrealised as last reported, positions are newer"

@@ -13,7 +13,7 @@ from tradetui.desk.tables.columns.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import price_column, size_column
+from tradetui.desk.tables.columns.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import PRODUCT, away_column, effect_column, worded_column
 from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order
@@ -44,6 +44,16 @@ def _whole_percent(part: Decimal | None) -> str:
     return f"{min(round(part * 100), 99) if part < 1 else round(part * 100):,} %"
 
 
+def rest_value(order: PendingOrder) -> Decimal | None:
+    """What the rest of an order is worth at its own price, in the quote coin; None where it has no price."""
+    return None if order.price is None else (order.size - (order.base_volume or 0)) * order.price
+
+
+def _value_coin(row: ProductRow[PendingOrder]) -> str:
+    """The quote coin is a dollar coin whatever the margin is in."""
+    return row.product_type.settlement_coin or "USD"
+
+
 _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
@@ -58,6 +68,9 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
     Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
     away_column(),
+    money_column(
+        "value", "Value", 10, lambda row: rest_value(row.record), _value_coin, unit="USDT, USDC or USD, of the rest"
+    ),
     size_column("baseVolume", "Filled size", 11, lambda row: row.record.base_volume, _symbol),
     text_column("orderType", "Kind", 6, lambda row: row.record.order_type),
     worded_column("status", "Status", 13, lambda row: row.record.status, _STATUSES),
@@ -72,5 +85,5 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     PRODUCT,
 )
 ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "does", "price", "size", "away", "filled"
+    _COLUMNS, "symbol", "does", "price", "size", "away", "filled", "value"
 )
