@@ -19,6 +19,7 @@ from tradetui.desk.archive.results import (
     missing_spans,
     quarter_sums,
 )
+from tradetui.desk.archive.wallet import wallet_moves
 from tradetui.desk.results.conversion import DOLLAR_COINS, Rates, in_usdt
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.figures import ResultFigures, ResultLine
@@ -135,8 +136,13 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
     )
     since = _first_known(connection, query) if period.since is None else period.since
     known = _Known(missing, BillsRead(connection, ledger_query), since, last_ms)
-    equity = EquityOfPeriod()
+    coins = tuple(
+        replace(_coin_line(coin, own, known), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
+        for coin, own in sorted(sums.by_coin.items())
+    )
+    equity, unexplained = EquityOfPeriod(), None
     if query.symbols is None:
+        unexplained = _unexplained(connection, replace(ledger_query, until=last_ms), coins, rates)
         equity = equity_of_period(connection, query.product_types, since, period.until, query.now_ms, rates)
     return PeriodResults(
         period=period,
@@ -148,13 +154,27 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
             for symbol, own in sorted(sums.by_symbol.items())
         ),
         days=tuple(_days(sums, known, last_ms, zone)),
-        coins=tuple(
-            replace(_coin_line(coin, own, known), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
-            for coin, own in sorted(sums.by_coin.items())
-        ),
+        coins=coins,
         equity=equity,
+        unexplained=unexplained,
         missing=missing,
     )
+
+
+def _unexplained(
+    connection: sqlite3.Connection, query: ResultQuery, coins: Sequence[ResultLine], rates: Rates
+) -> Decimal | None:
+    """What the wallets did beyond net and transfers, in USDT; None where that, or a coin's worth, is not known."""
+    if any(line.figures.funding is None for line in coins):
+        return None
+    moves = wallet_moves(connection, query, {line.group: line.figures.net for line in coins})
+    total = ZERO
+    for move in () if moves is None else moves:
+        rate = rates.of_coin(move.coin)
+        if move.unexplained and rate is None:
+            return None
+        total += move.unexplained * (rate or ZERO)
+    return None if moves is None else total
 
 
 def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:

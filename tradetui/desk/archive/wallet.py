@@ -1,0 +1,189 @@
+"""What the wallets did beside what trading and transfers explain: the audit of all other figures."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from tradetui.desk.archive.bills import BillCoverage, TimeSpan, bill_coverage, funding_by_quarter, transfers
+from tradetui.desk.archive.ledger import SETTLED_MS
+from tradetui.desk.archive.results import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
+from tradetui.trading.money import ZERO
+from tradetui.wire.product_types import ProductType
+
+
+@dataclass(frozen=True, slots=True)
+class WalletMove:
+    """What the wallets of a coin did in a period, all in the coin.
+
+    `moved` is by the balances of the bills, `net` the result with funding, `transfers` what came in less what went out.
+    """
+
+    coin: str
+    moved: Decimal
+    net: Decimal
+    transfers: Decimal
+
+    @property
+    def unexplained(self) -> Decimal:
+        """What neither trading nor transfers explain."""
+        return self.moved - self.net - self.transfers
+
+
+def wallet_moves(
+    connection: sqlite3.Connection, query: ResultQuery, net_by_coin: Mapping[str, Decimal]
+) -> list[WalletMove] | None:
+    """What the wallets of each coin did in a period; None where not all of its fills and bills are read.
+
+    `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were both
+    read last. A coin without a bill is left out: fees in it are paid by another account.
+    """
+    coverages = _used(connection, query)
+    if coverages is None:
+        return None
+    since = query.since or 0
+    end = query.span[1]
+    until = min([end, *(wallet.known_until for wallet in coverages)])
+    span = TimeSpan(since, until)
+    bills = BillsRead(connection, query)
+    if until < since or not all(bills.hold(since, until, coin) for coin in net_by_coin):
+        return None
+    types = [wallet.product_type for wallet in coverages]
+    if any(
+        hole.product_type in types and hole.since <= until and since <= hole.until
+        for hole in missing_spans(connection, until)
+    ):
+        return None
+    moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+    for product_type, coverage, _ in coverages:
+        known = TimeSpan(max(since, coverage.since or 0), until)
+        if not coverage.holds(*known):
+            return None
+        if product_type.settlement_coin in net_by_coin:
+            moved[product_type.settlement_coin or ""] += ZERO
+        for coin in _coins(connection, product_type):
+            moved[coin] += _balance_change(connection, product_type, coin, known, coverage)
+    net = defaultdict(lambda: ZERO, net_by_coin)
+    if until < end:
+        for coin, amount in _net_since(connection, query, until + 1):
+            net[coin] -= amount
+    transferred: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+    for transfer in transfers(connection, types, *span):
+        transferred[transfer.coin] += transfer.amount
+    return [WalletMove(coin, moved[coin], net[coin], transferred[coin]) for coin in sorted(moved)]
+
+
+class _UsedType(NamedTuple):
+    product_type: ProductType
+    coverage: BillCoverage
+    known_until: int
+
+
+def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType] | None:
+    """The product types with fills or bills, and up to when both are read; None where one of the two is not."""
+    used = []
+    for product_type in query.product_types or tuple(ProductType):
+        coverage = bill_coverage(connection, product_type)
+        row = connection.execute(
+            "SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)
+        ).fetchone()
+        if coverage.until is None and not were_read(connection, product_type):
+            continue
+        if coverage.until is None or row is None:
+            return None
+        # The newest of both may still be on their way.
+        used.append(_UsedType(product_type, coverage, min(coverage.until, row[0]) - SETTLED_MS))
+    return used
+
+
+def _net_since(connection: sqlite3.Connection, query: ResultQuery, since: int) -> Iterator[tuple[str, Decimal]]:
+    """Net with funding by coin from a moment (Unix ms) to the period's end."""
+    rest = replace(query, since=since, until=query.span[1])
+    for quarter in quarter_sums(connection, rest):
+        yield quarter.coin, quarter.sums.net
+    for funding in funding_by_quarter(connection, rest.since, rest.until, *rest.condition):
+        yield funding.coin, funding.amount
+
+
+def _coins(connection: sqlite3.Connection, product_type: ProductType) -> set[str]:
+    """The coins there is a bill in; each is found by the index from the one before."""
+    coins: set[str] = set()
+    last = ""
+    while True:
+        row = connection.execute(
+            "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1", (str(product_type), last)
+        ).fetchone()
+        if row is None:
+            return coins
+        last = row[0]
+        coins.add(last)
+
+
+class _Bill(NamedTuple):
+    time: int
+    ordinal: str
+    change: Decimal
+    balance: Decimal | None
+
+
+def _balance_change(
+    connection: sqlite3.Connection, product_type: ProductType, coin: str, span: TimeSpan, coverage: BillCoverage
+) -> Decimal:
+    """By how much a wallet's balance changed; the sum of its bills where they carry no balance.
+
+    Margin that goes to an isolated position is still the wallet's, whether or not balances are told without it.
+    """
+    wallet = (str(product_type), coin)
+    before = _bill(connection, wallet, "time < ?", span.since, newest=True)
+    first = _bill(connection, wallet, "time >= ?", span.since, newest=False)
+    last = _bill(connection, wallet, "time <= ?", span.until, newest=True)
+    if first is None or last is None or first.time > span.until:
+        return ZERO
+    start: Decimal | None = None if first.balance is None else first.balance - first.change
+    if before is not None and before.balance is not None and coverage.holds(before.time, span.since):
+        start = before.balance
+    margin = list(_margin_bills(connection, wallet, span))
+    if start is None or last.balance is None:
+        amounts = connection.execute(
+            "SELECT amount, fee FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ?"
+            " AND kind <> 'margin'",
+            (*wallet, *span),
+        )
+        return sum((Decimal(amount) + Decimal(fee) for amount, fee in amounts), ZERO)
+    change = last.balance - start
+    for bill in margin:
+        previous = _bill(connection, wallet, "(time, ordinal) < (?, ?)", bill.time, bill.ordinal, newest=True)
+        if previous is not None and previous.balance is not None and bill.balance == previous.balance + bill.change:
+            change -= bill.change
+    return change
+
+
+def _bill(
+    connection: sqlite3.Connection, wallet: tuple[str, str], condition: str, *values: int | str, newest: bool
+) -> _Bill | None:
+    """The newest or oldest bill of a wallet that meets a condition."""
+    order = "DESC" if newest else "ASC"
+    row = connection.execute(
+        f"SELECT time, ordinal, amount, fee, balance FROM bill WHERE product_type = ? AND coin = ? AND {condition}"
+        f" ORDER BY time {order}, ordinal {order} LIMIT 1",
+        (*wallet, *values),
+    ).fetchone()
+    return None if row is None else _read(row)
+
+
+def _margin_bills(connection: sqlite3.Connection, wallet: tuple[str, str], span: TimeSpan) -> Iterator[_Bill]:
+    rows = connection.execute(
+        "SELECT time, ordinal, amount, fee, balance FROM bill WHERE kind = 'margin' AND product_type = ? AND coin = ?"
+        " AND time BETWEEN ? AND ?",
+        (*wallet, *span),
+    )
+    yield from map(_read, rows)
+
+
+def _read(row: tuple[int, str, str, str, str | None]) -> _Bill:
+    time, ordinal, amount, fee, balance = row
+    return _Bill(time, ordinal, Decimal(amount) + Decimal(fee), None if balance is None else Decimal(balance))
