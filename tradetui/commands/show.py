@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tradetui.commands.process.console import say, show_progress, stderr_is_terminal, stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
@@ -38,12 +38,21 @@ from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds
 from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule, split_span
 
+if TYPE_CHECKING:
+    from tradetui.commands.rows.bittytax import BittyTaxWriter
+
 MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     TableName.ORDERS: ("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
     TableName.TRIGGERS: ("planType", QUERIED_PLAN_TYPES),
 }
 """What a panel shows is several reads of one parameter, unless the person gives that parameter."""
 
+TAXED = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
+BITTYTAX = "bittytax"
+_TAX_HELP = (
+    "CSV of transaction records for BittyTax, oldest first; a record always gives the same line, so that lines two "
+    "exports share are one event. fills: profit, fees and funding; spot-bills: what spot-fills do not hold"
+)
 CONVERT_DEFAULT_DAYS = 90
 _Span: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""
@@ -83,15 +92,22 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             requests, span = _requests(options, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(_in_options(problem, endpoint))
-        writer: Any = _csv_writer(options.what) if options.csv else _writer(options, _columns(options.what, endpoint))
+        writer: Any = _writer_of_rows(options) or _writer(options, _columns(options.what, endpoint))
         progress = _Progress(options.what)
         failure: Exception | None = None
         try:
             async for row in _rows(options, client, endpoint, requests, span, progress):
-                writer.write(row if options.csv else _as_received(row))
+                writer.write(row if _needs_rows(options) else _as_received(row))
                 progress.row()
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
+            if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
+                from tradetui.commands.rows.funding import write_funding
+
+                request, now_ms = requests[0][0], client.server_clock.now_ms
+                period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=progress.cut)
+                product_types = [ProductType(group[0].product_type) for group in requests]
+                await write_funding(client, writer, product_types, *period, options.symbol)
         except BrokenPipeError:
             raise
         except Exception as problem:
@@ -113,13 +129,41 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             "`tradetui doctor` says more."
         )
         return ATTENTION
+    if options.format == BITTYTAX:
+        for remark in writer.remarks():
+            say(f"tradetui: {remark}")
+        return ATTENTION if writer.unknown else DONE
     return DONE
 
 
-def _csv_writer(what: str) -> TableCsvWriter:
+def _period_of_funding(
+    options: argparse.Namespace, request: Any, span: _Span | None, oldest_ms: int | None, now_ms: int, *, cut: bool
+) -> _Span:
+    """The period that the fills printed are of: as requested, or since the oldest of them where not all were read."""
+    since_ms, until_ms = span or (request.start_time, request.end_time)
+    if since_ms is None and options.all:
+        since_ms = 0
+    elif since_ms is None or cut:
+        since_ms = now_ms if oldest_ms is None else oldest_ms
+    return since_ms, until_ms or now_ms
+
+
+def _needs_rows(options: argparse.Namespace) -> bool:
+    """Whether rows are written from the desk's, with their product type, and not as received."""
+    return options.csv or options.format is not None
+
+
+def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWriter | None:
+    """What writes the desk's rows; None where they are written as received."""
+    if options.format == BITTYTAX:
+        from tradetui.commands.rows.bittytax import BittyTaxWriter
+
+        return BittyTaxWriter(stdout())
+    if not options.csv:
+        return None
     from tradetui.desk.tables.columns.every_field import every_column
 
-    return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[what])))
+    return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[options.what])))
 
 
 def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
@@ -167,7 +211,7 @@ async def _rows(
 ) -> AsyncIterator[Record | ProductRow[Record] | Position]:
     """Rows of every product type, newest first; where a record has no time, one product type after the other.
 
-    For CSV each has the product type that it was read under, as in the desk's tables.
+    Where the desk's rows are written each has the product type that it was read under.
     """
     if options.what == TableName.POSITIONS:
         from tradetui.commands.rows.positions import held_positions
@@ -217,7 +261,7 @@ async def _stream(
     product_type = getattr(request, "product_type", None)
 
     def tagged(record: Record) -> Record | ProductRow[Record]:
-        return ProductRow(product_type, record) if options.csv and product_type is not None else record
+        return ProductRow(product_type, record) if _needs_rows(options) and product_type is not None else record
 
     if endpoint.page is None:
         reply = await client.read(request)
@@ -363,7 +407,7 @@ def show_parser() -> argparse.ArgumentParser:
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
     global_flags_into(parser, f"product type, or several with commas: {', '.join(ProductType)}")
-    _add_format(parser)
+    _add_format(parser, taxed=what in TAXED)
     for parameter in endpoint.request.parameters():
         if parameter.name not in _OWN:
             rule = _rule_of_flag(what, parameter)
@@ -399,10 +443,13 @@ def _rule_of_times(rule: TimeRule) -> str:
     return f"at most {rule.span_words.rstrip(',')} from --since to --until{window}{both.get(rule.both, '')}"
 
 
-def _add_format(parser: argparse.ArgumentParser) -> None:
+def _add_format(parser: argparse.ArgumentParser, *, taxed: bool = False) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="an array of objects with the interface's field names")
     form.add_argument("--csv", action="store_true", help="CSV as the screen exports it; formulas made safe")
+    parser.set_defaults(format=None)
+    if taxed:
+        form.add_argument("--format", choices=(BITTYTAX,), help=_TAX_HELP)
 
 
 def _count(text: str) -> int:

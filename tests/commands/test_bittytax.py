@@ -1,0 +1,214 @@
+"""Transaction records for BittyTax: each event once, always the same line, read by that program without an error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Point
+from tradetui.cli import main
+from tradetui.commands.process.console import Output
+from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.rows.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events, spot_pair
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.wire.models.convert import ConvertRecord
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.time_windows import DAY_MS
+
+Capture = pytest.CaptureFixture[str]
+KINDS = ("fills", "spot-fills", "spot-bills", "convert")
+AT = "1790000000000"
+
+
+def futures_fill(**changed: Any) -> FuturesFill:
+    fee = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.5"}
+    values = {"tradeId": "9", "symbol": "BTCUSDT", "orderId": "8", "price": "84000", "baseVolume": "0.1", "cTime": AT}
+    words = {"side": "buy", "tradeSide": "close", "posMode": "hedge_mode", "profit": "12.5", "feeDetail": [fee]}
+    return FuturesFill.from_row({**values, **words, **changed})
+
+
+def spot_fill(**changed: Any) -> SpotFill:
+    fee = {"deduction": "no", "feeCoin": "BTC", "totalDeductionFee": "", "totalFee": "-0.0001"}
+    values = {"tradeId": "5", "symbol": "BTCUSDT", "side": "buy", "priceAvg": "84000", "size": "0.1", "cTime": AT}
+    return SpotFill.from_row({**values, "amount": "8400", "feeDetail": fee, **changed})
+
+
+def bill(business_type: str, size: str = "10", fees: str = "0") -> SpotBill:
+    values = {"cTime": AT, "coin": "USDT", "groupType": "other", "balance": "0", "billId": business_type}
+    return SpotBill.from_row({**values, "businessType": business_type, "size": size, "fees": fees})
+
+
+def written(*rows: Any) -> tuple[list[dict[str, str]], BittyTaxWriter]:
+    stream = io.StringIO()
+    writer = BittyTaxWriter(Output(stream))
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    return list(csv.DictReader(io.StringIO(stream.getvalue()))), writer
+
+
+def brief(row: TaxRow) -> tuple[str, Decimal | None, str, Decimal | None, str]:
+    return row.type, row.bought, row.bought_asset, row.sold, row.sold_asset
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, [("Margin-Gain", Decimal("12.5"), "USDT", None, ""), ("Margin-Fee", None, "", Decimal("0.5"), "USDT")]),
+        (
+            {"profit": "-3"},
+            [("Margin-Loss", None, "", Decimal(3), "USDT"), ("Margin-Fee", None, "", Decimal("0.5"), "USDT")],
+        ),
+        (
+            {"profit": "0", "feeDetail": [{"feeCoin": "USDT", "totalFee": "0.2", "deduction": "no"}]},
+            [("Margin-Fee-Rebate", Decimal("0.2"), "USDT", None, "")],
+        ),
+        (
+            {"profit": "0", "feeDetail": [{"feeCoin": "BGB", "totalFee": "0.2", "deduction": "yes"}]},
+            [("Margin-Fee", None, "", Decimal("0.2"), "BGB")],
+        ),
+        ({"profit": None, "feeDetail": []}, []),
+    ],
+)
+def test_a_futures_fill_is_its_profit_and_its_fees(changed: dict[str, Any], expected: list[Any]) -> None:
+    events = list(futures_fill_events(ProductType.USDT_FUTURES, futures_fill(**changed)))
+    assert [brief(event) for event in events] == expected
+
+
+def test_a_spot_fill_is_a_trade_with_its_fee() -> None:
+    rows, _ = written(spot_fill(), spot_fill(side="sell", tradeId="6", feeDetail={"feeCoin": "USDT", "totalFee": "1"}))
+    bought, sold = (row for row in rows if row["Type"] == "Trade")
+    assert (bought["Buy Quantity"], bought["Buy Asset"], bought["Sell Quantity"]) == ("0.1", "BTC", "8400")
+    assert (bought["Fee Quantity"], bought["Fee Asset"]) == ("0.0001", "BTC")
+    assert (sold["Buy Quantity"], sold["Sell Quantity"], sold["Sell Asset"]) == ("8400", "0.1", "BTC")
+    (rebate,) = (row for row in rows if row["Type"] == "Fee-Rebate")
+    assert (rebate["Buy Quantity"], rebate["Buy Asset"], sold["Fee Quantity"]) == ("1", "USDT", "")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "fee_coin", "pair"),
+    [
+        ("BTCUSDT", "BGB", ("BTC", "USDT")),
+        ("ETHBTC", "BTC", ("ETH", "BTC")),
+        ("ETHBTC", "ETH", ("ETH", "BTC")),
+        ("ABCXYZ", "ABC", ("ABC", "XYZ")),
+        ("ABCXYZ", "XYZ", ("ABC", "XYZ")),
+        ("ABCXYZ", "BGB", None),
+        ("USDT", "USDT", None),
+    ],
+)
+def test_a_spot_symbol_is_two_coins(symbol: str, fee_coin: str, pair: tuple[str, str] | None) -> None:
+    assert spot_pair(symbol, [fee_coin]) == pair
+
+
+def test_bills_are_events_left_out_or_said_to_be_unknown() -> None:
+    rows, writer = written(
+        bill("deposit"),
+        bill("WITHDRAW", "-7", "-1"),
+        bill("AIRDROP_REWARDS"),
+        bill("transfer-in"),
+        bill("buy"),
+        bill("MYSTERY_BONUS"),
+    )
+    assert {row["Type"] for row in rows} == {"Deposit", "Withdrawal", "Airdrop"}
+    (withdrawal,) = (row for row in rows if row["Type"] == "Withdrawal")
+    assert (withdrawal["Sell Quantity"], withdrawal["Fee Quantity"]) == ("7", "1")
+    assert (writer.in_fills, dict(writer.unknown)) == (1, {"bills of type MYSTERY_BONUS": 1})
+    assert "1 bills of type MYSTERY_BONUS" in " ".join(writer.remarks())
+
+
+def test_rows_stand_oldest_first_and_hold_no_formula() -> None:
+    later = futures_fill(tradeId="=1+1", cTime="1790000009000")
+    converted = ConvertRecord.from_row(
+        {"id": "3", "ts": AT, "fee": "0", "fromCoinSize": "1", "fromCoin": "=X", "toCoinSize": "2", "toCoin": "USDT"}
+    )
+    rows, _ = written(ProductRow(ProductType.USDT_FUTURES, later), converted)
+    assert [row["Timestamp"] for row in rows] == sorted(row["Timestamp"] for row in rows)
+    assert rows[0]["Sell Asset"] == "'=X"
+    assert tuple(rows[0]) == HEADINGS
+
+
+def exported(capsys: Capture, what: str, *words: str) -> list[str]:
+    assert main(["show", what, "--format", "bittytax", *words]) == DONE
+    return capsys.readouterr().out.splitlines()
+
+
+def test_two_exports_that_overlap_share_their_lines(point: Point, capsys: Capture) -> None:
+    point("one-way")
+    for what in ("fills", "spot-fills"):
+        first = exported(capsys, what, "--all", "--since", "12d", "--until", "6d")
+        second = exported(capsys, what, "--all", "--since", "9d", "--until", "3d")
+        whole = exported(capsys, what, "--all", "--since", "12d", "--until", "3d")
+        # The ends lie some seconds apart, since each run counts days back from its own now.
+        assert set(first[1:]) | set(second[1:]) >= set(whole[2:-2])
+        assert set(first[1:]) & set(second[1:])
+        assert len(set(whole)) == len(whole), "each event is told from every other"
+        times = [row["Timestamp"] for row in csv.DictReader(whole)]
+        assert times == sorted(times)
+
+
+def test_profit_fees_and_funding_are_what_the_results_say(point: Point, capsys: Capture) -> None:
+    point("one-way")
+    assert main(["show", "fills", "--limit", "50", "--json"]) == DONE
+    until_ms = int(json.loads(capsys.readouterr().out)[-1]["cTime"])
+    period = ("--since", str(until_ms - 10 * DAY_MS), "--until", str(until_ms))
+    lines = exported(capsys, "fills", "--all", *period)
+    sums: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    for row in csv.DictReader(lines):
+        coin = row["Buy Asset"] or row["Sell Asset"]
+        figure = "funding" if row["Note"].endswith("funding") else "fees" if "Fee" in row["Type"] else "gross"
+        sums[figure, coin] += Fraction(row["Buy Quantity"] or 0) - Fraction(row["Sell Quantity"] or 0)
+    assert {figure for figure, _ in sums} == {"gross", "fees", "funding"}
+    assert main(["show", "pnl", "--by", "coin", "--json", *period]) == DONE
+    results = json.loads(capsys.readouterr().out)
+    assert len(results) > 1
+    for row in results:
+        for figure in ("gross", "fees"):
+            assert sums[figure, row["coin"]] == Fraction(row[figure])
+
+
+def test_bittytax_reads_every_line(point: Point, capsys: Capture, tmp_path: Path) -> None:
+    pytest.importorskip("bittytax", reason="it comes with the peers extra; .ci/run installs it")
+    point()
+    for what in KINDS:
+        file = tmp_path / f"{what}.csv"
+        lines = exported(capsys, what, "--all", "--since", "10d")
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert audited(file, tmp_path) == expected_balances(lines), what
+
+
+def audited(file: Path, folder: Path) -> dict[str, Decimal]:
+    """The balance of each coin as BittyTax has it; every record must have been imported."""
+    command = [sys.executable, "-c", "from bittytax.bittytax import main; main()", "--audit", "--nopdf", "--skipint"]
+    environment = {**os.environ, "HOME": str(folder), "NO_COLOR": "1"}
+    done = subprocess.run(
+        [*command, str(file)], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert "failure=0" in text, text[-2_000:]
+    assets = text.partition("Asset Balances (Cryptoassets)")[2].partition("Asset Balances (Fiat")[0]
+    rows = (line.split() for line in assets.splitlines())
+    return {cells[0]: Decimal(cells[1].replace(",", "")) for cells in rows if len(cells) >= 2 and cells[0] != "Asset"}
+
+
+def expected_balances(lines: list[str]) -> dict[str, Decimal]:
+    totals: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for row in csv.DictReader(lines):
+        for name, sign in (("Buy", 1), ("Sell", -1), ("Fee", -1)):
+            if row[f"{name} Quantity"]:
+                totals[row[f"{name} Asset"]] += sign * Decimal(row[f"{name} Quantity"])
+    return dict(totals)

@@ -1,0 +1,227 @@
+"""Fills, spot records and funding as BittyTax reads them: one CSV row a taxable event, oldest first.
+
+The columns are those of BittyTax's transaction records (its README, "Transaction Records"), with the headings by which
+its converter knows them too. Each row's note names its record by id, so that a record always gives the same line: lines
+that two exports share are one event. Futures profit is Margin-Gain or Margin-Loss, fees and funding are Margin-Fee or
+Margin-Fee-Rebate. All are in one wallet, so that transfers between spot and futures are no events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.commands.process.console import Output
+from tradetui.desk.tables.export import csv_cell
+from tradetui.desk.tables.number_format import instant
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.results.booking import booked_fill, fee_amount
+from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
+from tradetui.wire.models.convert import ConvertRecord
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import Record
+
+HEADINGS: Final = (
+    "Type",
+    "Buy Quantity",
+    "Buy Asset",
+    "Buy Value in GBP",
+    "Sell Quantity",
+    "Sell Asset",
+    "Sell Value in GBP",
+    "Fee Quantity",
+    "Fee Asset",
+    "Fee Value in GBP",
+    "Wallet",
+    "Timestamp",
+    "Note",
+    "Raw Data",
+)
+"""BittyTax works out the values, which are left empty, in its own currency."""
+WALLET: Final = "Bitget"
+_QUOTES: Final = ("USDT", "USDC", "USDE", "BTC", "ETH", "BGB", "EUR", "USD", "BRL", "TRY")
+_LIVE_WORDS: Final = {live: documented for documented, live in LIVE_BUSINESS_TYPES.items()}
+_BILL_TYPES: Final[Mapping[BusinessType, str]] = {
+    BusinessType.DEPOSIT: "Deposit",
+    BusinessType.WITHDRAW: "Withdrawal",
+    BusinessType.REBATE_REWARDS: "Fee-Rebate",
+    BusinessType.AIRDROP_REWARDS: "Airdrop",
+    BusinessType.USDT_CONTRACT_REWARDS: "Income",
+    BusinessType.MIX_CONTRACT_REWARDS: "Income",
+}
+_TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DEDUCTION_HANDLING_FEE})
+
+
+class TaxRow(NamedTuple):
+    """One event: what came in, what went out, and a fee beside it; quantities are above zero, None where none is."""
+
+    at: datetime
+    note: str
+    type: str
+    bought: Decimal | None = None
+    bought_asset: str = ""
+    sold: Decimal | None = None
+    sold_asset: str = ""
+    fee: Decimal | None = None
+    fee_asset: str = ""
+
+    def cells(self) -> list[str]:
+        """The cells under `HEADINGS`."""
+        buy, sell, fee = map(_quantity, (self.bought, self.sold, self.fee))
+        bought, sold, paid_in = map(csv_cell, (self.bought_asset, self.sold_asset, self.fee_asset))
+        amounts = [buy, bought, "", sell, sold, "", fee, paid_in, ""]
+        return [self.type, *amounts, WALLET, instant(self.at, UTC), csv_cell(self.note), ""]
+
+
+class BittyTaxWriter:
+    """Takes records in any order and prints their events when it is closed.
+
+    `unknown` counts records that could not be told to be events or none, by what they say; `in_fills` counts bills of
+    spot trades, which the fills tell with their prices.
+    """
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._rows: list[TaxRow] = []
+        self.unknown: Counter[str] = Counter()
+        self.in_fills = 0
+        self.oldest_ms: int | None = None
+
+    def write(self, row: Record | ProductRow[Record]) -> None:
+        """Take a record; futures fills come with their product type."""
+        self._rows += self._events_of(row)
+
+    def close(self) -> None:
+        """Print everything, oldest first."""
+        self._output.csv(HEADINGS)
+        for row in sorted(self._rows, key=lambda row: (row.at, row.note, row.type)):
+            self._output.csv(row.cells())
+        self._output.flush()
+
+    def remarks(self) -> list[str]:
+        """What is to be said of records that are not among the events."""
+        remarks = []
+        if self.in_fills:
+            remarks.append(
+                f"{self.in_fills} bills of spot trades are left out: show spot-fills gives them with prices."
+            )
+        if self.unknown:
+            listed = ", ".join(f"{count} {what}" for what, count in self.unknown.most_common())
+            remarks.append(
+                f"What these are for taxes is not known, so they are left out; enter them by hand: {listed}."
+            )
+        return remarks
+
+    def _events_of(self, row: Record | ProductRow[Record]) -> Iterable[TaxRow]:
+        if isinstance(row, ProductRow):
+            record = row.record
+            if isinstance(record, FuturesFill):
+                self._saw(record.c_time)
+                return futures_fill_events(row.product_type, record)
+            if isinstance(record, FuturesBill):
+                return [_margin_fee(record.c_time, f"bill {record.bill_id} funding", record.amount, record.coin)]
+        elif isinstance(row, SpotFill):
+            return self._spot_fill(row)
+        elif isinstance(row, ConvertRecord):
+            return [_convert(row)]
+        elif isinstance(row, SpotBill):
+            return self._spot_bill(row)
+        raise TypeError(f"no event of {type(row).__name__}")
+
+    def _saw(self, moment: datetime) -> None:
+        at_ms = round(moment.timestamp() * 1000)
+        self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
+
+    def _spot_fill(self, fill: SpotFill) -> Iterable[TaxRow]:
+        pair = spot_pair(fill.symbol, [fee.fee_coin for fee in fill.fee_detail if fee.fee_coin])
+        side = known(Side, fill.side)
+        if pair is None or side is None:
+            self.unknown[f"fills of {fill.symbol}, side {fill.side}"] += 1
+            return []
+        return spot_fill_events(fill, *pair, buys=side is Side.BUY)
+
+    def _spot_bill(self, bill: SpotBill) -> Iterable[TaxRow]:
+        word = bill.business_type or ""
+        kind = known(BusinessType, _LIVE_WORDS.get(word.upper(), word))
+        if kind in _TRADES:
+            self.in_fills += 1
+        elif kind is None:
+            self.unknown[f"bills of type {word or 'not given'}"] += 1
+        if kind is None or kind not in _BILL_TYPES or not bill.size:
+            return []
+        fee = -bill.fees if bill.fees is not None and bill.fees < 0 else None
+        note, type_ = f"bill {bill.bill_id} {kind}", _BILL_TYPES[kind]
+        fee_asset = bill.coin if fee is not None else ""
+        if kind is BusinessType.WITHDRAW:
+            sold = abs(bill.size)
+            return [TaxRow(bill.c_time, note, type_, sold=sold, sold_asset=bill.coin, fee=fee, fee_asset=fee_asset)]
+        bought = abs(bill.size)
+        return [TaxRow(bill.c_time, note, type_, bought, bill.coin, fee=fee, fee_asset=fee_asset)]
+
+
+def futures_fill_events(product_type: ProductType, fill: FuturesFill) -> Iterator[TaxRow]:
+    """The profit of a fill as gain or loss, and each of its fees."""
+    booked = booked_fill(product_type, fill, 0)
+    note = f"fill {fill.trade_id} {fill.symbol}"
+    profit = booked.profit or ZERO
+    if profit > ZERO:
+        yield TaxRow(fill.c_time, f"{note} profit", "Margin-Gain", profit, booked.coin)
+    elif profit < ZERO:
+        yield TaxRow(fill.c_time, f"{note} profit", "Margin-Loss", sold=-profit, sold_asset=booked.coin)
+    for coin, amount in ((booked.coin, booked.fees), *booked.other_fees.items()):
+        if amount:
+            yield _margin_fee(fill.c_time, f"{note} fee", amount, coin)
+
+
+def _margin_fee(at: datetime, note: str, amount: Decimal, coin: str) -> TaxRow:
+    """A fee or funding, which is paid below zero and received above."""
+    if amount > ZERO:
+        return TaxRow(at, note, "Margin-Fee-Rebate", amount, coin)
+    return TaxRow(at, note, "Margin-Fee", sold=-amount, sold_asset=coin)
+
+
+def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> Iterator[TaxRow]:
+    """The trade with what was paid for it; a fee that was received, or that is not the first, has a row of its own."""
+    note = f"fill {fill.trade_id} {fill.symbol}"
+    cost = fill.size * fill.price_avg if fill.amount is None else fill.amount
+    fees = [(fee.fee_coin or (base if buys else quote), fee_amount(fee)) for fee in fill.fee_detail]
+    paid = next(((coin, -amount) for coin, amount in fees if amount < ZERO), None)
+    bought, sold = ((fill.size, base), (cost, quote)) if buys else ((cost, quote), (fill.size, base))
+    fee = (None, "") if paid is None else (paid[1], paid[0])
+    yield TaxRow(fill.c_time, note, "Trade", *bought, *sold, *fee)
+    others = list(fees)
+    if paid is not None:
+        others.remove((paid[0], -paid[1]))
+    for coin, amount in others:
+        if amount > ZERO:
+            yield TaxRow(fill.c_time, f"{note} fee", "Fee-Rebate", amount, coin)
+        elif amount:
+            yield TaxRow(fill.c_time, f"{note} fee", "Spend", sold=-amount, sold_asset=coin)
+
+
+def spot_pair(symbol: str, fee_coins: Iterable[str]) -> tuple[str, str] | None:
+    """Base and quote coin of a symbol: the coin of its fee is one of them, else it ends with a known quote."""
+    symbol, coins = symbol.upper(), [coin.upper() for coin in fee_coins]
+    for quote in (*(coin for coin in coins if coin in _QUOTES), *_QUOTES, *coins):
+        if symbol.endswith(quote) and symbol != quote:
+            return symbol.removesuffix(quote), quote
+    base = next((coin for coin in coins if symbol.startswith(coin) and symbol != coin), None)
+    return None if base is None else (base, symbol.removeprefix(base))
+
+
+def _convert(record: ConvertRecord) -> TaxRow:
+    fee = f", fee {exact_digits(record.fee)} of a coin that is not told" if record.fee else ""
+    note = f"convert {record.id}{fee}"
+    bought, sold = (record.to_coin_size, record.to_coin), (record.from_coin_size, record.from_coin)
+    return TaxRow(record.ts, note, "Trade", *bought, *sold)
+
+
+def _quantity(amount: Decimal | None) -> str:
+    return "" if amount is None else exact_digits(amount)
