@@ -37,7 +37,7 @@ async def measure(abandoned: int = ABANDONED, seed: int = 1) -> tuple[int, int, 
     import uvicorn
 
     from tradetui.exchange import Credentials, ExchangeError, ExchangeReader
-    from tradetui.exchange.rate_limit.limiter import NoBudget
+    from tradetui.exchange.rate_limit.budget import NoBudget
 
     chance = random.Random(seed)
     listening = listen()

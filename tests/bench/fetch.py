@@ -60,7 +60,7 @@ async def compare(base_url: str) -> dict[str, list[float]]:
 
     from tests.wire.whole_reply import read_reply
     from tradetui.exchange import Credentials, ExchangeReader
-    from tradetui.exchange.rate_limit.limiter import NoBudget
+    from tradetui.exchange.rate_limit.budget import NoBudget
     from tradetui.wire.catalogue import endpoint
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})

@@ -17,7 +17,7 @@ from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import LocalBudget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state

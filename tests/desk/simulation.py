@@ -21,7 +21,8 @@ from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import Transport
 from tradetui.sandbox.app import Sandbox

@@ -12,7 +12,7 @@ from tradetui.desk.feeds.health import LinkState, health_of
 from tradetui.desk.feeds.snapshot import FeedError
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
-from tradetui.exchange.rate_limit.limiter import Usage
+from tradetui.exchange.rate_limit.budget import Usage
 
 
 def link(**other: Any) -> Any:

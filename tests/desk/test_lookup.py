@@ -17,7 +17,7 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.lookup.lookup import Lookup, LookupState
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.sandbox.gateway.api_keys import ALL
 from tradetui.trading.coin_totals import added
 from tradetui.wire.models.spot import AccountInfo

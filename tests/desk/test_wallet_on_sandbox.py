@@ -21,7 +21,7 @@ from tradetui.desk.results.period_results import PeriodQuery, read_period_result
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import LocalBudget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.execution.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState

@@ -11,7 +11,7 @@ import pytest
 from tests.desk.simulation import Simulation
 from tradetui.desk.feeds.health import LinkState
 from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
     HttpRequest,

@@ -26,8 +26,10 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.exchange.rate_limit.address_quota import AddressQuota
-from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget, NoBudget, Priority
-from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget
+from tradetui.exchange.rate_limit.budget import Budget, NoBudget, Priority
+from tradetui.exchange.rate_limit.budget_file import FILE_NAME
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.shared import SharedBudget
 from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -330,7 +332,7 @@ _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
     from tests.exchange.limits import limited
-    from tradetui.exchange.rate_limit.limiter import Priority
+    from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.errors import RateLimited
     from tradetui.exchange.rate_limit.shared import SharedBudget
 

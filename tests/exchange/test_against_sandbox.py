@@ -26,7 +26,7 @@ from tradetui.exchange import (
     Rejected,
     UnifiedAccount,
 )
-from tradetui.exchange.rate_limit.limiter import LocalBudget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state

@@ -17,7 +17,8 @@ import pytest
 from tests.exchange.certificates import certificate
 from tests.exchange.scripted import CREDENTIALS, START_MS, Scripted, envelope, http, raw_server
 from tradetui.exchange import ExchangeClient, LoopClock, NotSent, OutcomeUnknown
-from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.in_process import InProcessTransport

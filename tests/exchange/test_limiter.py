@@ -12,7 +12,8 @@ from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.limiter import LocalBudget, Priority, permit
+from tradetui.exchange.rate_limit.budget import Priority, permit
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.quota import COOLING_S, LOST_S
 
 pytestmark = pytest.mark.looptime

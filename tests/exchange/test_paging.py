@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.reply import Reply

@@ -28,7 +28,8 @@ from tradetui.exchange import (
     parse_proxy,
 )
 from tradetui.exchange.errors import Hop
-from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.proxy import (

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_MS, envelope, http, raw_server
 from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, LoopClock, Unreachable
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import HttpRequest, Timeouts
 
 QUICK = Timeouts(connect=0.5, read=0.2, write=0.5, order_read=0.2)

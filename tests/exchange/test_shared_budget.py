@@ -27,10 +27,11 @@ from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
+from tradetui.exchange.rate_limit.budget_file import FILE_NAME, _open_or_replace
 from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, PermitStore
 from tradetui.exchange.rate_limit.quota import COOLING_S
-from tradetui.exchange.rate_limit.shared import FILE_NAME, SharedBudget, _open_or_replace
+from tradetui.exchange.rate_limit.shared import SharedBudget
 from tradetui.storage.boot import boot_id
 
 
@@ -208,7 +209,7 @@ _TAKES_ALL_AND_STAYS = """
 import asyncio, sys
 from pathlib import Path
 from tests.exchange.limits import limited
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.rate_limit.shared import SharedBudget
 
 async def main() -> None:
@@ -311,7 +312,7 @@ _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
     from tests.exchange.limits import limited
-    from tradetui.exchange.rate_limit.limiter import Priority
+    from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.rate_limit.shared import SharedBudget
 
     async def main(directory, seconds):

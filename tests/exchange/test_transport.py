@@ -34,7 +34,7 @@ from tradetui.exchange import (
     UnreadableReply,
 )
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport, HttpxTransportFactory, shared_tls
 from tradetui.exchange.transport.transport import (

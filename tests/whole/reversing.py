@@ -22,7 +22,7 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state

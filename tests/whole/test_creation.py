@@ -22,7 +22,7 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import State
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.broker import CreateSubaccountRequest

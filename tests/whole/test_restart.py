@@ -28,7 +28,7 @@ from tradetui.desk.account.identity import stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.intents.journal import Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.profiles.load import Flags, load

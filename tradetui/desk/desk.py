@@ -42,7 +42,7 @@ from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.wire.authorities import FUTURES_WRITE_AUTHORITIES

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableReply,
     )
-    from tradetui.exchange.rate_limit.limiter import LocalBudget, NoBudget, Priority
+    from tradetui.exchange.rate_limit.budget import NoBudget, Priority
+    from tradetui.exchange.rate_limit.local_budget import LocalBudget
     from tradetui.exchange.rate_limit.shared import SharedBudget
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
@@ -63,9 +64,9 @@ _HOMES = {
     "Credentials": "credentials",
     "ExchangeClient": "client",
     "ExchangeReader": "client",
-    "LocalBudget": "rate_limit.limiter",
-    "NoBudget": "rate_limit.limiter",
-    "Priority": "rate_limit.limiter",
+    "LocalBudget": "rate_limit.local_budget",
+    "NoBudget": "rate_limit.budget",
+    "Priority": "rate_limit.budget",
     "SharedBudget": "rate_limit.shared",
     "Timeouts": "transport.transport",
     "InvalidProxy": "transport.proxy",

@@ -32,7 +32,8 @@ from tradetui.exchange.endpoints.areas import (
     SubaccountCreation,
 )
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.rate_limit.limiter import Budget, LocalBudget, Priority
+from tradetui.exchange.rate_limit.budget import Budget, Priority
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.reads import Reads
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport

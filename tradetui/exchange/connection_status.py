@@ -12,7 +12,7 @@ from tradetui.exchange.errors import ExchangeError
 
 if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.address_quota import AddressUsage
-    from tradetui.exchange.rate_limit.limiter import Budget, Usage
+    from tradetui.exchange.rate_limit.budget import Budget, Usage
 
 
 class ConnectionStatus:

@@ -15,7 +15,7 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.request_variants import Dialect
 from tradetui.exchange.response import read_result
 from tradetui.wire.error_codes import CodeGroup, meaning, switches_off

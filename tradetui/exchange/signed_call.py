@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.clock import Clock, ServerClock
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.rate_limit.limiter import Budget, Permit, Priority
+    from tradetui.exchange.rate_limit.budget import Budget, Permit, Priority
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
     from tradetui.wire.catalogue import Endpoint

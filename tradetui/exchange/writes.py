@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidRequest, OutcomeUnknown
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.reads import tidy
 from tradetui.exchange.response import write_result
 from tradetui.wire.catalogue import endpoint_of

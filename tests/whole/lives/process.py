@@ -33,7 +33,7 @@ from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
-from tradetui.exchange.rate_limit.limiter import NoBudget
+from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import HttpRequest, HttpResponse, TransportError, TransportErrorKind
 from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType

@@ -10,7 +10,7 @@ from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
-from tradetui.exchange.rate_limit.limiter import Priority
+from tradetui.exchange.rate_limit.budget import Priority
 
 if TYPE_CHECKING:
     from tradetui.desk.account.identity import AccountIdentity

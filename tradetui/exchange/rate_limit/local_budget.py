@@ -1,25 +1,17 @@
-"""Staying within the exchange's limits: a permit a call, back one second after its reply.
-
-A call arrives at the exchange between its sending and its reply. The next call on the same permit is sent a second
-after that reply, so two uses of one permit are never within a second of each other *at the exchange*, whatever the
-network does to either. N permits therefore never put more than N calls into any sliding second there.
-"""
+"""The budget of one process: who waits for each endpoint, and the permits that are out or cooling."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from heapq import heappop, heappush
 from math import inf
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tradetui.exchange.clock import Clock, SystemClock
-from tradetui.exchange.errors import NotSent, RateLimited
+from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import (
     DEFAULT_ADDRESS_SHARE,
     AddressCalls,
@@ -28,103 +20,15 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
     address_used_up,
 )
+from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused, permit
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
+from tradetui.exchange.rate_limit.waiting import WaitingCalls
 
 if TYPE_CHECKING:
     from tradetui.wire.catalogue import Endpoint
 
-PATIENCE_S = 10.0
-"""A pause longer than this is an error at once instead of a wait."""
 _ROUNDING_S = 1e-6
 _SHORTEST_WAIT_S = 2e-4
-ADDRESS_POLL_S = 1.0
-"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
-
-
-class Priority(StrEnum):
-    """Who waits for the answer: a feed, which will ask again anyway, or a person."""
-
-    FEED = "feed"
-    INTERACTIVE = "interactive"
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """One endpoint's permits: out or cooling, allowed now, and whether a refusal holds some back."""
-
-    used: int
-    allowed: int
-    halved: bool = False
-    paused_s: float = 0.0
-
-
-class Permit(Protocol):
-    """The right to one call. Exactly one of its methods is to be called; later calls change nothing."""
-
-    def replied(self, remaining: int | None = None) -> None:
-        """A reply came; `remaining` is what the exchange says is left of this second."""
-
-    def refused(self, retry_after: float | None = None) -> None:
-        """The exchange answered 429, perhaps naming seconds to wait."""
-
-    def unanswered(self) -> None:
-        """The call was given up; it may still arrive."""
-
-    def unused(self) -> None:
-        """Nothing was sent."""
-
-
-class Budget(Protocol):
-    """What hands out permits; in this process, in a file shared by the user's processes, or one day further away."""
-
-    account: str
-    """Whose limits these are; may be set again when the UID is learned."""
-    account_kind: str | None
-    """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
-
-    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
-
-        `hold_s` is the longest the call may take. `RateLimited` when the exchange asked for a long pause.
-        """
-        ...
-
-    def usage(self) -> Mapping[str, Usage]:
-        """What every endpoint used so far looks like now, by catalogue name."""
-        ...
-
-    def address_usage(self) -> AddressUsage:
-        """Calls a minute at this exchange's address, by whom the budget counts, as last seen."""
-        ...
-
-    async def aclose(self) -> None:
-        """Stop; those still waiting get `NotSent`."""
-
-
-def permit(budget: Budget, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
-    """Hold a permit for the length of a block: replied at its end, unanswered when it raises."""
-
-    @asynccontextmanager
-    async def hold() -> AsyncIterator[Permit]:
-        held = await budget.acquire(endpoint, priority)
-        try:
-            yield held
-        except BaseException:
-            held.unanswered()
-            raise
-        held.replied()
-
-    return hold()
-
-
-def paused(endpoint: Endpoint, seconds: float) -> RateLimited:
-    """Make the error of a call that would have to wait out a long pause."""
-    return RateLimited(
-        f"the exchange asked for a pause; {seconds:.0f} s are left",
-        retry_after=seconds,
-        endpoint=endpoint.name,
-        remedy="Wait, and see whether another program of this account polls too fast.",
-    )
 
 
 class LocalBudget:
@@ -194,14 +98,6 @@ class _LocalAddress:
         self.meter = AddressMeter(quota)
 
 
-class _Waiter:
-    __slots__ = ("future", "hold_s")
-
-    def __init__(self, hold_s: float) -> None:
-        self.future: asyncio.Future[_LocalPermit] = asyncio.get_running_loop().create_future()
-        self.hold_s = hold_s
-
-
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
@@ -213,43 +109,37 @@ class _Pool:
         self.out = 0
         self.grants = 0
         self.cooling: list[float] = []
-        self._waiting: dict[Priority, deque[_Waiter]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
+        self._waiting = WaitingCalls()
         self._timer: asyncio.TimerHandle | None = None
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         now = self.clock.monotonic()
         if (pause := self.allowance.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
-        if self._first(priority) is None and isinstance(granted := self._grant(priority, now, hold_s), _LocalPermit):
-            return granted
-        waiter = _Waiter(hold_s)
-        self._waiting[priority].append(waiter)
+        if self._waiting.first_of(priority) is None:
+            granted = self._grant(priority, now, hold_s)
+            if isinstance(granted, _LocalPermit):
+                return granted
+        call = self._waiting.add(priority, hold_s)
         self.hand_out()
-        try:
-            return await waiter.future
-        except asyncio.CancelledError:
-            done = waiter.future
-            if done.done() and not done.cancelled() and done.exception() is None:
-                done.result().unused()
-            raise
+        return await call.permit()
 
     def hand_out(self) -> None:
         """Give permits to those in front, persons first, and set the timer for the rest."""
         now = self.clock.monotonic()
         address_opens = inf
-        for priority, queue in self._waiting.items():
-            while (waiter := self._first(priority)) is not None:
+        for priority in (Priority.INTERACTIVE, Priority.FEED):
+            while (call := self._waiting.first_of(priority)) is not None:
                 if (pause := self.allowance.paused_until - now) > PATIENCE_S:
-                    waiter.future.set_exception(paused(self.endpoint, pause))
-                elif isinstance(granted := self._grant(priority, now, waiter.hold_s), _LocalPermit):
-                    waiter.future.set_result(granted)
+                    call.future.set_exception(paused(self.endpoint, pause))
+                elif isinstance(granted := self._grant(priority, now, call.hold_s), _LocalPermit):
+                    call.future.set_result(granted)
                 elif granted is not None and priority is Priority.INTERACTIVE and granted - now > PATIENCE_S:
                     error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
-                    waiter.future.set_exception(error)
+                    call.future.set_exception(error)
                 else:
                     address_opens = min(address_opens, inf if granted is None else granted)
                     break
-                queue.popleft()
         self._arm(now, address_opens)
 
     def usage(self) -> Usage:
@@ -263,20 +153,9 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for queue in self._waiting.values():
-            while queue:
-                waiter = queue.popleft()
-                if not waiter.future.done():
-                    closing = NotSent(
-                        "the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on."
-                    )
-                    waiter.future.set_exception(closing)
-
-    def _first(self, priority: Priority) -> _Waiter | None:
-        queue = self._waiting[priority]
-        while queue and queue[0].future.done():
-            queue.popleft()
-        return queue[0] if queue else None
+        self._waiting.fail(
+            NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
+        )
 
     def _collect(self, now: float) -> None:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:
@@ -307,7 +186,7 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._first(Priority.INTERACTIVE) is None and self._first(Priority.FEED) is None:
+        if self._waiting.first() is None:
             return
         moments = [self.allowance.next_change(now), *self.cooling[:1]]
         if address_opens < inf:
@@ -359,44 +238,3 @@ class _LocalPermit:
         if back_at is not None:
             heappush(pool.cooling, back_at)
         pool.hand_out()
-
-
-class _NoPermit:
-    """A permit that nothing counts."""
-
-    __slots__ = ()
-
-    def replied(self, remaining: int | None = None) -> None:
-        pass
-
-    def refused(self, retry_after: float | None = None) -> None:
-        pass
-
-    def unanswered(self) -> None:
-        pass
-
-    def unused(self) -> None:
-        pass
-
-
-class NoBudget:
-    """No limit at all: for measuring against servers that have none."""
-
-    account: str = ""
-    account_kind: str | None = None
-    _permit = _NoPermit()
-
-    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Give a permit at once."""
-        return self._permit
-
-    def usage(self) -> Mapping[str, Usage]:
-        """Nothing is counted."""
-        return {}
-
-    def address_usage(self) -> AddressUsage:
-        """Nothing is counted."""
-        return AddressUsage()
-
-    async def aclose(self) -> None:
-        """Nothing to stop."""
