@@ -265,6 +265,7 @@ async def test_lock_is_one_key_and_unlocking_asks() -> None:
         assert "Trading is locked" in screen_text(stage.app)
         await pilot.press("escape", "L")
         assert isinstance(stage.app.screen, ConfirmDialog)
+        assert "Enter presses Cancel; Tab, then Enter, presses Unlock." in screen_text(stage.app)
         await pilot.press("enter")
         assert stage.desk.execution.locked, "Enter presses Cancel"
         await pilot.press("L", "tab", "enter")
@@ -311,10 +312,11 @@ async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
     stage = Stage()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
-        await pilot.resize_terminal(50, 12)
+        await pilot.resize_terminal(40, 10)
         await asyncio.sleep(0.2)
         await pilot.pause()
         assert dialog.query_one("#confirm", Button).disabled
+        assert "The window is too small to show it" in screen_text(stage.app), "nothing covers the reason"
         await pilot.resize_terminal(140, 60)
         await asyncio.sleep(0.2)
         await pilot.pause()

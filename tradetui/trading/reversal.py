@@ -221,9 +221,9 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
             )
         if part < amount:
             sized = ProjectedPosition(
-                Net(moved), part, part, f"the size counts: {exact_digits(net)} becomes {exact_digits(moved)}"
+                Net(moved), part, part, f"the size counts, {exact_digits(net)} becomes {exact_digits(moved)}"
             )
-            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored: {whole.description}")
+            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored, {whole.description}")
             results = (sized, ignored)
             assumptions.append(
                 "the interface does not say what a size does in one-way mode; the live exchange is said to ignore it"

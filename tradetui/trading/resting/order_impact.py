@@ -263,7 +263,7 @@ def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
     effect = row.effect
     if effect is None:
         return NOT_KNOWN, True, False
-    texts, impacts, is_wrong = [], [], False
+    texts, impacts, is_wrong, is_after_nearer = [], [], False, False
     for index, after in enumerate(outlook.afters):
         turn = outlook.at_turn(row, index)
         alone, impact = impact_on(effect, row.size, after), impact_on(effect, row.size, turn)
@@ -274,8 +274,9 @@ def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
         is_wrong = is_wrong or wrong
         text = _text(outlook, turn, effect, impact, row.size, is_wrong=wrong)
         differs = text != _text(outlook, after, effect, alone, row.size, is_wrong=_is_wrong(outlook, effect, alone))
-        texts.append(f"{text}{_AFTER_NEARER if differs else ''}")
-    text = " or ".join(dict.fromkeys(texts))
+        is_after_nearer = is_after_nearer or differs
+        texts.append(text)
+    text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if is_after_nearer else ''}"
     assumed = outlook.ends(row, effect, impacts)
     if assumed and is_wrong:
         return f"ends with the {outlook.old.upper()} (assumed), else {text}", True, True

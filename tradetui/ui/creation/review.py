@@ -57,7 +57,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         account = f"{settings.environment} · {settings.name} · {uid}"
         with Vertical() as box:
             box.border_title = sanitized(TITLES[self._kind])
-            box.border_subtitle = sanitized("Tab, Enter sends · Esc back to the form")
+            box.border_subtitle = sanitized("Esc back to the form")
             yield Static(sanitized(account), classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
@@ -98,8 +98,15 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         if not enabled and button.has_focus:
             self.cancel_button.focus()
         button.disabled = not enabled
+        if enabled and not sentence:
+            self.say_next_step("sends it")
+            return
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
         self.give_reason("\n".join(filter(None, (sentence, *reasons))))
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self.say_what_may_be_done()
 
     def say_what_may_be_done(self) -> None:
         """The lock may be another one."""

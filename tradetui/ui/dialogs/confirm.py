@@ -25,6 +25,10 @@ class ConfirmDialog(DeliberateDialog[bool]):
             yield Static(sanitized(self._question), markup=False)
             yield from self.buttons(self._action)
 
+    def on_descendant_focus(self) -> None:
+        """Say what Enter does there."""
+        self.say_next_step(f"presses {self._action}")
+
     def action_cancel(self) -> None:
         self.dismiss(False)
 

@@ -17,6 +17,7 @@ from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.sanitize import sanitized
+from tradetui.wire.text.sanitize import scrub
 
 Result = TypeVar("Result")
 
@@ -48,10 +49,15 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
 
     def give_reason(self, reason: str | Content) -> None:
         """Write this under the buttons."""
-        self.reason_line.update(reason if isinstance(reason, Content) else sanitized(reason))
+        content = reason if isinstance(reason, Content) else sanitized(reason)
+        if self.reason_line.content != content:
+            self.reason_line.update(content)
 
-    def next_step(self, deed: str) -> str:
-        """What Enter does where the focus is, once nothing is missing; `deed` is the other button's, "sends it"."""
+    def say_next_step(self, deed: str) -> None:
+        """Say what Enter does where the focus is, once nothing is missing; `deed` is the other button's: "sends it"."""
+        self.give_reason(Content.styled(scrub(self._next_step(deed)), "$quiet"))
+
+    def _next_step(self, deed: str) -> str:
         focused = self.focused
         if focused is self.confirm_button:
             return f"Enter {deed}; Esc cancels."

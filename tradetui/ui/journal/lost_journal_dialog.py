@@ -61,8 +61,10 @@ class LostJournalDialog(DeliberateDialog[None]):
     @on(Input.Changed)
     def _tell_missing(self) -> None:
         self.confirm_button.disabled = not self._typed
-        missing = f"Type {WORD} to go on without it; Esc leaves it locked."
-        self.give_reason(self.next_step("accepts the loss") if self._typed else missing)
+        if self._typed:
+            self.say_next_step("accepts the loss")
+        else:
+            self.give_reason(f"Type {WORD} to go on without it; Esc leaves it locked.")
 
     def on_descendant_focus(self) -> None:
         """What Enter does depends on what has the focus."""

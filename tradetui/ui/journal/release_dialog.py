@@ -64,8 +64,10 @@ class ReleaseDialog(DeliberateDialog[str | None]):
     def _tell_missing(self) -> None:
         missing = self._missing()
         self.confirm_button.disabled = bool(missing)
-        sentence = f"Still missing: {'; '.join(missing.values())}." if missing else self.next_step("releases it")
-        self.give_reason(sentence)
+        if missing:
+            self.give_reason(f"Still missing: {'; '.join(missing.values())}.")
+        else:
+            self.say_next_step("releases it")
 
     def on_descendant_focus(self) -> None:
         """What Enter does depends on what has the focus."""

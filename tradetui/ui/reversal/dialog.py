@@ -18,7 +18,6 @@ from tradetui.desk.reversal.pretrade_checks import LOCKED
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
-from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.keys.key_order import TypedInput
 from tradetui.ui.keys.registry import is_key_of, shown_keys
 from tradetui.ui.keys.unlock_key import with_unlock_key
@@ -28,6 +27,7 @@ from tradetui.ui.reversal.focus import BACK_S, DialogFocus
 from tradetui.ui.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
 from tradetui.ui.reversal.phase import ASKING, Phase
 from tradetui.ui.reversal.preview_area import PreviewArea
+from tradetui.ui.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.reversal.tables.outcome_lines import sending_sentence
 from tradetui.ui.reversal.unread import NO_FOCUS, Unread
 from tradetui.ui.sanitize import notify, sanitized
@@ -37,24 +37,14 @@ _READING_S = 1.0
 _AGE_SHOWN_S = 5.0
 
 
-class ReversalDialog(LockingDialog[None]):
+class ReversalDialog(ScrollingDialog):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
     Inputs, buttons and reason stand still; what lies above them scrolls where it does not fit, and nothing can be
     confirmed before all that decides was on the screen. Esc leaves it in every phase.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("down", "scroll_by(1)", "Down"),
-        ("up", "scroll_by(-1)", "Up"),
-        ("pagedown", "scroll_pages(1)", "Page down"),
-        ("pageup", "scroll_pages(-1)", "Page up"),
-        ("tab", "next", "Next"),
-        ("f2", "fold_request", "Show or hide the request"),
-    ]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy"), (44, "-tall")]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    _area = getters.query_one(PreviewArea)
+    BINDINGS: ClassVar[list[BindingType]] = [("tab", "next", "Next")]
     _frame = getters.query_one(Frame)
     _fields = getters.query_one(Fields)
     _notice_line = getters.query_one("#notice", Static)
@@ -160,18 +150,10 @@ class ReversalDialog(LockingDialog[None]):
         if not (word_is_whole and self._focus.next_from_word(is_reading=self._phase is Phase.READING)):
             self.focus_next()
 
-    def action_scroll_by(self, lines: int) -> None:
-        """Scroll what does not fit."""
-        self._area.scroll_lines(lines)
-
-    def action_scroll_pages(self, pages: int) -> None:
-        """Scroll by what is shown at once, less a line."""
-        self._area.scroll_pages(pages)
-
-    def action_fold_request(self) -> None:
-        """Show the request exactly as sent, or hide it again."""
-        if self._preview is not None and self._phase in ASKING:
-            self._area.fold_request()
+    @property
+    def shows_request(self) -> bool:
+        """Whether a preview is on the screen, and nothing was confirmed yet."""
+        return self._preview is not None and self._phase in ASKING
 
     def _scrolled(self) -> None:
         if self._preview is not None:
@@ -183,7 +165,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def _draw_again(self) -> None:
         """Draw the preview for the room that there is now."""
-        if self._preview is not None and self._phase in ASKING:
+        if self._preview is not None and self.shows_request:
             self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
         self._show_age()
@@ -274,7 +256,7 @@ class ReversalDialog(LockingDialog[None]):
         intents = self._execution.intents
         if intents.notice:
             self._unread.notice, intents.notice = intents.notice, ""
-        self._update(self._notice_line, self._unread.lines(self._preview))
+        self._show_notice(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
@@ -286,10 +268,11 @@ class ReversalDialog(LockingDialog[None]):
         reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
         self._focus.go_on()
         if reasons or not armed:
-            self._update(self.reason_line, sanitized("\n".join(reasons) or "arming …"))
-            return
-        step = Content.styled(self.next_step("sends it"), "$quiet")
-        self._update(self.reason_line, sanitized(self._note) if self._note else step)
+            self.give_reason("\n".join(reasons) or "arming …")
+        elif self._note:
+            self.give_reason(self._note)
+        else:
+            self.say_next_step("sends it")
 
     def on_descendant_focus(self) -> None:
         """What Enter does depends on what has the focus."""
@@ -304,16 +287,17 @@ class ReversalDialog(LockingDialog[None]):
         unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
-    def _update(self, line: Static, content: Content) -> None:
-        if line.content != content:
-            line.update(content)
-        line.display = bool(content.plain) or line is self.reason_line
+    def _show_notice(self, content: Content) -> None:
+        if self._notice_line.content != content:
+            self._notice_line.update(content)
+        self._notice_line.display = bool(content.plain)
 
     # Fields
 
     def _show_fields(self) -> None:
         """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
-        shown = not (self._execution.locked or self._unreadable) and self._phase in ASKING
+        hidden = self._execution.locked or self._unreadable or self._area.is_too_small
+        shown = not hidden and self._phase in ASKING
         if not shown:
             self._focus.leave_fields()
         come_back = shown and not self._fields.size_box.display
@@ -384,7 +368,7 @@ class ReversalDialog(LockingDialog[None]):
         self._focus.let_go_of_confirm()
         self._phase = Phase.SENDING
         self._show_age()
-        self._update(self.reason_line, sanitized(sending_sentence(self._preview)))
+        self.give_reason(sending_sentence(self._preview))
         self.confirm_button.disabled = True
         self._unread.looked_at = self._preview
         self.cancel_button.disabled = True
@@ -405,15 +389,15 @@ class ReversalDialog(LockingDialog[None]):
 
     def show_standing(self, standing: Content) -> None:
         """Show how far it is."""
-        self._update(self.reason_line, standing)
+        self.give_reason(standing)
 
     def show_end(self, end: Ending) -> None:
         """Show how it ended."""
         self._phase = Phase.OVER
         self._area.show(end(self._area.room))
         self._area.scroll_home(animate=False)
-        self._update(self._notice_line, Content(""))
-        self._update(self.reason_line, Content(""))
+        self._show_notice(Content(""))
+        self.give_reason("")
         self._fields.show(False)
         self.confirm_button.display = False
         self.query_one("#keys", Static).update(KEYS_AT_THE_END)

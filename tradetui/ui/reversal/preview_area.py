@@ -68,10 +68,15 @@ class PreviewArea(VerticalScroll):
         end = self._body.virtual_region.bottom
         self.read_whole = self.read_whole or self.scroll_y + self.scrollable_content_region.height >= end
 
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the terminal is too small to read it: then only the reason stands beside the buttons."""
+        width, height = self.screen.size
+        return width < LEAST_WIDTH or height < LEAST_HEIGHT
+
     def unseen(self, *, armed: bool) -> tuple[str, ...]:
         """Why it cannot be confirmed: not all of it has been on the screen, which only counts once it is armed."""
-        width, height = self.screen.size
-        if width < LEAST_WIDTH or height < LEAST_HEIGHT:
+        if self.is_too_small:
             return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
         if armed and not self.read_whole:
             return ("There is more below: Page Down shows it, then confirm.",)

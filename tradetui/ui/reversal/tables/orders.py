@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
@@ -62,7 +63,8 @@ def _row(
         yield Content.assemble(head, middle, (f"{' ' * _GAP}{effect}", style), *changed)
         return
     yield Content.assemble(head, middle, *changed)
-    yield Content.assemble((f"{' ' * _KIND}{effect}", style))
+    for part in textwrap.wrap(effect, max(_LEAST_ACTION, room.width - _KIND)):
+        yield Content.assemble((f"{' ' * _KIND}{part}", style))
 
 
 def _was(order: OrderImpact, marks: Marks) -> str | None:
