@@ -18,9 +18,10 @@ import pytest
 from tests.bench.virtual_loop import VirtualLoop
 from tests.whole.injection import AwaitPoint, Injected, Injector, Kind, injecting
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk import task_groups
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
-from tradetui.desk.reversal import execution, intent_watch, order_reads, outcome_tracker, sending, task_groups, tracking
+from tradetui.desk.reversal import execution, intent_watch, order_reads, outcome_tracker, sending, tracking
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target

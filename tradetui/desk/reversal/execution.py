@@ -20,9 +20,9 @@ from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
-from tradetui.desk.reversal.task_groups import BackgroundTasks, is_cancelled
 from tradetui.desk.reversal.tracking import FollowedReversals, Listener
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError

@@ -13,8 +13,8 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
 from tradetui.desk.reversal.seen_orders import SeenOrders
-from tradetui.desk.reversal.task_groups import ReadGroup
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.task_groups import ReadGroup
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused

@@ -27,7 +27,7 @@ from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
 from tradetui.desk.reversal.stage import Stage
-from tradetui.desk.reversal.task_groups import is_cancelled
+from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals

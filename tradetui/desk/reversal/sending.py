@@ -15,7 +15,7 @@ from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
-from tradetui.desk.reversal.task_groups import is_cancelled
+from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown

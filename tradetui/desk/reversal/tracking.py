@@ -12,7 +12,7 @@ from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
-from tradetui.desk.reversal.task_groups import BackgroundTasks
+from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock
 
 _log = logging.getLogger(__name__)
