@@ -13,7 +13,7 @@ from tests.desk.scripted import USDT
 from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
-from tradetui.desk.archive.wallet import WalletMove, wallet_moves
+from tradetui.desk.results.wallet import WalletMove, wallet_moves
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill

@@ -10,7 +10,7 @@ from typing import Final
 from tradetui.commands.results.result_cells import readable_time, ungrouped, with_utc_times
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.results import TripRow
-from tradetui.desk.archive.trip_origins import TripOrigins
+from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.tables.number_format import decimals, number
 from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.trading.money import exact_digits
@@ -66,8 +66,8 @@ class TripRows:
             "coin": trip.coin,
             "gross": exact_digits(trip.gross),
             "fees": exact_digits(trip.fees),
-            "funding": None,
-            "net": exact_digits(trip.net),
+            "funding": None if row.funding is None else exact_digits(row.funding),
+            "net": exact_digits(row.net),
             "openedBy": self._origins.of_opening(row),
             "closedBy": self._origins.of_closing(row),
             "startProven": trip.start_proven,

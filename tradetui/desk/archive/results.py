@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.ledger import read_booked_fill, sums_of
+from tradetui.desk.archive.trips.funding import TripFunding
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
@@ -96,12 +97,18 @@ class MissingSpan(NamedTuple):
 
 
 class TripRow(NamedTuple):
-    """A round trip of a symbol."""
+    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known."""
 
     product_type: ProductType
     symbol: str
     leg: PositionSide
     trip: Trip
+    funding: Decimal | None = None
+
+    @property
+    def net(self) -> Decimal:
+        """Gross, fees and funding; without funding where that is not known."""
+        return self.trip.net + (self.funding or ZERO)
 
 
 def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
@@ -198,8 +205,10 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
         f"{condition} ORDER BY last_time DESC, closed_ordinal DESC, number DESC",
         (query.since or 0, 2**62 if query.until is None else query.until, *values),
     )
-    for product_type, symbol, leg, body in rows:
-        yield TripRow(ProductType(product_type), symbol, PositionSide(leg), trip_from_json(load_json(body)))
+    funding = TripFunding(connection)
+    for type_name, symbol, leg_name, body in rows:
+        product_type, leg, trip = ProductType(type_name), PositionSide(leg_name), trip_from_json(load_json(body))
+        yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
 
 
 class QuarterSums(NamedTuple):

@@ -19,11 +19,11 @@ from tradetui.desk.archive.results import (
     missing_spans,
     quarter_sums,
 )
-from tradetui.desk.archive.wallet import wallet_moves
 from tradetui.desk.results.conversion import DOLLAR_COINS, Rates, in_usdt
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period, day_at
+from tradetui.desk.results.wallet import wallet_moves
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping, ResultSums, day_of_quarter, day_start_ms

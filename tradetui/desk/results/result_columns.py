@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.results import TripRow
-from tradetui.desk.archive.trip_origins import TripOrigin
+from tradetui.desk.archive.trips.origins import TripOrigin
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.tables.columns import (
     UNREADABLE_MARK,
@@ -239,9 +239,10 @@ _TRIPS: Final[tuple[Column[TripLine], ...]] = (
         right=True,
         unit="seconds",
     ),
-    money_column("net", "Net", 9, lambda line: line.row.trip.net, _coin, profit=True),
+    money_column("net", "Net", 9, lambda line: line.row.net, _coin, profit=True),
     money_column("gross", "Gross", 9, lambda line: line.row.trip.gross, _coin, profit=True),
     money_column("fees", "Fees", 8, lambda line: line.row.trip.fees, _coin, profit=True),
+    money_column("funding", "Funding", 8, lambda line: line.row.funding, _coin, profit=True),
     text_column("coin", "Coin", 4, _coin),
     text_column("openedBy", "Opened by", 9, lambda line: line.opened_by),
     text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
@@ -260,6 +261,7 @@ TRIP_COLUMNS: Final = ranked(
     "exit",
     "start",
     "fees",
+    "funding",
     "gross",
     "closedBy",
     "openedBy",

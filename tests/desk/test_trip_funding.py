@@ -1,0 +1,75 @@
+"""Funding of a round trip comes from the bills of its symbol, where only one leg was held."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tests.desk.bill_rows import bill
+from tests.desk.ledger_histories import START_MS
+from tests.desk.rows import fill
+from tests.desk.scripted import USDT
+from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.tables.product_row import ProductRow
+from tradetui.trading.results.periods import Grouping
+from tradetui.wire.models.futures import FuturesFill
+
+HOUR_MS = 3_600_000
+NOW_MS = START_MS + 100 * HOUR_MS
+LONG = [(1, 1, "buy", "open"), (2, 20, "buy", "close")]
+SHORT_AFTER = [(3, 30, "sell", "open"), (4, 40, "sell", "close")]
+SHORT_MEANWHILE = [(3, 10, "sell", "open"), (4, 40, "sell", "close")]
+FUNDING = [(0, "5"), (8, "-0.3"), (16, "-0.2"), (35, "0.7"), (50, "9")]
+
+
+def trips_of(
+    fills: list[tuple[int, int, str, str]], *, read_since: int = START_MS - 1, proven: bool = True, mode: str = ""
+) -> list[TripRow]:
+    """Trips of fills (number, hour, side, trade side) and funding of their symbol, oldest first."""
+    archive = Archive(None)
+    words = {"posMode": mode} if mode else {}
+    rows = [
+        fill(number, START_MS + hour * HOUR_MS, side=side, tradeSide=trade_side, **words)
+        for number, hour, side, trade_side in fills
+    ]
+    archive.add(FuturesFill, [ProductRow(USDT, row) for row in rows])
+    bills = [
+        bill(number, START_MS + hour * HOUR_MS, "contract_settle_fee", amount, symbol="BTCUSDT")
+        for number, (hour, amount) in enumerate(FUNDING)
+    ]
+    other = bill(99, START_MS + 8 * HOUR_MS, "contract_settle_fee", "100", symbol="ETHUSDT")
+    archive.add_bills(USDT, BillReading([*bills, other], BillCoverage(read_since, NOW_MS)))
+    while archive.settle():
+        pass
+    if proven:
+        archive.prove_starts(USDT, {}, NOW_MS)
+        while archive.settle():
+            pass
+    query = ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,))
+    return [*ended_trips(archive.connection, query)][::-1]
+
+
+def test_each_trip_has_the_funding_between_its_first_fill_and_its_last() -> None:
+    long, short = trips_of(LONG + SHORT_AFTER)
+    assert (long.funding, short.funding) == (Decimal("-0.5"), Decimal("0.7"))
+    assert long.net == long.trip.net + Decimal("-0.5")
+
+
+def test_it_is_not_known_where_both_legs_were_held() -> None:
+    assert [row.funding for row in trips_of(LONG + SHORT_MEANWHILE)] == [None, None]
+    running = [(3, 10, "sell", "open")]
+    assert [row.funding for row in trips_of(LONG + running, proven=False)] == [None]
+
+
+def test_it_is_not_known_without_a_proven_start_or_without_the_bills() -> None:
+    assert [row.funding for row in trips_of(LONG, proven=False)] == [None]
+    assert [row.funding for row in trips_of(LONG, read_since=START_MS + 2 * HOUR_MS)] == [None]
+    (row,) = trips_of(LONG, read_since=START_MS + 2 * HOUR_MS)
+    assert row.net == row.trip.net
+
+
+def test_a_net_that_crosses_zero_at_a_settlement_leaves_it_to_the_trip_that_ends() -> None:
+    fills = [(1, 1, "buy", "buy_single"), (2, 16, "sell", "sell_single")]
+    (row,) = trips_of(fills, mode="one_way_mode")
+    assert row.funding == Decimal("-0.5")

@@ -1,0 +1,110 @@
+"""Funding of a round trip, from the bills: they name a symbol but no leg, so that one leg alone must have been held."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import accumulate
+from typing import NamedTuple
+
+from tradetui.desk.archive.bills import BillCoverage, bill_coverage
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.trips import Trip
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.product_types import ProductType
+
+_SINCE = "CASE WHEN json_extract({0}, '{1}[4]') THEN json_extract({0}, '{1}[2]') ELSE 0 END"
+_LAST = "json_extract(body, '$[3]')"
+"""When a trip began, with no bound where its start is not proven, and when its last fill was (`trip_as_json`)."""
+_OTHER_LEGS = {
+    PositionSide.LONG: (PositionSide.SHORT, PositionSide.NET),
+    PositionSide.SHORT: (PositionSide.LONG, PositionSide.NET),
+    PositionSide.NET: (PositionSide.LONG, PositionSide.SHORT),
+}
+
+
+class _Settlements(NamedTuple):
+    """Funding of a symbol: times in Unix ms, oldest first, and what it came to up to each of them."""
+
+    times: Sequence[int]
+    sums: Sequence[Decimal]
+
+    def between(self, after: int, until: int) -> Decimal:
+        """What was paid after one moment and not after another."""
+        return self._until(until) - self._until(after)
+
+    def _until(self, moment: int) -> Decimal:
+        count = bisect_right(self.times, moment)
+        return self.sums[count - 1] if count else ZERO
+
+
+class _Stretches(NamedTuple):
+    """When a leg was held, Unix ms: ends in their order, and the earliest begin of each stretch and all after it."""
+
+    ends: Sequence[int]
+    earliest: Sequence[int]
+
+    def meet(self, since: int, until: int) -> bool:
+        """Whether anything was held between two moments."""
+        index = bisect_right(self.ends, since)
+        return index < len(self.ends) and self.earliest[index] < until
+
+
+class TripFunding:
+    """Funding of the trips of one archive, each symbol's bills read once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._coverages: dict[ProductType, BillCoverage] = {}
+        self._settlements: dict[tuple[ProductType, str], _Settlements] = {}
+        self._held: dict[tuple[ProductType, str, PositionSide], _Stretches] = {}
+
+    def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
+        """What a trip was paid in its coin, or paid below nothing.
+
+        None where that is not known: its start is not proven, bills of its time were not read, or another leg of the
+        symbol was held meanwhile.
+        """
+        opened = trip.opened_ms
+        if opened is None or not trip.start_proven or not trip.ended:
+            return None
+        if not self._coverage(product_type).holds(opened, trip.last_ms):
+            return None
+        if any(self._stretches(product_type, symbol, other).meet(opened, trip.last_ms) for other in _OTHER_LEGS[leg]):
+            return None
+        return self._settlements_of(product_type, symbol).between(opened, trip.last_ms)
+
+    def _coverage(self, product_type: ProductType) -> BillCoverage:
+        if product_type not in self._coverages:
+            self._coverages[product_type] = bill_coverage(self._connection, product_type)
+        return self._coverages[product_type]
+
+    def _settlements_of(self, product_type: ProductType, symbol: str) -> _Settlements:
+        key = product_type, symbol
+        if key not in self._settlements:
+            rows = self._connection.execute(
+                "SELECT time, amount, fee FROM bill WHERE kind = 'funding' AND product_type = ? AND symbol = ?"
+                " ORDER BY time",
+                (str(product_type), symbol),
+            ).fetchall()
+            sums = accumulate(Decimal(amount) + Decimal(fee) for _, amount, fee in rows)
+            self._settlements[key] = _Settlements([row[0] for row in rows], list(sums))
+        return self._settlements[key]
+
+    def _stretches(self, product_type: ProductType, symbol: str, leg: PositionSide) -> _Stretches:
+        key = product_type, symbol, leg
+        if key not in self._held:
+            names = (str(product_type), symbol, str(leg))
+            rows = self._connection.execute(
+                f"SELECT {_SINCE.format('body', '$')}, {_LAST} FROM ledger_trip"
+                " WHERE product_type = ? AND symbol = ? AND leg = ? UNION ALL"
+                f" SELECT {_SINCE.format('state', '$[4]')}, ? FROM ledger_leg"
+                " WHERE product_type = ? AND symbol = ? AND leg = ? AND json_extract(state, '$[4]') IS NOT NULL"
+                " ORDER BY 2",
+                (*names, 2**62, *names),
+            ).fetchall()
+            earliest = list(accumulate((since for since, _ in reversed(rows)), min))
+            self._held[key] = _Stretches([until for _, until in rows], earliest[::-1])
+        return self._held[key]
