@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, cell_width, day_text, month_of, short_amount
+from tradetui.ui.money.calendar.month_grid import (
+    DayNet,
+    MonthGrid,
+    cell_width,
+    day_text,
+    has_week_sums,
+    month_of,
+    short_amount,
+)
 
 NOVEMBER = date(2026, 11, 1)
 
@@ -89,7 +97,12 @@ def test_no_amount_is_wider_than_its_cell(amount: Decimal, is_complete: bool, wi
 
 
 def test_cells_grow_with_the_room() -> None:
-    assert [cell_width(room) for room in (50, 64, 66, 90, 150)] == [8, 8, 8, 11, 14]
+    assert [cell_width(room) for room in (20, 38, 58, 64, 66, 90, 150)] == [4, 5, 8, 8, 8, 11, 14]
+    assert [has_week_sums(room) for room in (58, 63, 64)] == [False, False, True]
+
+
+def test_the_narrowest_cells_show_the_sign_of_a_day() -> None:
+    assert [day_text(NOVEMBER, DayNet(Decimal(net)), 5) for net in ("12", "-3", "0")] == [" 1 +", " 1 -", " 1 0"]
 
 
 def test_months_go_on_over_the_end_of_a_year() -> None:

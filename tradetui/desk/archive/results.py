@@ -190,6 +190,11 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
     return spans
 
 
+def legs_wait(connection: sqlite3.Connection) -> bool:
+    """Whether some legs are not brought forward: they wait for older fills, which would send them back again."""
+    return connection.execute("SELECT 1 FROM ledger_leg WHERE behind LIMIT 1").fetchone() is not None
+
+
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
     """Whether fills of a product type were ever read into the archive."""
     query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"

@@ -16,6 +16,7 @@ from tradetui.desk.archive.results import (
     MissingSpan,
     QuarterSums,
     ResultQuery,
+    legs_wait,
     missing_spans,
     quarter_sums,
 )
@@ -54,7 +55,8 @@ class PeriodResults:
     its own and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar
     days of the period from the first with a fill, oldest first. `unexplained` is what the wallets moved by beyond net
     and transfers, None where one of these is not known; `equity` is empty where symbols were chosen. `missing` are the
-    stretches of the period of which fills are not read yet.
+    stretches of the period of which fills are not read yet. `orders_complete` is False while closing orders of some
+    legs are not counted: they wait for older fills, whose reading is under way.
     """
 
     period: Period
@@ -67,6 +69,7 @@ class PeriodResults:
     equity: EquityOfPeriod = field(default_factory=EquityOfPeriod)
     unexplained: Decimal | None = None
     missing: tuple[MissingSpan, ...] = ()
+    orders_complete: bool = True
 
     @property
     def result(self) -> Decimal | None:
@@ -158,6 +161,7 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
         equity=equity,
         unexplained=unexplained,
         missing=missing,
+        orders_complete=not legs_wait(connection),
     )
 
 

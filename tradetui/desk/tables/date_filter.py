@@ -49,9 +49,9 @@ class DateFilter:
 
     def keeps_symbol(self, symbol: str) -> bool:
         """Whether rows of a symbol are shown."""
-        if self.whole_symbols:
-            return symbol.upper() in self.symbols
-        return not self.symbols or any(piece in symbol.upper() for piece in self.symbols)
+        if not self.symbols or (self.whole_symbols and symbol.upper() in self.symbols):
+            return True
+        return not self.whole_symbols and any(piece in symbol.upper() for piece in self.symbols)
 
     def title(self, zone: tzinfo, today: date | None) -> str:
         """Such as `today`, `20 Nov`, `14 Nov to 20 Nov`, `since 20 Nov 15:30`, with the symbols after it."""

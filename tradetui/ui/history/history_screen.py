@@ -196,8 +196,14 @@ class HistoryScreen(TableScreen):
             limit = f"The history's filter matches symbols only; {key} in panel 5 or 4 matches every word."
             return f"No symbol matches.\n{limit} Esc clears it."
         if self._dates is not None:
-            return "Nothing was seen of these dates and symbols.\nEsc clears them."
+            remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
+            return f"Nothing was seen of these dates and symbols.\n{remedy}"
         return "There are no rows yet."
+
+    @property
+    def _has_typed_dates(self) -> bool:
+        """Whether somebody typed the dates; those of a figure that was opened are left with the screen."""
+        return self._dates is not None and bool(self._dates.texts)
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id: rows in order of time can always be turned round."""
@@ -220,7 +226,7 @@ class HistoryScreen(TableScreen):
         """Clear the filter, then the dates, then leave."""
         if await self.drop_filter():
             return
-        if self._dates is not None:
+        if self._has_typed_dates:
             self._open_rows(None)
         else:
             self.dismiss()

@@ -61,6 +61,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
     amount = partial(_amount_row, cell_format=cell_format)
     fees_part = None if total.fees_part is None else percent(total.fees_part)
     drawdown = equity.drawdown
+    orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
     rows = [
         amount("Gross", total.gross, figures=total),
         amount("Fees", total.fees, figures=total, share=fees_part or "", aside="of gross" if fees_part else ""),
@@ -75,15 +76,17 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
             opens=Opens.DAYS,
             share=_signed_percent(results.result_part),
         ),
-        _count_row("Closed orders", total.orders, total, aside="average"),
-        _count_row("  won", total.won, total, total.won_part, _average(total.average_won, total, cell_format)),
-        _count_row("  lost", total.lost, total, total.lost_part, _average(total.average_lost, total, cell_format)),
+        _count_row("Closed orders", total.orders, orders_mark, aside="average"),
+        _count_row("  won", total.won, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),
+        _count_row(
+            "  lost", total.lost, orders_mark, total.lost_part, _average(total.average_lost, total, cell_format)
+        ),
         FigureLine(
             "Profit factor",
             number(total.profit_factor, places=_FACTOR_PLACES),
             Opens.FILLS,
             _exact(total.profit_factor),
-            mark=_mark(total),
+            mark=orders_mark,
             share="an order",
             aside=_average(total.average_order, total, cell_format),
         ),
@@ -147,11 +150,9 @@ def _amount_row(
     )
 
 
-def _count_row(
-    name: str, count: int, figures: ResultFigures, part: Decimal | None = None, aside: str = ""
-) -> FigureLine:
+def _count_row(name: str, count: int, mark: str, part: Decimal | None = None, aside: str = "") -> FigureLine:
     share = "" if part is None else percent(part)
-    return FigureLine(name, number(count), Opens.FILLS, str(count), mark=_mark(figures), share=share, aside=aside)
+    return FigureLine(name, number(count), Opens.FILLS, str(count), mark=mark, share=share, aside=aside)
 
 
 def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureLine:

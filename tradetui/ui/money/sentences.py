@@ -12,10 +12,12 @@ from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import USDT, PeriodResults
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.desk.tables.number_format import CONVERTED
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.time_zones import zone_label
 
+ORDERS_WAIT = "orders are counted once older fills are read"
 FUNDING_NOT_KNOWN = "funding — : the account's bills of this period are not read"
 WALLET_NOT_KNOWN = "what the wallet did beyond it is not known"
 
@@ -32,7 +34,8 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat) -> str:
         beyond = f"transfers {signed(transferred)}, unexplained {signed(results.unexplained)}"
         parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]
     else:
-        parts = [f"Net {net}", WALLET_NOT_KNOWN]
+        mark = CONVERTED if results.total.is_converted else ""
+        parts = [f"Net {mark}{net}", WALLET_NOT_KNOWN]
     if results.total.funding is None:
         parts.append(FUNDING_NOT_KNOWN)
     if missing := missing_sentence(results):
@@ -46,15 +49,18 @@ def missing_sentence(results: PeriodResults) -> str:
         return ""
     first, more = results.missing[0], len(results.missing) - 1
     others = f" and {more} more" if more else ""
-    return f"? {_span_in_words(first, results.period)}{others} is being read"
+    return f"? {_span_in_words(first, results)}{others} are being read"
 
 
-def _span_in_words(span: MissingSpan, period: Period) -> str:
-    begin = _moment(span.since, period.zone, period.last_day) if span.since else "the beginning"
+def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
+    period = results.period
     end = _moment(span.until, period.zone, period.last_day)
-    if span.since and begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
+    if span.since <= (period.since or 0):
+        return "fills of all of it" if span.until >= results.now_ms else f"fills before {end}"
+    begin = _moment(span.since, period.zone, period.last_day)
+    if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
         end = end.rpartition(" ")[2]
-    return f"{begin} to {end}"
+    return f"fills from {begin} to {end}"
 
 
 def _moment(at_ms: int, zone: tzinfo, today: date) -> str:

@@ -16,6 +16,7 @@ from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine
 from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
@@ -57,6 +58,7 @@ class TripsScreen(TableScreen):
             yield self._table
             with Container(classes="nothing"):
                 yield Static(sanitized(self._nothing), classes="words", markup=False)
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:
@@ -64,6 +66,14 @@ class TripsScreen(TableScreen):
         self.show_zone()
         self.refresh_states()
         self._read()
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self.show_alert()
+
+    def show_alert(self) -> None:
+        """Show the newest alert in a line, where it covers no figure."""
+        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
 
     @work(exclusive=True, exit_on_error=False)
     async def _read(self) -> None:

@@ -17,6 +17,7 @@ from tradetui.ui.money.calendar.month_grid import (
     MonthGrid,
     cell_width,
     day_text,
+    has_week_sums,
     month_of,
     short_amount,
 )
@@ -66,7 +67,7 @@ class CalendarPanel(Widget, can_focus=True):
     def render(self) -> Content:
         """Weekdays, weeks, and the sentences that fit."""
         cell, width = cell_width(self.size.width), self.size.width
-        head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + f"{'week':>{cell}}"
+        head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + (f"{'week':>{cell}}" if has_week_sums(width) else "")
         lines = [Content.styled(head, "bold $quiet")]
         lines += [self._week_line(week, cell) for week in self._grid.weeks]
         spare = self.size.height - len(lines)
@@ -78,6 +79,8 @@ class CalendarPanel(Widget, can_focus=True):
 
     def _week_line(self, week: tuple[date | None, ...], cell: int) -> Content:
         parts = [self._day_cell(day, cell) for day in week]
+        if not has_week_sums(self.size.width):
+            return Content("").join(parts)
         total = self._grid.week_net(week)
         text = "" if total is None else short_amount(total, cell - 1)
         parts.append(Content.styled(f"{text:>{cell}}", TONE_STYLES[_tone(total)]))

@@ -12,6 +12,8 @@ DAYS: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SMALLEST_CELL: Final = 8
 LARGEST_CELL: Final = 14
+_NARROWEST_CELL: Final = 4
+_NARROWEST_AMOUNT: Final = 5
 _DAY_WIDTH: Final = 2
 _MARK_WIDTH: Final = 1
 _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) ** 3, "k"))
@@ -69,8 +71,18 @@ class MonthGrid:
 
 
 def cell_width(room: int) -> int:
-    """The width of a day's cell where so many cells are there for seven days and the week."""
-    return max(SMALLEST_CELL, min(LARGEST_CELL, room // (DAYS + 1)))
+    """The width of a day's cell where so many cells are there for seven days and the week.
+
+    Where amounts do not fit, the weeks' sums go and a day shows its sign alone.
+    """
+    if room < SMALLEST_CELL * (DAYS + 1):
+        return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS))
+    return min(LARGEST_CELL, room // (DAYS + 1))
+
+
+def has_week_sums(room: int) -> bool:
+    """Whether the sums of weeks are beside the days in so many cells."""
+    return room >= SMALLEST_CELL * (DAYS + 1)
 
 
 def day_text(day: date, net: DayNet | None, width: int) -> str:
@@ -82,6 +94,8 @@ def day_text(day: date, net: DayNet | None, width: int) -> str:
 
 def short_amount(net: DayNet, width: int) -> str:
     """An amount with its sign in so many cells: whole dollars, thousands with a k; in wide cells with cents."""
+    if width < _NARROWEST_AMOUNT:
+        return "0" if not net.net else "+" if net.net > 0 else "-"
     mark = "" if net.is_complete else MISSING_MARK
     room = width - len(mark)
     for text in _shorter_and_shorter(net.net):

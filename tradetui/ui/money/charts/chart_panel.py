@@ -80,7 +80,11 @@ class ChartPanel(Widget, can_focus=True):
     def render(self) -> Content:
         """What was drawn last; until it is drawn again that may be of another size for a moment."""
         if self._chart is None:
-            return sanitized(self._nothing)
+            lines = self._nothing.split("\n")
+            above = "\n" * max(0, (self.size.height - len(lines)) // 2)
+            return sanitized(above + "\n".join(line.center(self.size.width).rstrip() for line in lines)).stylize(
+                "$quiet"
+            )
         if self._has_room and self._drawn is not None and not self._cannot_draw:
             pieces: list[tuple[str, str] | str] = []
             for row in self._drawn[: self.size.height]:

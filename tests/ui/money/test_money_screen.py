@@ -1,0 +1,125 @@
+"""The screen `m` by its keys: periods, groups, the calendar, charts, and the rows that figures open into."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.ui.virtual import Stage
+from tradetui.desk.results.period import PeriodChoice
+from tradetui.ui.history.history_screen import HistoryScreen
+from tradetui.ui.money.money_layout import MoneyPanel
+from tradetui.ui.money.money_screen import MoneyScreen
+from tradetui.ui.money.trips_screen import TripsScreen
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+
+
+async def opened(stage: Stage, pilot: Pilot[None]) -> MoneyScreen:
+    await pilot.press("m")
+    await settled(pilot)
+    screen = stage.app.screen
+    assert isinstance(screen, MoneyScreen)
+    return screen
+
+
+async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        reading, panels = screen._reading, screen._panels
+        assert reading.choice is PeriodChoice.MONTH
+        assert reading.results is not None
+        assert "▐30 d▌" in screen_text(stage.app)
+        thirty_days = reading.results.total
+        await pilot.press("right_square_bracket")
+        await settled(pilot)
+        assert reading.choice is PeriodChoice.QUARTER
+        assert reading.results.total.orders > thirty_days.orders
+        await pilot.press(*["left_square_bracket"] * 9)
+        await settled(pilot)
+        assert reading.choice is PeriodChoice.TODAY
+        assert {line.day for line in reading.results.days} == {reading.period.last_day}
+        await pilot.press("b")
+        assert "By day" in screen_text(stage.app)
+        await pilot.press("b")
+        assert {"USDT", "BTC"} & {line.group for line in reading.results.coins}
+        assert "By coin" in screen_text(stage.app)
+        month = panels.calendar.month
+        await pilot.press("left_curly_bracket")
+        await settled(pilot)
+        assert panels.calendar.month == (month - timedelta(days=1)).replace(day=1)
+        assert reading.month is not None
+        assert sum(line.figures.net != 0 for line in reading.month.days) > 20
+        shown = panels.shows_bars
+        await pilot.press("v")
+        assert panels.shows_bars is not shown
+        await pilot.press("escape")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_figures_days_rows_and_trips_open_their_fills() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        fills_of_period = history.table.shown
+        assert fills_of_period > 300
+        await pilot.press("escape")
+        assert stage.app.screen is screen, "dates that nobody typed are left with the history"
+        await pilot.press("tab", "tab", "enter")
+        await settled(pilot)
+        assert screen._panels.focused_panel is MoneyPanel.GROUPS
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        symbol = screen.table.cursor_key
+        assert symbol is not None
+        assert 0 < history.table.shown < fills_of_period
+        assert symbol.partition("|")[0] in screen_text(stage.app).splitlines()[0]
+        await pilot.press("escape", "tab", "left", "enter")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        yesterday = screen._panels.calendar.day
+        assert f"{yesterday.day} {yesterday:%b}" in screen_text(stage.app).splitlines()[0]
+        await pilot.press("escape", "t")
+        await settled(pilot)
+        trips = stage.app.screen
+        assert isinstance(trips, TripsScreen)
+        assert trips.table.shown > 5
+        await pilot.press("enter")
+        await settled(pilot)
+        assert isinstance(stage.app.screen, HistoryScreen)
+        await pilot.press("escape", "escape", "escape")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
+    stage = Stage()
+    async with stage.running(size=(80, 24), after=8) as pilot:
+        await opened(stage, pilot)
+        assert "Result ─" in screen_text(stage.app)
+        assert "By symbol" in screen_text(stage.app)
+        await pilot.press("tab")
+        await settled(pilot)
+        assert "Result by day" in screen_text(stage.app)
+        assert "Gross" not in screen_text(stage.app)
+        await pilot.press("shift+tab", "z")
+        await settled(pilot)
+        assert "Gross" in screen_text(stage.app)
+        assert "By symbol" not in screen_text(stage.app).replace("b By symbol", "")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "By symbol ─" in screen_text(stage.app)

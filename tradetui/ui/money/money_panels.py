@@ -1,0 +1,231 @@
+"""The four panels of the screen: what each shows of a period, which of them are on the screen, and the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tradetui.desk.results.figures import ResultLine
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table_view import TotalTexts
+from tradetui.trading.results.periods import Grouping
+from tradetui.ui.money import sentences
+from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
+from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, month_of
+from tradetui.ui.money.charts import charts_of_period
+from tradetui.ui.money.charts.chart_panel import ChartPanel
+from tradetui.ui.money.money_layout import RESULT_WIDTH, MoneyPanel, arrange
+from tradetui.ui.money.period_reading import PeriodReading
+from tradetui.ui.money.result_lines import result_rows
+from tradetui.ui.money.result_panel import ResultPanel
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.frame import AsideFrame, TableFrame
+from tradetui.ui.table.record_table import RecordTable
+
+GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
+
+
+class MoneyPanels(Container):
+    """Shows what a `PeriodReading` has read; `key_named` gives the key of a binding, for the titles."""
+
+    result_panel = getters.query_one(ResultPanel)
+    calendar = getters.query_one(CalendarPanel)
+    _nothing = getters.query_one("#money-nothing", Static)
+
+    def __init__(self, reading: PeriodReading, chart_panel: ChartPanel, key_named: Callable[[str], str]) -> None:
+        super().__init__(id="money-panels")
+        self._reading = reading
+        self._chart_panel = chart_panel
+        self._key_named = key_named
+        self._by_day: bool | None = None
+        self._generation = 0
+        self.grouping = Grouping.SYMBOL
+        """What the results of the table are by."""
+        self.focused_panel = MoneyPanel.RESULT
+        """The panel that has the focus, or had it before a dialog or the filter's box took it."""
+        self.is_zoomed = False
+        footer = Footer[ResultLine](totals=self._totals, note=self._groups_note)
+        self.table = RecordTable(result_columns(self.grouping), id="table-results", footer=footer)
+        self.table.sort_by("net", reverse=True)
+
+    def compose(self) -> ComposeResult:
+        """The figures and the chart above, the groups and the calendar below."""
+        with Container(id="money-upper"):
+            with AsideFrame(id="money-result", classes="panel"):
+                yield ResultPanel()
+            with AsideFrame(id="money-chart", classes="panel"):
+                yield self._chart_panel
+        with Container(id="money-lower"):
+            with TableFrame(table=self.table, id="money-groups", classes="panel -empty", names_columns=True):
+                yield self.table
+                with Container(classes="nothing"):
+                    yield Static(sanitized("reading …"), classes="words", id="money-nothing", markup=False)
+            with AsideFrame(id="money-calendar", classes="panel"):
+                yield CalendarPanel(self._reading.period.last_day)
+
+    # What they show
+
+    def show(self, cell_format: CellFormat) -> None:
+        """Show what was read last."""
+        results = self._reading.results
+        if results is not None:
+            self._generation += 1
+            lines = self._lines(results)
+            keys = [f"{line.group}|{line.coin}" for line in lines]
+            self.table.set_source(MemoryRows(lines, keys, self._generation))
+            self.result_panel.show(result_rows(results, cell_format))
+        self.show_chart(cell_format)
+        self.show_calendar(cell_format)
+        self.show_titles()
+
+    def _lines(self, results: PeriodResults) -> tuple[ResultLine, ...]:
+        if self.grouping is Grouping.DAY:
+            return results.days
+        return results.symbols if self.grouping is Grouping.SYMBOL else results.coins
+
+    def show_titles(self) -> None:
+        """Bring the titles and the sentence where there is no row up to date."""
+        self.query_one("#money-result", AsideFrame).entitle(sanitized("Result"))
+        frame = self.query_one("#money-groups", TableFrame)
+        pattern = f" /{self.table.pattern}" if self.table.pattern else ""
+        frame.entitle(sanitized(f"By {self.grouping}{pattern}"))
+        frame.set_class(not self.table.shown, "-empty")
+        if self.table.pattern:
+            nothing = "Nothing matches.\nEsc clears the filter."
+        elif self._reading.results is None:
+            nothing = "reading …"
+        else:
+            nothing = sentences.nothing_sentence(self._reading.choice, has_any=self._reading.has_any)
+        self._nothing.update(sanitized(nothing))
+
+    def group_by(self, grouping: Grouping) -> None:
+        """Results by symbol, day or coin, to be shown next."""
+        self.grouping = grouping
+        self.table.set_columns(result_columns(grouping))
+        # Days are looked for from today back, symbols and coins by what they brought in.
+        self.table.sort_by("day" if grouping is Grouping.DAY else "net", reverse=True)
+
+    @property
+    def following_grouping(self) -> Grouping:
+        """The one that comes after the one in use."""
+        return GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
+
+    @property
+    def shows_bars(self) -> bool:
+        """Whether the chart is of results by day; as long as nobody chose, where equity is known for too little."""
+        if self._by_day is not None or self._reading.results is None:
+            return bool(self._by_day)
+        return not charts_of_period.shows_equity_first(self._reading.results)
+
+    def choose_chart(self, *, by_day: bool) -> None:
+        """Results by day, or equity, to be shown next."""
+        self._by_day = by_day
+
+    def show_chart(self, cell_format: CellFormat) -> None:
+        """Show the chart of what was read last."""
+        box, results = self.query_one("#money-chart", AsideFrame), self._reading.results
+        if results is None:
+            self._chart_panel.show(None, "reading …")
+            return
+        if self.shows_bars:
+            titled = charts_of_period.result_chart(results)
+        else:
+            titled = charts_of_period.equity_chart(results, cell_format)
+        self._chart_panel.show(titled.chart, titled.nothing)
+        box.entitle(sanitized(titled.title), f"{self._key_named('chart')} {'equity' if self.shows_bars else 'result'}")
+        box.border_subtitle = sanitized(titled.below)
+
+    def show_calendar(self, cell_format: CellFormat) -> None:
+        """Show the calendar's month, of which nothing is known before it was read."""
+        month, results = self.calendar.month, self._reading.month
+        keys = f"{self._key_named('month_before')} {self._key_named('month_after')} month"
+        self.query_one("#money-calendar", AsideFrame).entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
+        if results is None or results.period.first_day != month:
+            self.calendar.show(MonthGrid(month, {}), (Content.styled("reading …", "$quiet"),))
+            return
+        nets = {
+            line.day: DayNet(line.figures.net, line.figures.is_complete)
+            for line in results.days
+            if line.day is not None and month_of(line.day) == month
+        }
+        grid = MonthGrid(month, nets)
+        self.calendar.show(grid, sentences.calendar_notes(grid, cell_format))
+
+    def _totals(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> TotalTexts:
+        return result_totals(lines, cell_format, str(self.grouping))
+
+    def _groups_note(self, _: Iterable[ResultLine], cell_format: CellFormat) -> str:
+        results = self._reading.results
+        if results is None:
+            return ""
+        parts = [] if results.orders_complete else [sentences.ORDERS_WAIT]
+        if results.other_coins and self.grouping is not Grouping.COIN:
+            amounts = (
+                f"{amount_text(line.figures.net, line.coin, line.figures, cell_format)} {line.coin}"
+                for line in results.other_coins
+            )
+            parts.append(f"beside it: {', '.join(amounts)}")
+        return " · ".join(parts)
+
+    # Which of them are on the screen
+
+    def show_what_fits(self, room: Size) -> None:
+        """Show those that fit into so many cells, the focused one always."""
+        shown = arrange(room.width, room.height, self.focused_panel, is_zoomed=self.is_zoomed)
+        for panel, box in self._boxes.items():
+            box.display = panel in shown
+            if panel in shown:
+                box.styles.width = shown[panel].width or "1fr"
+        upper, lower = self.query_one("#money-upper"), self.query_one("#money-lower")
+        upper.display = MoneyPanel.RESULT in shown or MoneyPanel.CHART in shown
+        lower.display = MoneyPanel.GROUPS in shown or MoneyPanel.CALENDAR in shown
+        has_two_rows = len(shown) == len(MoneyPanel)
+        self.set_class(not has_two_rows, "-one-row")
+        upper.styles.height = shown[MoneyPanel.RESULT].height if has_two_rows else "1fr"
+        upper.styles.width = RESULT_WIDTH if lower.display and not has_two_rows else "1fr"
+
+    @property
+    def _boxes(self) -> Mapping[MoneyPanel, Widget]:
+        return {panel: self.query_one(f"#money-{panel}") for panel in MoneyPanel}
+
+    @property
+    def hides_some(self) -> bool:
+        """Whether some panels are a key away."""
+        return not all(box.display for box in self._boxes.values())
+
+    @property
+    def focused_widget(self) -> ResultPanel | ChartPanel | CalendarPanel | RecordTable[ResultLine]:
+        """What the keys move in."""
+        if self.focused_panel is MoneyPanel.RESULT:
+            return self.result_panel
+        if self.focused_panel is MoneyPanel.CHART:
+            return self._chart_panel
+        return self.calendar if self.focused_panel is MoneyPanel.CALENDAR else self.table
+
+    @property
+    def following_panel(self) -> MoneyPanel:
+        """The panel that comes after the focused one."""
+        return self.panel_after(1)
+
+    def panel_after(self, by: int) -> MoneyPanel:
+        """The panel that comes so many after the focused one."""
+        panels = tuple(MoneyPanel)
+        return panels[(panels.index(self.focused_panel) + by) % len(panels)]
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        for panel, box in self._boxes.items():
+            if box.has_focus_within:
+                self.focused_panel = panel
