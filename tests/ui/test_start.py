@@ -42,5 +42,6 @@ def test_the_main_screen_loads_no_model_and_no_file() -> None:
 
 def test_the_first_rows_wait_for_nothing_that_sends_or_creates() -> None:
     later = {"tradetui.desk.reversal.execution", "tradetui.desk.creation", "tradetui.trading.reversal"}
-    assert loaded("import tradetui.commands.session.demo_desk") & later == set()
+    of_demo = loaded("import tradetui.commands.session.demo_desk")
+    assert of_demo & {*later, "tradetui.profiles.load"} == set()
     assert loaded("import tradetui.commands.session.trading_session") & later == set()

@@ -10,12 +10,12 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient, TradingClient
 from tradetui.exchange.clock import Clock
-from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.storage.disk_thread import Disk
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation, MakeProfile, SecretBackend
     from tradetui.desk.reversal.execution import Execution
+    from tradetui.profiles.load import Flags, LoadedProfile
 
 
 def trading_session(
