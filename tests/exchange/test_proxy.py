@@ -280,7 +280,7 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
             with pytest.raises(NotSent, match=f"the proxy http://127.0.0.1:{between.port}") as failure:
                 await client.write(REVERSAL, before_send=before_send)
             assert "proxy" in str(failure.value.remedy)
-            assert client.link.usage()["futures.reverse"].used == 0
+            assert client.connection_status.usage()["futures.reverse"].used == 0
     assert moments == []
 
 

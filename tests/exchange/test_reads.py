@@ -109,9 +109,9 @@ async def test_requests_are_stamped_with_the_exchanges_time() -> None:
     await client.futures.accounts(product_type=USDT)
     await client.futures.accounts(product_type=USDT)
     assert app.seen[1].headers["access-timestamp"] == str(START_MS + 7_000)
-    assert client.link.clock_offset_ms == 7_000
-    assert client.link.clock_warns
-    assert client.link.clock_blocks
+    assert client.connection_status.clock_offset_ms == 7_000
+    assert client.connection_status.clock_warns
+    assert client.connection_status.clock_blocks
 
 
 async def test_a_broken_rule_is_refused_before_sending() -> None:
@@ -171,7 +171,7 @@ async def test_the_body_decides_whatever_the_status(said: Say | Exception, kind:
     assert type(failure.value) is kind
     assert failure.value.remedy, "every error says what to do"
     assert str(failure.value).startswith("futures.accounts: ")
-    assert client.link.last_error is failure.value
+    assert client.connection_status.last_error is failure.value
 
 
 async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> None:
@@ -366,10 +366,10 @@ async def test_feeds_and_persons_share_connections_budget_and_knowledge() -> Non
     client, _ = reader(lambda seen: Say(data=[]))
     feed = client.with_priority(Priority.FEED)
     await feed.futures.accounts(product_type=USDT)
-    assert feed.link is client.link
+    assert feed.connection_status is client.connection_status
     assert feed.priority is Priority.FEED
     assert client.priority is Priority.INTERACTIVE
-    assert client.link.usage()["futures.accounts"].used == 1
+    assert client.connection_status.usage()["futures.accounts"].used == 1
 
 
 async def test_a_storm_of_429_slows_down_and_passes() -> None:
@@ -390,7 +390,7 @@ async def test_a_storm_of_429_slows_down_and_passes() -> None:
 
     assert await poll(30) == 0
     assert len(app.seen) < 30
-    assert client.link.usage()["futures.fills"].allowed == 1
+    assert client.connection_status.usage()["futures.fills"].allowed == 1
     storm["on"] = False
     assert await poll(loop.time() + 4) >= 2
 
@@ -422,7 +422,7 @@ async def test_a_connection_that_ended_holds_its_permit_no_longer_than_an_answer
         await client.futures.accounts(product_type=USDT)
 
     def used() -> int:
-        return client.link.usage()["futures.accounts"].used
+        return client.connection_status.usage()["futures.accounts"].used
 
     assert used() > 0
     await asyncio.sleep(1.1)

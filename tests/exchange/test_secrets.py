@@ -64,7 +64,7 @@ async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture)
                             said += [repr(context), str(context), repr(vars(context))]
                             context = context.__context__ or context.__cause__
                         said += traceback.format_exception(failure)
-                said += [repr(client), repr(vars(client)), repr(client.link.last_error)]
+                said += [repr(client), repr(vars(client)), repr(client.connection_status.last_error)]
         del bodies[0]
     text = "\n".join(said) + everything_logged.text
     assert len(signatures) >= 10

@@ -85,7 +85,7 @@ async def test_a_reader_over_http_and_one_connection_for_many_reads() -> None:
     async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
         for _ in range(5):
             await client.futures.accounts(product_type=USDT)
-        assert client.link.latency_ms is not None
+        assert client.connection_status.latency_ms is not None
     assert [len(connection) for connection in server.requests] == [5]
     head = server.requests[0][0].decode()
     assert head.startswith("GET /api/v2/mix/account/accounts?productType=USDT-FUTURES HTTP/1.1\r\n")
@@ -320,7 +320,7 @@ async def test_nobody_there() -> None:
         failure = await failure_of(client.futures.accounts(product_type=USDT))
     assert isinstance(failure, Unreachable)
     assert "no connection" in str(failure)
-    assert client.link.down
+    assert client.connection_status.down
 
 
 async def test_redirects_are_not_followed() -> None:

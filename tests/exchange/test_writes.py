@@ -206,7 +206,7 @@ async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> 
     with pytest.raises(OSError, match="no space"):
         await trader.write(REVERSAL, before_send=full)
     assert posts(app) == []
-    assert trader.link.usage()["futures.reverse"].used == 0
+    assert trader.connection_status.usage()["futures.reverse"].used == 0
 
 
 async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
@@ -226,10 +226,10 @@ async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None
     await asyncio.sleep(1.0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert trader.link.usage()["futures.reverse"].used == 1
+    assert trader.connection_status.usage()["futures.reverse"].used == 1
     await asyncio.sleep(1.5)
     assert len(posts(app)) == 1
-    assert trader.link.calls == 2  # the time, and the reversal
+    assert trader.connection_status.calls == 2  # the time, and the reversal
 
 
 async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
@@ -321,7 +321,7 @@ async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
         if posts(app):
             raise failure
 
-    monkeypatch.setattr(trader.link, "replied", broken)
+    monkeypatch.setattr(trader.connection_status, "replied", broken)
     with pytest.raises(OutcomeUnknown, match=f"{type(failure).__name__}: {failure}"):
         await trader.write(REVERSAL)
     assert len(posts(app)) == 1

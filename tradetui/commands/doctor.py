@@ -233,12 +233,12 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 for name in ("key", "orders", "fills", "triggers", "permissions", "clock")
             ]
             not_asked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
-            address = _address(client.link.address_usage())
+            address = _address(client.connection_status.address_usage())
             return False, [_broken_connection(loaded, failure), *not_asked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = Check("connection", CheckStatus.OK, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
-            return True, [connection, key, _clock(client), _address(client.link.address_usage())]
+            return True, [connection, key, _clock(client), _address(client.connection_status.address_usage())]
         reads: dict[str, Callable[[], Awaitable[object]]] = {
             "orders": lambda: client.futures.pending_orders(product_type=product_type),
             "fills": lambda: client.futures.fills(product_type=product_type, limit=1),
@@ -257,7 +257,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
             await _permissions(client),
             _clock(client),
             _limits(client),
-            _address(client.link.address_usage()),
+            _address(client.connection_status.address_usage()),
         ]
     return True, checks
 
@@ -307,7 +307,7 @@ async def _permissions(client: ExchangeReader) -> Check:
 
 
 def _limits(client: ExchangeReader) -> Check:
-    allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.link.usage().items()))
+    allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.connection_status.usage().items()))
     return Check("limits", CheckStatus.OK, allowed or "none used yet")
 
 
@@ -322,10 +322,10 @@ def _address(usage: AddressUsage) -> Check:
 
 
 def _clock(client: ExchangeReader) -> Check:
-    offset = client.link.clock_offset_ms
+    offset = client.connection_status.clock_offset_ms
     if offset is None:
         return _check("clock", False, "no reply carried the exchange's time", "Check the address and the network.")
-    latency = client.link.latency_ms
+    latency = client.connection_status.latency_ms
     finding = (
         f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"
     )

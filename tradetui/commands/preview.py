@@ -55,7 +55,7 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
         preview = await MarketState(client, settings, clock).preview(target)
         situation = RiskContext(
             settings=replace(settings, read_only=False),
-            link=client.link,
+            connection_status=client.connection_status,
             locked=False,
             open_intent=None,
             journal_trouble=None,

@@ -177,14 +177,14 @@ class Desk:
         return self._trading is not None and self._trading.holds_unsaved_keys
 
     @property
-    def link(self) -> ConnectionStatus:
+    def connection_status(self) -> ConnectionStatus:
         """Latency, clock offset, last error and budget."""
-        return self.client.link
+        return self.client.connection_status
 
     @property
     def health(self) -> Health:
         """How the session stands with the exchange as a whole."""
-        return health_of(self.link, self.feeds.values(), self.clock.monotonic())
+        return health_of(self.connection_status, self.feeds.values(), self.clock.monotonic())
 
     @property
     def account(self) -> AccountIdentity | None:

@@ -128,7 +128,7 @@ class ExchangeReader:
         self.budget: Budget = budget or LocalBudget(share=DEFAULT_SHARE, clock=self.clock, random=random)
         if account_kind is not None:
             self.budget.account_kind = account_kind
-        self.link = ConnectionStatus(self.clock, self.server_clock, self.budget)
+        self.connection_status = ConnectionStatus(self.clock, self.server_clock, self.budget)
         self.capabilities = Capabilities(self.clock)
         self.priority = priority
         self._credentials = credentials
@@ -138,7 +138,7 @@ class ExchangeReader:
             budget=self.budget,
             clock=self.clock,
             server_clock=self.server_clock,
-            link=self.link,
+            connection_status=self.connection_status,
             timeouts=timeouts,
             environment=environment,
             locale=locale,
@@ -149,7 +149,7 @@ class ExchangeReader:
             credentials=credentials,
             capabilities=self.capabilities,
             server_clock=self.server_clock,
-            link=self.link,
+            connection_status=self.connection_status,
             random=random,
         )
 
@@ -255,7 +255,7 @@ class TradingClient(ExchangeReader):
             self._reads,
             credentials=self._credentials,
             server_clock=self.server_clock,
-            link=self.link,
+            connection_status=self.connection_status,
         )
 
     @property

@@ -44,14 +44,14 @@ class Reads:
         credentials: Credentials | None,
         capabilities: Capabilities,
         server_clock: ServerClock,
-        link: ConnectionStatus,
+        connection_status: ConnectionStatus,
         random: Random,
     ) -> None:
         self._calls = calls
         self._credentials = credentials
         self._capabilities = capabilities
         self._server_clock = server_clock
-        self._link = link
+        self._connection_status = connection_status
         self._random = random
         self._dialect = Dialect()
 
@@ -77,7 +77,7 @@ class Reads:
                 continue
             error = first or result
             tidy(error, self._credentials)
-            self._link.failed(error, answered=answer.http_response is not None)
+            self._connection_status.failed(error, answered=answer.http_response is not None)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
             elif _says_missing(error):

@@ -59,7 +59,7 @@ class SignedCalls:
         budget: Budget,
         clock: Clock,
         server_clock: ServerClock,
-        link: ConnectionStatus,
+        connection_status: ConnectionStatus,
         timeouts: Timeouts,
         environment: str = "live",
         locale: str = "en-US",
@@ -70,7 +70,7 @@ class SignedCalls:
         self._budget = budget
         self._clock = clock
         self._server_clock = server_clock
-        self._link = link
+        self._connection_status = connection_status
         self._timeouts = timeouts
         self._environment = environment
         self._locale = locale
@@ -227,7 +227,7 @@ class SignedCalls:
             permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:
             permit.replied(_remaining(http_response.headers))
-        self._link.replied(round_trip)
+        self._connection_status.replied(round_trip)
         if answer.envelope is not None:
             self._server_clock.observe(answer.envelope.request_time, round_trip)
             if not answer.envelope.ok:

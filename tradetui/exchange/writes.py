@@ -33,13 +33,13 @@ class Writes:
         *,
         credentials: Credentials | None,
         server_clock: ServerClock,
-        link: ConnectionStatus,
+        connection_status: ConnectionStatus,
     ) -> None:
         self._calls = calls
         self._reads = reads
         self._credentials = credentials
         self._server_clock = server_clock
-        self._link = link
+        self._connection_status = connection_status
 
     async def write(
         self, endpoint: Endpoint, request: Request[Any], before_send: BeforeSend | None = None
@@ -84,7 +84,7 @@ class Writes:
                 )
             return result
         tidy(result, self._credentials)
-        self._link.failed(result, answered=answer.http_response is not None)
+        self._connection_status.failed(result, answered=answer.http_response is not None)
         raise result
 
     async def _check_clock(self, endpoint: Endpoint) -> None:

@@ -133,7 +133,7 @@ class Execution:
         symbol, product_type = preview.target.symbol, preview.target.product_type
         context = RiskContext(
             settings=self._settings,
-            link=self._client.link,
+            connection_status=self._client.connection_status,
             locked=self.intents.locked_by_hand,
             open_intent=self.intents.open_on(scope_of(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,

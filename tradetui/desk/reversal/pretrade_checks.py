@@ -20,7 +20,7 @@ class RiskContext:
     """What the checks look at beside the preview."""
 
     settings: DeskSettings
-    link: ConnectionStatus
+    connection_status: ConnectionStatus
     locked: bool
     open_intent: str | None
     journal_trouble: str | None
@@ -43,11 +43,11 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     plan = preview.plan
     if plan is None:
         return tuple(reasons) or ("There is nothing to reverse.",)
-    if context.link.down:
+    if context.connection_status.down:
         reasons.append("The link to the exchange is down.")
-    if context.link.clock_blocks:
+    if context.connection_status.clock_blocks:
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
-    reasons += _budget_rules(context.link)
+    reasons += _budget_rules(context.connection_status)
     if settings.symbols and plan.wish.symbol not in settings.symbols:
         reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
     size = max(result.closed for result in plan.results)

@@ -34,7 +34,7 @@ def show_session(bar: HeaderBar, desk: Desk) -> None:
     What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
     first time.
     """
-    link, totals = desk.link, desk.totals()
+    link, totals = desk.connection_status, desk.totals()
     halved = any(use.halved for use in link.usage().values())
     alarm = alarm_of(desk)
     known = (
@@ -146,7 +146,7 @@ def _worth_label(totals: Totals) -> str:
 
 def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     """Link and latency, clock offset, and how much of the fullest rate limit is used, the address's among them."""
-    link = desk.link
+    link = desk.connection_status
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     offset = link.clock_offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
