@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tradetui.wire.catalogue import Endpoint, RateLimit, endpoint
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.rate_limits import RateLimit
 
 
 def limited(

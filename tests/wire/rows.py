@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import Endpoint, endpoint
+from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoint import Endpoint
 from tradetui.wire.reply import Reply
 
 FEE = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.0123"}

@@ -11,7 +11,8 @@ import pytest
 
 from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import CATALOGUE, RowLaw, endpoint
+from tradetui.wire.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoint import RowLaw
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.endpoint import Endpoint
 from tradetui.wire.reply import Envelope, Reply, read_data, read_envelope
 
 

@@ -27,7 +27,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
-from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.endpoint import Endpoint
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade

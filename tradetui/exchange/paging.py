@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
-from tradetui.wire.catalogue import RowLaw, endpoint_of
+from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoint import RowLaw
 from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply
 from tradetui.wire.time_windows import DAY_MS, split_span

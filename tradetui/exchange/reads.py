@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.signed_call import SignedCalls
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
     from tradetui.wire.requests.request import Request
 
 _TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)

@@ -32,7 +32,7 @@ from tradetui.wire.error_codes import (
 from tradetui.wire.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 
 if TYPE_CHECKING:
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
     from tradetui.wire.reply import UndecodableRow
 
 TOO_MANY_REQUESTS = 429

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.budget import Budget, Permit, Priority
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
     from tradetui.wire.signing import Signer
 
 _log = logging.getLogger(__name__)

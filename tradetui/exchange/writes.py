@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.reads import Reads
     from tradetui.exchange.signed_call import BeforeSend, SignedCalls
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
     from tradetui.wire.requests.request import Request
 
 

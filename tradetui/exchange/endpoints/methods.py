@@ -11,7 +11,7 @@ from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
     from tradetui.exchange.signed_call import BeforeSend
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
     from tradetui.wire.reply import Reply
     from tradetui.wire.requests.parameter import Time
     from tradetui.wire.requests.request import Request

@@ -19,7 +19,7 @@ from tradetui.exchange.errors import RateLimited
 from tradetui.wire.rate_limits import ADDRESS_CALLS_PER_MINUTE
 
 if TYPE_CHECKING:
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
 
 MINUTE_S: Final = 60.0
 DEFAULT_ADDRESS_SHARE: Final = 0.8

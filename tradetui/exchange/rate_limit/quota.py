@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tradetui.wire.catalogue import Endpoint
+    from tradetui.wire.endpoint import Endpoint
 
 WINDOW_S = 1.0
 """The exchange counts calls in any second."""

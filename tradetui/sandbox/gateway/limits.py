@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import Final
 
-from tradetui.wire.catalogue import Endpoint
+from tradetui.wire.endpoint import Endpoint
 from tradetui.wire.rate_limits import ADDRESS_CALLS_PER_MINUTE, ADDRESS_LOCKOUT_S
 
 SECOND_MS: Final = 1_000

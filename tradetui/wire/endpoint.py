@@ -1,0 +1,93 @@
+"""What an endpoint is: its limit, its request and rows, how it is paged, and how its rows live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from tradetui.wire.rate_limits import RateLimit
+from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.request import Request
+from tradetui.wire.time_windows import TimeRule
+
+
+class RowLaw(StrEnum):
+    """How rows of an endpoint live, which decides how pages are read."""
+
+    APPEND = "append"  # rows never change: page back to the newest known id plus a minute's overlap
+    WHOLE = "whole"  # every page each time: what is absent is gone
+    MUTABLE = "mutable"  # rows may change: re-read the window in which they can, update by id
+    SINGLE = "single"  # one call tells all
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """How older rows are reached through idLessThan."""
+
+    #: What goes into idLessThan: "endId" of the payload, or this field of the last row.
+    cursor_field: str
+    #: The key of the list in the payload; None where the payload is the list.
+    rows_key: str | None
+    default: int
+    maximum: int
+    #: Over the maximum the exchange gives the maximum instead of an error.
+    capped: bool = False
+    #: The idLessThan that means the first page.
+    first: str | None = None
+    #: The field of the last row that stands in where endId is left out.
+    row_field: str = "orderId"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One endpoint. `number` is its number in the interface; None beyond it, where `core` is False."""
+
+    name: str
+    number: int | None
+    title: str
+    method: Literal["GET", "POST"]
+    path: str
+    limit: RateLimit
+    law: RowLaw
+    request: type[Request[Any]]
+    page: PageRule | None = None
+    #: Attributes of the row model: its id (`key` where several fields make it), and the time it is ordered by.
+    id_field: str
+    time_field: str | None = None
+    signed: bool = True
+
+    @property
+    def row(self) -> type[Record]:
+        """The model of the rows in its reply."""
+        return self.request.row
+
+    @property
+    def area(self) -> str:
+        """The part of the name before the dot."""
+        return self.name.partition(".")[0]
+
+    @property
+    def core(self) -> bool:
+        """Whether the interface holds it."""
+        return self.number is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call changes anything."""
+        return self.method == "POST"
+
+    @property
+    def time(self) -> TimeRule | None:
+        """The rule of startTime and endTime."""
+        return self.request.time_rule
+
+    @property
+    def rows_key(self) -> str | None:
+        """The key of the list in the payload; None where the payload is the list or the row."""
+        return self.page.rows_key if self.page is not None else None
+
+    @property
+    def secret(self) -> bool:
+        """Whether its reply carries secrets."""
+        return bool(self.row.secrets)
