@@ -129,3 +129,21 @@ def test_rows_of_every_kind_are_held_to_their_own_moment_and_symbol() -> None:
     assert [chosen.keeps_row(row) for row in stops] == [True, False]
     assert not chosen.keeps_row(ProductRow(ProductType.USDT_FUTURES, fill(3, at[0], symbol="ETHUSDT")))
     assert not chosen.keeps_row(object())
+
+
+def test_rows_reach_a_stretch_that_begins_after_the_oldest_of_them() -> None:
+    usdt = ProductType.USDT_FUTURES
+    fills = [ProductRow(usdt, fill(number, ms(2026, 11, day))) for number, day in ((1, 20), (2, 18))]
+    assert DateFilter(since=ms(2026, 11, 18)).begins_within(fills)
+    assert DateFilter(since=ms(2026, 11, 19)).begins_within([FilledOrder(fills)]) is False
+    assert not DateFilter(since=ms(2026, 11, 17)).begins_within(fills)
+    assert not DateFilter(until=ms(2026, 11, 20)).begins_within(fills), "an open start lies before every row"
+    assert not DateFilter(since=ms(2026, 11, 18)).begins_within([])
+
+
+def test_a_stop_that_waits_proves_nothing_about_those_that_ended() -> None:
+    usdt = ProductType.USDT_FUTURES
+    waiting = ProductRow(usdt, trigger(1, "live", ms(2026, 9, 1)))
+    ended = ProductRow(usdt, trigger(2, "executed", ms(2026, 11, 18)))
+    assert not DateFilter(since=ms(2026, 11, 1)).begins_within([waiting, ended])
+    assert DateFilter(since=ms(2026, 11, 18)).begins_within([waiting, ended])

@@ -180,6 +180,35 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
         assert panel.table.shown == stage.desk.panel_rows("fills").count
 
 
+async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
+    stage = Stage()
+    async with stage.running(after=60) as pilot:
+        await pilot.press("4")
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        assert history.table.shown > stage.desk.panel_rows("fills").count
+        assert stage.app.main.panel.dates is None
+
+
+async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage()
+    async with stage.running(after=20) as pilot:
+        monkeypatch.setattr(type(stage.desk), "archive", None)
+        await pilot.press("4")
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert (
+            f"· until 31 Jul, newest {stage.desk.panel_rows('fills').count} rows only" in stage.app.main.panel.caption
+        )
+
+
 async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     async with stage.running(after=60) as pilot:

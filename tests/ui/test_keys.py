@@ -6,13 +6,15 @@ from collections import Counter
 
 import pytest
 
+from tests.ui.virtual import Stage
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.app import TradeApp
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.sort import column_letters
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.journal.journal_screen import JournalScreen
-from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, key_table, shown_keys
+from tradetui.ui.keys.bindings import bindings_of_key
+from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, SCREEN_NAMES, key_table, shown_keys
 from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -84,3 +86,30 @@ def test_ctrl_l_is_free() -> None:
 def test_own_keys_are_shown() -> None:
     assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
     assert shown_keys("question_mark,f1") == "? F1"
+
+
+def test_every_screen_with_keys_of_its_own_has_a_name_for_sentences() -> None:
+    assert SCREEN_NAMES.keys() == SCREENS.keys() - {"app"}
+
+
+def test_a_key_is_found_on_every_screen_under_the_name_textual_tells_it_by() -> None:
+    assert [binding.id for binding in bindings_of_key("left_square_bracket", {})] == ["period_before"]
+    assert [binding.id for binding in bindings_of_key("slash", {})] == ["filter"]
+    assert bindings_of_key("slash", {"filter": "ctrl+f"}) == []
+    assert bindings_of_key("Z", {}) == []
+
+
+@pytest.mark.looptime
+async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        for key, sentence in (
+            ("Z", "Z does nothing here. ? lists the keys."),
+            ("left_square_bracket", "[ does nothing here: it is Shorter in the screen of results. ? lists the keys."),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert [notice.message for notice in stage.app._notifications] == [sentence]
+            stage.app.clear_notifications()
+        await pilot.press("3")
+        assert not list(stage.app._notifications), "a key that does something says nothing"

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 
 from tradetui.ui import deferred
-from tradetui.ui.app_protocol import FollowsDesk, SeesEveryKey, ShowsAlerts, is_of_results
+from tradetui.ui.app_protocol import FollowsDesk, SaysUnboundKeys, SeesEveryKey, ShowsAlerts, is_of_results
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.key_order import KeyOrder, TypedInput
 from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
@@ -182,6 +182,12 @@ class TradeApp(App[None], inherit_bindings=False):
         if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
             return
         await super().on_event(event)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do what a key is bound to that nothing on the screen took, or have the screen say that it does nothing."""
+        event.prevent_default()  # Textual's own method would look for the binding once more
+        if not await self._check_bindings(event.key) and isinstance(self.screen, SaysUnboundKeys):
+            self.screen.say_unbound(event)
 
     async def begin(self) -> None:
         """Open the desk, and meanwhile show the main screen that is to show its rows."""

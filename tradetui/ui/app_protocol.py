@@ -12,6 +12,7 @@ from tradetui.ui.keys.registry import RESULTS
 from tradetui.ui.preferences import ScreenPreferences, TableChoice
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.dom import DOMNode
 
     from tradetui.desk.desk import Desk
@@ -129,6 +130,15 @@ class FollowsDesk(Protocol):
 
     def desk_changed(self) -> None:
         """The desk has published something."""
+        ...
+
+
+@runtime_checkable
+class SaysUnboundKeys(Protocol):
+    """A screen that says of a key that it does nothing there."""
+
+    def say_unbound(self, event: events.Key) -> None:
+        """Nothing took this key."""
         ...
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import record_of, time_of
+from tradetui.trading.trigger_words import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.time_points import milliseconds
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
@@ -47,6 +49,16 @@ class DateFilter:
         record = record_of(row)
         return record is not None and self.keeps(time_of(record), getattr(record, "symbol", ""))
 
+    def begins_within(self, rows: Iterable[object]) -> bool:
+        """Whether rows that end now begin before the stretch does, so that none of it is missing.
+
+        Stops that still wait say nothing: they are all known, however old they are.
+        """
+        if self.since is None:
+            return False
+        moments = [moment for row in rows if (moment := _ended_at(row)) is not None]
+        return any(moment.timestamp() * 1000 <= self.since for moment in moments)
+
     def keeps_symbol(self, symbol: str) -> bool:
         """Whether rows of a symbol are shown."""
         if not self.symbols or (self.whole_symbols and symbol.upper() in self.symbols):
@@ -56,6 +68,16 @@ class DateFilter:
     def title(self, zone: tzinfo, today: date | None) -> str:
         """Such as `today`, `20 Nov`, `14 Nov to 20 Nov`, `since 20 Nov 15:30`, with the symbols after it."""
         return " ".join(filter(None, (_period(self.since, self.until, zone, today), ", ".join(self.symbols))))
+
+
+def _ended_at(row: object) -> datetime | None:
+    """The time of a row; None of a stop that still waits."""
+    if isinstance(row, FilledOrder):
+        return row.record.c_time
+    record = record_of(row)
+    if record is None or (isinstance(record, TriggerOrder) and trigger_state(record) is TriggerState.WAITING):
+        return None
+    return time_of(record)
 
 
 def read_date_filter(

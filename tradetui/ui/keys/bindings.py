@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
-from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.keys.registry import BINDINGS, KeyBinding
 
 _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 
@@ -26,6 +27,15 @@ def is_key_name(name: str) -> bool:
 def long_name(name: str) -> str:
     """The name under which Textual tells a key: `slash` for `/`."""
     return _character_to_key(name) if len(name) == 1 else name
+
+
+def bindings_of_key(key: str, own_keys: Mapping[str, str]) -> list[KeyBinding]:
+    """What a key, by the name under which Textual tells it, does on any screen; `own_keys` are the profile's by id."""
+    return [
+        binding
+        for binding in BINDINGS
+        if key in {long_name(name.strip()) for name in own_keys.get(binding.id, binding.keys).split(",")}
+    ]
 
 
 def bindings(where: str) -> list[BindingType]:

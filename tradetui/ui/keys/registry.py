@@ -20,6 +20,19 @@ PANELLED: Final = (*SCREENS, "alerts", "money")
 EVERYWHERE: Final = ("app",)
 
 
+SCREEN_NAMES: Final[Mapping[str, str]] = {
+    "main": "the main screen",
+    "lookup": "the screen of a lookup",
+    "journal": "the journal",
+    "history": "the history of a panel",
+    "alerts": "the alerts",
+    "detail": "a row's detail",
+    "money": "the screen of results",
+    "trips": "the round trips",
+}
+"""What a screen is called in a sentence, by its name here."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
     """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words.

@@ -8,6 +8,7 @@ from typing import Final
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -16,6 +17,8 @@ from tradetui.ui.table.cells import cells_of, fitted
 
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_LOWEST_TERMINAL: Final = 8
+"""Lines of a terminal in which there is room for these lines."""
 _SHORTEST_HEADLINE: Final = 8
 """Cells of a headline below which it says nothing."""
 
@@ -99,6 +102,13 @@ class HiddenPanels(Widget):
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
+
+    def fit(self, panels: Sequence[HiddenPanel], terminal: Size, spare: int) -> None:
+        """Take the lines that these panels need, `spare` at most; none on a low terminal."""
+        self.display = bool(panels) and terminal.height >= _LOWEST_TERMINAL
+        lines = max(1, len(in_lines(panels, max(1, terminal.width - 2), spare)))
+        if self.styles.height is None or self.styles.height.value != lines:
+            self.styles.height = lines
 
     def render(self) -> Content:
         """The lines."""

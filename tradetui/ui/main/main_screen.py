@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -19,27 +17,25 @@ from tradetui.desk.settings import Access
 from tradetui.desk.tables.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocol import FollowsRow
-from tradetui.ui.dialogs.profiles import ProfileDialog
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels, in_lines
+from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels
+from tradetui.ui.main.main_hints import hinted_bindings
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.panels import Panel, has_trouble
+from tradetui.ui.main.panel_headlines import PanelHeadlines
+from tradetui.ui.main.panels import Panel
+from tradetui.ui.main.profile_choice import ask_for_profile
 from tradetui.ui.main.refusal_notice import RefusalNotice
-from tradetui.ui.main.reverse_key import VanishedPosition, leg_to_name
+from tradetui.ui.main.reverse_key import VanishedPosition, ask_for_leg
 from tradetui.ui.messages import OpenHistory, OpenReversal
-from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.sanitize import notify, sanitized
-from tradetui.ui.settings import ProfileSummary
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
-from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -48,28 +44,10 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
-    from tradetui.ui.settings import ProfileChoice, UiSettings
+    from tradetui.ui.settings import UiSettings
 
 TICK_S = 1.0
-_LOWEST_WITH_HIDDEN: Final = 8
-SUMMARY_S = 0.8
-"""How long the configuration of a profile may take to be read for the list of profiles."""
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
-_HINT_ORDER = (
-    "help",
-    "reverse",
-    "detail",
-    "filter",
-    "dates",
-    "sort",
-    "view",
-    "zoom",
-    "product",
-    "pause",
-    "screens",
-    "lock",
-)
-"""What does not fit is left out from the end, so what is used most stands first."""
 
 
 class MainScreen(TableScreen):
@@ -100,7 +78,7 @@ class MainScreen(TableScreen):
         self._painted_at = 0.0
         self._day: date | None = None
         self._not_kept: str | None = None
-        self._headlines: dict[str, tuple[object, str]] = {}
+        self._headlines = PanelHeadlines()
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
@@ -303,45 +281,23 @@ class MainScreen(TableScreen):
 
     def _size_hidden(self) -> None:
         """Give the panels that are not on the screen a line, or more where the one that is leaves some free."""
-        height, hidden = self.app.size.height, self._hidden_panels()
-        self._hidden.display = bool(hidden) and height >= _LOWEST_WITH_HIDDEN
         spare = 1
         if len(self._area.shown) == 1:
-            spare = max(1, height - self._header.size.height - 1 - self.panel.wanted_lines)
-        lines = len(in_lines(hidden, max(1, self.app.size.width - 2), spare))
-        if self._hidden.styles.height is None or self._hidden.styles.height.value != lines:
-            self._hidden.styles.height = max(1, lines)
+            spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.wanted_lines)
+        self._hidden.fit(self._hidden_panels(), self.app.size, spare)
 
     def _hidden_panels(self) -> list[HiddenPanel]:
-        panels = [self._hidden_panel(name) for name in PANELS if name not in self._area.shown]
+        off_screen = [name for name in PANELS if name not in self._area.shown]
+        panels = [self._headlines.of(name, self.desk, self.cell_format) for name in off_screen]
         unseen = self.desk.alerts.unseen if self.desk is not None else 0
         if panels and unseen:
             panels.append(HiddenPanel("alerts", self.key_named("alerts"), "Alerts", "", f"{unseen} new", False))
         return panels
 
-    def _hidden_panel(self, name: str) -> HiddenPanel:
-        table, desk = PANELS[name], self.desk
-        feed = desk.feeds[name] if desk is not None else None
-        if desk is None or feed is None or feed.snapshot.read_at is None:
-            return HiddenPanel(name, table.key, table.label, "", "", feed is not None and has_trouble(feed))
-        rows = desk.panel_rows(name, other_view=False)
-        written_of = (rows.generation, self.cell_format)
-        if name not in self._headlines or self._headlines[name][0] != written_of:
-            headline = table.view.headline(rows.rows, self.cell_format) if table.view.headline is not None else ""
-            self._headlines[name] = (written_of, scrub(headline))
-        headline = self._headlines[name][1]
-        return HiddenPanel(name, table.key, table.label, str(rows.count), headline, has_trouble(feed))
-
     def _show_hints(self) -> None:
         zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
-        rank = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
-        hints = (
-            binding
-            for binding in sorted(BINDINGS, key=lambda binding: rank.get(binding.id, len(rank)))
-            if binding.hint
-            and (binding.id != "reverse" or self.focused_panel == POSITIONS.name)
-            and (binding.group != "Trading" or self._may_trade())
-        )
+        on_positions = self.focused_panel == POSITIONS.name
+        hints = hinted_bindings(on_positions=on_positions, may_trade=self._may_trade())
         self.show_hints(hints, " · ".join(filter(None, (self.product, zone))))
 
     def _may_trade(self) -> bool:
@@ -459,6 +415,10 @@ class MainScreen(TableScreen):
             self.ask_for_dates(panel.dates, partial(self._show_dates, panel))
 
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
+        """Show the stretch in the panel, or in its history where it begins before the panel's oldest row."""
+        if dates is not None and not panel.reaches(dates) and self.blocking_reason("history") is None:
+            self.post_message(OpenHistory(panel.kind.name, dates))
+            return
         panel.narrow(panel.product, dates, self.cell_format)
         self.refresh_states()
 
@@ -515,34 +475,8 @@ class MainScreen(TableScreen):
 
     async def action_profile(self) -> None:
         """Pick another account."""
-        if not self.able("profile"):
-            return
-        app, profiles = self.trade_app, self._settings.profiles
-        summaries = await asyncio.gather(*(self._summary(profile) for profile in profiles))
-
-        def pick(index: int | None) -> None:
-            if index is not None and (index != app.chosen or app.desk is None):
-                app.open_profile(index)
-
-        names = [profile.name for profile in profiles]
-        self.app.push_screen(ProfileDialog(names, summaries, app.chosen, is_open=app.desk is not None), pick)
-
-    async def _summary(self, profile: ProfileChoice) -> ProfileSummary:
-        """The line of a profile in their list; what is open says itself who it is."""
-        if self._settings.inline_start:
-            summary = profile.summary()
-        else:
-            try:
-                async with asyncio.timeout(SUMMARY_S):
-                    summary = await asyncio.to_thread(profile.summary)
-            except TimeoutError:
-                return ProfileSummary(trouble="its configuration could not be read in time")
-        desk = self.desk
-        if desk is None or desk.settings.name != profile.name:
-            return summary
-        uid = desk.account.uid if desk.account is not None else None
-        mode = "monitor" if desk.intents is None else "trade"
-        return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
+        if self.able("profile"):
+            await ask_for_profile(self, self._settings)
 
     # Trading
 
@@ -565,15 +499,7 @@ class MainScreen(TableScreen):
         if record is not None:
             self.post_message(OpenReversal(execution.target_of(record)))
             return
-
-        def objection(name: str) -> str:
-            return leg_to_name(execution.target_named(name), desk.positions.snapshot.rows)
-
-        def open_named(symbol: str | None) -> None:
-            if symbol:
-                self.post_message(OpenReversal(execution.target_named(symbol)))
-
-        self.app.push_screen(SymbolDialog(objection), open_named)
+        ask_for_leg(self, desk, execution)
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""

@@ -90,9 +90,16 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
         self.table.keep_only(keeps)
 
+    def reaches(self, dates: DateFilter) -> bool:
+        """Whether the rows go back to where a stretch begins, so that none of it is missing."""
+        rows = self.table.source
+        return dates.begins_within([rows.row(index) for index in range(rows.count)])
+
     def set_format(self, cell_format: CellFormat) -> None:
         """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
         self._dates_title = "" if self.dates is None else self.dates.title(cell_format.zone, cell_format.today)
+        if self.dates is not None and not self.reaches(self.dates):
+            self._dates_title += f", newest {self.table.source.count:,} rows only"
         self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tradetui.ui.messages import OpenReversal
+from tradetui.ui.reversal.symbol_dialog import SymbolDialog
+
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
     from tradetui.trading.positions import Position
     from tradetui.ui.table.record_table import RecordTable
@@ -37,3 +44,16 @@ def leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
     if target.side is not None or not legs >= {True, False}:
         return ""
     return f"Both sides are held: type {target.symbol} LONG or {target.symbol} SHORT."
+
+
+def ask_for_leg(screen: Screen[None], desk: Desk, execution: Execution) -> None:
+    """Ask over a screen which symbol is to be reversed, and of two legs which."""
+
+    def objection(name: str) -> str:
+        return leg_to_name(execution.target_named(name), desk.positions.snapshot.rows)
+
+    def open_named(name: str | None) -> None:
+        if name:
+            screen.post_message(OpenReversal(execution.target_named(name)))
+
+    screen.app.push_screen(SymbolDialog(objection), open_named)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -17,8 +17,9 @@ from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocol import TradingApp, trading_app
 from tradetui.ui.dialogs.sort import SortChoice, SortDialog
+from tradetui.ui.keys.bindings import bindings_of_key
 from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDINGS, REASONS, KeyBinding, shown_keys
+from tradetui.ui.keys.registry import BINDINGS, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
 from tradetui.ui.messages import (
     OpenAlerts,
     OpenCreation,
@@ -151,6 +152,17 @@ class TableScreen(Screen[None]):
         if reason is not None:
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is None
+
+    def say_unbound(self, event: events.Key) -> None:
+        """Say that a character does nothing on this screen, and where it does something; of a paste nothing is said."""
+        if not event.is_printable or self.trade_app.key_order.in_burst:
+            return
+        binding = next(iter(bindings_of_key(event.key, self._settings.keys)), None)
+        elsewhere = ""
+        if binding is not None and (screen_name := SCREEN_NAMES.get(binding.where[0])) is not None:
+            elsewhere = f": it is {binding.description} in {screen_name}"
+        sentence = f"{event.character} does nothing here{elsewhere}. {self.key_named('help')} lists the keys."
+        notify(self.app, sentence, severity="warning", seconds=4)
 
     # Keys as they are shown
 

@@ -1,0 +1,34 @@
+"""What each panel that is not on the screen would be opened for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tradetui.desk.tables.table import PANELS
+from tradetui.ui.main.hidden_panels import HiddenPanel
+from tradetui.ui.main.panels import has_trouble
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.columns import CellFormat
+
+
+class PanelHeadlines:
+    """Works each headline out once for rows that stay the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, str]] = {}
+
+    def of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+        """A panel with the number of its rows and its headline; with neither before it was read."""
+        table = PANELS[name]
+        feed = desk.feeds[name] if desk is not None else None
+        if desk is None or feed is None or feed.snapshot.read_at is None:
+            return HiddenPanel(name, table.key, table.label, "", "", feed is not None and has_trouble(feed))
+        rows = desk.panel_rows(name, other_view=False)
+        written_of = (rows.generation, cell_format)
+        if name not in self._known or self._known[name][0] != written_of:
+            headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
+            self._known[name] = (written_of, scrub(headline))
+        return HiddenPanel(name, table.key, table.label, str(rows.count), self._known[name][1], has_trouble(feed))
