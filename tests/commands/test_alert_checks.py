@@ -38,6 +38,9 @@ def loaded(tmp_path: Path, settings: str) -> LoadedProfile:
         ('when = "price_crosses", symbol = "BTCUSDT", price = 9', None, False, "the exchange serves no ticker"),
         ('when = "price_crosses", symbol = "BTCUSDT", price = 9', None, True, None),
         ('when = "outcome_unknown"', None, True, None),
+        ('when = "today_result_below", percent = -120', None, True, "an account has nothing left at -100 %"),
+        ('when = "today_result_below", percent = -2', None, True, None),
+        ('when = "today_result_below", amount = -120', None, True, None),
     ],
 )
 def test_a_rule_that_can_never_fire_is_named(

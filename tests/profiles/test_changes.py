@@ -42,6 +42,14 @@ def test_how_the_screen_looks_is_taken_at_once(changed: dict[str, Any]) -> None:
     assert after.profile == profile(**changed)
 
 
+def test_alerts_are_taken_at_once_and_not_spelled_out() -> None:
+    after = reconfigured(profile(), profile(alerts=[{"when": "today_result_below", "percent": -2}]))
+    assert [(str(change), change.effect) for change in after.changes] == [("alerts changed", Effect.NOW)]
+    assert after.profile.alerts is not None
+    (rule,) = (alert.rule for alert in after.profile.alerts)
+    assert rule.name == "today's result below -2 %"
+
+
 @pytest.mark.parametrize(
     ("looser", "stricter"),
     [

@@ -142,6 +142,8 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('alerts = [{ when = "margin_ratio_above", amount = 5 }]', "alerts.0.percent", "must be given"),
         ('alerts = [{ when = "liquidation_nearer", percent = 0 }]', "alerts.0.percent", "greater than 0"),
         ('alerts = [{ when = "fill", percent = 5 }]', "alerts.0.percent", "must be left out"),
+        ('alerts = [{ when = "today_result_below" }]', "alerts.0.amount", "must be given (or percent)"),
+        ('alerts = [{ when = "today_result_below", percent = -2, amount = 5 }]', "alerts.0.amount", "percent is given"),
         ('alerts = [{ when = "link_lost", symbol = "BTCUSDT" }]', "alerts.0.symbol", "about the whole account"),
         ('alerts = [{ when = "fill", direction = "up" }]', "alerts.0.direction", "must be left out"),
         ('alerts = [{ when = "fill" }, { when = "fill" }]', "alerts", "two alerts are called 'fill'"),

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.ui.virtual import Stage
+from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.configuration import NO_FILE, UNCHANGED, reload_configuration
 from tradetui.ui.preferences import ScreenPreferences
@@ -30,6 +32,7 @@ def with_configuration(stage: Stage, **result: Any) -> Stage:
             frozenset(result.get("changed", ())),
             result.get("taken", ()),
             result.get("needs_restart", ()),
+            result.get("alert_rules", stage.desk.alerts.rules),
         )
 
     settings = stage.app.settings
@@ -67,6 +70,18 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
         assert execution is not None
         preview = await execution.preview(execution.target_named("BTCUSDT SHORT"))
         assert any("max_reversal_size 0.0001" in reason for reason in execution.blocking_reasons(preview))
+
+
+async def test_changed_alerts_are_gone_by_at_once() -> None:
+    rules = (rule_of(Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(1), Direction.DOWN)),)
+    stage = with_configuration(Stage(), alert_rules=rules, changed=["alerts"], taken=("alerts changed",))
+    async with stage.running() as pilot:
+        assert "In force now: alerts changed." in await reloaded(stage, pilot)
+        assert stage.desk.alerts.rules == rules
+        fired: list[Alert] = []
+        stage.desk.alerts.subscribe(fired.append)
+        await asyncio.sleep(5)
+        assert fired == [], "fills are none of its business any more"
 
 
 async def test_nothing_new_is_said_too() -> None:

@@ -276,6 +276,9 @@ class Desk:
         elif feed is self.accounts:
             self._track_today(now_ms)
             self.alerts.accounts_changed(self.accounts.snapshot, self.positions.snapshot.rows)
+            looks_at_today = self.alerts.looks_at_today and self.accounts.snapshot.error is None
+            if looks_at_today and (today := self.today()) is not None:
+                self.alerts.today_changed(today.amount, today.part)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
             self.alerts.link_is(health.state, health.sentence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -11,14 +11,15 @@ from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_
 from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.profiles.strict_settings import StrictSettings
 
-_LEVEL_FIELDS: Final = {
-    RuleKind.MARGIN_RATIO_ABOVE: "percent",
-    RuleKind.LIQUIDATION_NEARER: "percent",
-    RuleKind.POSITION_RESULT_BELOW: "amount",
-    RuleKind.PRICE_CROSSES: "price",
+_LEVEL_FIELDS: Final[Mapping[RuleKind, tuple[str, ...]]] = {
+    RuleKind.MARGIN_RATIO_ABOVE: ("percent",),
+    RuleKind.LIQUIDATION_NEARER: ("percent",),
+    RuleKind.POSITION_RESULT_BELOW: ("amount",),
+    RuleKind.TODAY_RESULT_BELOW: ("percent", "amount"),
+    RuleKind.PRICE_CROSSES: ("price",),
 }
-"""The field that holds the level of each kind that has one."""
-_WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.LINK_LOST})
+"""The field that holds the level of each kind that has one, or the fields of which one does."""
+_WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
 
 
 class AlertRule(StrictSettings):
@@ -43,12 +44,15 @@ class AlertRule(StrictSettings):
     )
     percent: Decimal | None = Field(
         default=None,
-        gt=0,
         validate_default=True,
-        description="margin_ratio_above: per cent, where 100 is liquidation; liquidation_nearer: per cent of the mark",
+        description="margin_ratio_above: per cent, where 100 is liquidation; liquidation_nearer: per cent of the mark; "
+        "today_result_below: per cent of the equity, such as -2",
     )
     amount: Decimal | None = Field(
-        default=None, validate_default=True, description="position_result_below: unrealised, in USDT, such as -500"
+        default=None,
+        validate_default=True,
+        description="position_result_below: unrealised, in USDT, such as -500; today_result_below: in USDT, as in the "
+        "header, on days at whose beginning a session ran",
     )
     price: Decimal | None = Field(
         default=None, gt=0, validate_default=True, description="price_crosses: the price that is crossed"
@@ -73,10 +77,19 @@ class AlertRule(StrictSettings):
         kind = info.data.get("when")
         if kind is None:  # that is an error of its own
             return level
-        if level is None and _LEVEL_FIELDS.get(kind) == info.field_name:
-            raise ValueError(f"must be given, since when is {kind}")
-        if level is not None and _LEVEL_FIELDS.get(kind) != info.field_name:
+        fields, field = _LEVEL_FIELDS.get(kind, ()), str(info.field_name)
+        given_before = next((name for name in fields if info.data.get(name) is not None), None)
+        if level is None:
+            # Of several fields the last one says that none was given.
+            if fields and field == fields[-1] and given_before is None:
+                raise ValueError(f"must be given{' (or percent)' * (len(fields) > 1)}, since when is {kind}")
+            return None
+        if field not in fields:
             raise ValueError(f"must be left out, since when is {kind}")
+        if given_before is not None:
+            raise ValueError(f"must be left out, since {given_before} is given")
+        if field == "percent" and level <= 0 and kind is not RuleKind.TODAY_RESULT_BELOW:
+            raise ValueError(f"must be greater than 0, since when is {kind}")
         return level
 
     @field_validator("direction")
@@ -90,9 +103,11 @@ class AlertRule(StrictSettings):
     @property
     def rule(self) -> Rule:
         """The rule as the desk takes it."""
-        level_field = _LEVEL_FIELDS.get(self.when)
-        level: Decimal | None = getattr(self, level_field) if level_field else None
-        return rule_of(Condition(self.when, self.symbol, level, self.direction), self.to, self.name)
+        levels: dict[str, Decimal | None] = {name: getattr(self, name) for name in _LEVEL_FIELDS.get(self.when, ())}
+        field, level = next(((name, value) for name, value in levels.items() if value is not None), ("", None))
+        is_percent = self.when is RuleKind.TODAY_RESULT_BELOW and field == "percent"
+        condition = Condition(self.when, self.symbol, level, self.direction, is_percent)
+        return rule_of(condition, self.to, self.name)
 
 
 EXAMPLES: Final[Sequence[dict[str, Any]]] = (
@@ -103,6 +118,7 @@ EXAMPLES: Final[Sequence[dict[str, Any]]] = (
     {"when": "margin_ratio_above", "percent": 80, "to": ["line", "bell", "desktop", "command"]},
     {"when": "liquidation_nearer", "percent": 5, "to": ["line", "bell", "desktop", "command"]},
     {"when": "position_result_below", "symbol": "BTCUSDT", "amount": -500},
+    {"when": "today_result_below", "percent": -2, "to": ["line", "bell", "desktop"]},
     {"when": "price_crosses", "symbol": "BTCUSDT", "price": 90000, "direction": "up"},
     {"when": "link_lost"},
     {"when": "outcome_unknown", "to": ["line", "bell", "desktop", "command"]},

@@ -14,6 +14,8 @@ from tradetui.profiles.model import Profile
 
 SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
 """Settings that only say how the screen looks and which keys it takes."""
+ALERTS: Final = "alerts"
+"""The rules of alerts, which a session goes by as soon as they are read; what they run and how takes a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
 _UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
 """Settings that may hold a secret, or the way to one, or a long list: only that they changed is said."""
@@ -54,11 +56,11 @@ class Reconfigured:
 def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
     """What a session that was opened with one profile goes on with once its configuration was read again.
 
-    The screen's settings and every stricter limit are taken at once. A looser mode or limit, and whatever the
-    session is built on, is named as what needs a restart.
+    The screen's settings, the rules of alerts and every stricter limit are taken at once. A looser mode or limit, and
+    whatever the session is built on, is named as what needs a restart.
     """
     changes = tuple(_changes(opened, configured))
-    taken = {name: getattr(configured, name) for name in SCREEN_SETTINGS}
+    taken = {name: getattr(configured, name) for name in SCREEN_SETTINGS | {ALERTS}}
     for change in changes:
         if change.effect is Effect.STRICTER_NOW:
             taken[change.key] = getattr(configured, change.key)
@@ -83,7 +85,7 @@ def _changes(opened: Profile, configured: Profile) -> Iterator[SettingChange]:
         if name == "symbols":
             yield from _symbol_changes(opened.symbols, configured.symbols)
         elif name in _UNSPOKEN:
-            yield SettingChange(name, "", "", Effect.RESTART)
+            yield SettingChange(name, "", "", Effect.NOW if name == ALERTS else Effect.RESTART)
         else:
             yield SettingChange(name, _text(before), _text(after), _effect(name, before, after))
 

@@ -167,7 +167,7 @@ class Profile(StrictSettings):
     alert_command: tuple[str, ...] = Field(
         default=(),
         description="a program and its arguments, run without a shell for alerts to command, with the event as JSON on "
-        "its standard input; it may take 10 s and does not see the API key",
+        "its standard input; it may take 9 s and does not see the API key",
     )
     alert_commands_a_minute: int = Field(
         default=10, ge=1, le=600, description="how often in a minute alert_command is run at most"

@@ -40,6 +40,8 @@ async def _reload(app: App[Any]) -> None:
         execution.use_limits_of(result.settings)
     if trading_app.desk is not None:
         trading_app.desk.zone = result.settings.zone
+        if result.alert_rules != trading_app.desk.alerts.rules:
+            trading_app.desk.alerts.use_rules(result.alert_rules)
     if result.changed & _SCREEN:
         preferences = trading_app.preferences
         if "theme" in result.changed:

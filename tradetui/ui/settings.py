@@ -10,6 +10,7 @@ from tradetui.ui.preferences import ScreenPreferences
 from tradetui.ui.tty.abilities import TerminalAbilities
 
 if TYPE_CHECKING:
+    from tradetui.desk.alerts.rules import Rule
     from tradetui.desk.desk import Desk
     from tradetui.desk.settings import DeskSettings
 
@@ -39,6 +40,7 @@ class ConfigurationReload:
 
     `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
     a whole and is opened again. `taken` and `needs_restart` name the changes in sentences, `changed` by setting.
+    `alert_rules` are those to go by.
     """
 
     look: ProfileLook
@@ -47,6 +49,7 @@ class ConfigurationReload:
     changed: frozenset[str]
     taken: tuple[str, ...]
     needs_restart: tuple[str, ...]
+    alert_rules: tuple[Rule, ...]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
+from tradetui.desk.alerts.alert_columns import RuleRow, condition_of_named
 from tradetui.desk.alerts.event import LONGEST, one_sentence
 from tradetui.desk.alerts.order_fills import FillGroups, OrderFills
+from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
 from tradetui.desk.alerts.sentences import fills_sentence, order_gone_sentence, stop_leg, trigger_sentence
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT
@@ -135,3 +137,11 @@ def test_fills_of_one_order_within_two_seconds_are_one() -> None:
 def test_numbers_of_any_size_make_a_sentence() -> None:
     fills = OrderFills(USDT, (fill(1, price="1e-30", baseVolume="1e39"), fill(2, price="9e38", baseVolume="1e-39")))
     assert len(one_sentence(fills_sentence(fills))) <= LONGEST
+
+
+def test_the_list_says_the_condition_of_a_rule_with_a_name_of_its_own() -> None:
+    condition = Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(80))
+    named, unnamed = rule_of(condition, name="careful"), rule_of(condition)
+    rows = [RuleRow(rule, silenced=False, impossible="") for rule in (named, unnamed)]
+    assert [condition_of_named(row) for row in rows] == ["margin ratio above 80 %", ""]
+    assert unnamed.name == "margin ratio above 80 %"

@@ -43,6 +43,30 @@ def test_the_margin_ratio_is_a_part_of_one() -> None:
     assert watch.margin_ratio(Decimal("0.9"), 2) == []
 
 
+def test_todays_result_is_compared_in_usdt_or_in_per_cent() -> None:
+    amount = Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-250))
+    percent = Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-2), is_percent=True)
+    watch = ThresholdWatch([amount, percent])
+    assert watch.today(Decimal(-249), Decimal("-0.0199"), 0) == []
+    assert watch.today(Decimal(-249), None, 1) == [], "without a percentage it is not known whether it is below"
+    (event,) = watch.today(Decimal("-262.4"), Decimal("-0.0199"), 2)
+    assert event.sentence == "Today's result -262.40 USDT (-1.99 %), below -250"
+    assert event.figures == {"level": "-250", "usdt": "-262.4", "percent": "-1.99"}
+    (event,) = watch.today(Decimal("-270"), Decimal("-0.021"), 3)
+    assert event.sentence == "Today's result -270.00 USDT (-2.10 %), below -2 %"
+    assert event.condition == percent
+    assert watch.today(Decimal(-300), Decimal("-0.03"), 4) == []
+
+
+def test_other_levels_are_looked_at_from_now_on_and_those_that_stay_fire_no_second_time() -> None:
+    watch = ThresholdWatch([MARGIN, NEAR])
+    assert len(watch.margin_ratio(Decimal("0.9"), 0)) == 1
+    watch.use_conditions([replace(MARGIN, level=Decimal(70)), MARGIN])
+    (event,) = watch.margin_ratio(Decimal("0.9"), 1)
+    assert event.condition == replace(MARGIN, level=Decimal(70))
+    assert watch.positions([HELD], 2) == []
+
+
 def test_each_position_has_a_level_of_its_own() -> None:
     watch = ThresholdWatch([NEAR, RESULT])
     other = replace(HELD, symbol="ETHUSDT", liquidation=Decimal(-1))

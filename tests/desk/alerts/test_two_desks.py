@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -110,4 +111,22 @@ async def test_a_stop_that_was_hit_is_told_with_what_it_did(tmp_path: Path) -> N
     assert hits, [alert.sentence for alert in watched.shown]
     assert all(alert.event.kinds == {RuleKind.FILL, RuleKind.TRIGGER} for alert in hits), "told once, with its fills"
     assert ", fee -" in hits[0].sentence
+    await simulation.desk.stop()
+
+
+async def test_todays_result_is_looked_at_with_the_accounts(tmp_path: Path) -> None:
+    rule = rule_of(Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(1_000_000)))
+    simulation = Simulation(seed=9, jitter=False, data_dir=tmp_path, alerts=AlertSettings(rules=(rule,)))
+    simulation.exchange_state.still = True
+    # The day begins twenty seconds after the session.
+    simulation.desk.zone = timezone(timedelta(hours=9, minutes=46, seconds=20))
+    watched = Watched(simulation.desk)
+    simulation.desk.start()
+    await asyncio.sleep(15)
+    assert watched.shown == []
+    await asyncio.sleep(180)
+    today = simulation.desk.today()
+    assert today is not None
+    (alert,) = watched.shown
+    assert alert.sentence.startswith("Today's result ") and alert.sentence.endswith(", below 1,000,000")
     await simulation.desk.stop()

@@ -9,7 +9,7 @@ import pytest
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import NOW_MS, USDT
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.alerts.watch import FILLS_OF_TRIGGER_S, UNCONFIRMED_S, AlertWatch
+from tradetui.desk.alerts.watch import UNCONFIRMED_S, AlertWatch
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.snapshot import Snapshot, indexed
 from tradetui.desk.tables.product_row import ProductRow, RecordT, newest_first
@@ -73,8 +73,7 @@ def test_the_fills_of_a_trigger_are_told_with_it() -> None:
     hit = ended(
         1, "executed", planType="pos_profit", side="sell", posSide="short", tradeSide="close", executeOrderId="77"
     )
-    assert watch.triggers_changed(triggers.of(hit), 11, NOW_MS) == []
-    (event,) = watch.take_due(12)
+    (event,) = watch.triggers_changed(triggers.of(hit), 10.2, NOW_MS)
     assert event.kinds == {RuleKind.FILL, RuleKind.TRIGGER}
     assert event.sentence.startswith("Take-profit on your BTCUSDT SHORT hit: bought 1 at 100, profit +5.00")
     assert event.figures == {"size": "1", "price": "100", "profit": "5", "fee_USDT": "-0.06"}
@@ -87,12 +86,21 @@ def test_a_trigger_seen_after_its_fills_is_told_with_them_too() -> None:
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     watch.fills_changed(fills.of(fill(1, NOW_MS + 1, orderId="77")), 10, NOW_MS)
     assert [event.kinds for event in watch.take_due(12)] == [{RuleKind.FILL}]
-    watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 20, NOW_MS)
-    assert watch.take_due(20) == []
-    assert watch.next_due_s == 20 + FILLS_OF_TRIGGER_S
-    (event,) = watch.take_due(23)
+    (event,) = watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 20, NOW_MS)
     assert event.kinds == {RuleKind.TRIGGER}
     assert event.sentence.startswith("Trigger order on BTCUSDT that opens LONG executed: bought 1 at 100")
+
+
+def test_a_trigger_whose_fills_are_not_known_is_told_at_once_and_they_when_they_come() -> None:
+    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch.fills_changed(fills.of(), 0, NOW_MS)
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    (event,) = watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 10, NOW_MS)
+    assert event.kinds == {RuleKind.TRIGGER}
+    assert event.sentence.startswith("Trigger order on BTCUSDT that opens LONG executed")
+    watch.fills_changed(fills.of(fill(1, NOW_MS + 1, orderId="77")), 11, NOW_MS)
+    assert [event.kinds for event in watch.take_due(13)] == [{RuleKind.FILL}]
+    assert watch.next_due_s is None
 
 
 def test_a_failed_trigger_is_told_at_once() -> None:

@@ -77,6 +77,7 @@ class ProfileSessions:
 
     def _reload(self, name: str) -> ConfigurationReload:
         """Read the configuration of the profile that is open; raises ConfigurationError."""
+        from tradetui.commands.session.alert_settings import profile_rules
         from tradetui.commands.session.bootstrap import desk_settings
 
         opened, configured = self._opened[name], self._load(name)
@@ -95,6 +96,7 @@ class ProfileSessions:
             tuple(str(change) for change in after.changes if change.effect is not Effect.RESTART)
             + ((_NO_SYMBOL_LEFT,) if after.no_symbol_left else ()),
             tuple(str(change) for change in after.changes if change.effect is Effect.RESTART),
+            profile_rules(after.profile),
         )
 
     def _summary(self, name: str) -> ProfileSummary:

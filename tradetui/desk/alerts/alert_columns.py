@@ -37,6 +37,12 @@ def channels_in_words(rule: Rule) -> str:
     return ", ".join(channel for channel in Channel if channel in rule.channels)
 
 
+def condition_of_named(row: RuleRow) -> str:
+    """The condition of a rule with a name of its own; one without is called by it."""
+    sentence = row.rule.condition.sentence
+    return "" if row.rule.name == sentence else sentence
+
+
 def _state_tone(row: RuleRow) -> Tone:
     return Tone.WARN if row.impossible else Tone.MUTED if row.silenced else Tone.PLAIN
 
@@ -50,7 +56,7 @@ _RULES: Final[tuple[Column[RuleRow], ...]] = (
     text_column("name", "Alert", 34, lambda row: row.rule.name),
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channels_in_words(row.rule)),
-    text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
+    text_column("when", "When", 30, condition_of_named),
 )
 RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
 _LOG: Final[tuple[Column[LoggedAlert], ...]] = (

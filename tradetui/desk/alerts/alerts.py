@@ -140,6 +140,11 @@ class Alerts:
         """The rules of the profile."""
         return self.settings.rules
 
+    @property
+    def looks_at_today(self) -> bool:
+        """Whether a rule is about today's result."""
+        return RuleKind.TODAY_RESULT_BELOW in self._kinds
+
     def use_rules(self, rules: tuple[Rule, ...]) -> None:
         """Go by other rules from now on; a level that stays fires no second time for that."""
         self.settings = replace(self.settings, rules=rules)
@@ -231,6 +236,10 @@ class Alerts:
         if snapshot.error is None and RuleKind.MARGIN_RATIO_ABOVE in self._kinds:
             ratio = totals_of([row.record for row in snapshot.rows], positions).worst_margin_ratio
             self._publish(self._thresholds.margin_ratio(ratio, self._clock.monotonic()))
+
+    def today_changed(self, usdt: Decimal, part: Decimal | None) -> None:
+        """Look at today's result, in USDT and as a fraction of what was there, where that is known."""
+        self._publish(self._thresholds.today(usdt, part, self._clock.monotonic()))
 
     def link_is(self, state: LinkState, sentence: str) -> None:
         """Look at the link."""

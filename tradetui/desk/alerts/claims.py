@@ -16,8 +16,8 @@ from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.archive.database import Archive
 from tradetui.exchange.clock import Moment
 
-CLAIMABLE_AGAIN_S: Final = 11.0
-"""A channel that was claimed and is not done after so long may be claimed again: a command may take 10 seconds."""
+CLAIMABLE_AGAIN_S: Final = 10.0
+"""A channel that was claimed and is not done after so long may be claimed again; a command has ended by then."""
 SAME_S: Final = 45.0
 """What recurs under its key within this time is the same event, seen by another session; it takes a minute to recur."""
 LOG_KEPT: Final = 1_000

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 from tradetui.desk.alerts.event import one_sentence
 from tradetui.exchange.clock import Clock
 
-LIMIT_S: Final = 10.0
-"""How long a program may run."""
+LIMIT_S: Final = 9.0
+"""How long a program may run: it must have ended before another session may take its alert for undelivered."""
 _KEPT_BYTES: Final = 4_096
 _CHUNK_BYTES: Final = 65_536
 _LAST_CHUNKS: Final = 16

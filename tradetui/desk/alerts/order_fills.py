@@ -104,9 +104,12 @@ class FillGroups:
                 return
         groups.append(_Group(row.product_type, fill.c_time, [fill], now_s + TOGETHER_S))
 
-    def waits_for(self, product_type: ProductType, order_id: str) -> bool:
-        """Whether fills of an order are being gathered."""
-        return (product_type, order_id) in self._groups
+    def take(self, product_type: ProductType, order_id: str) -> OrderFills | None:
+        """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
+        groups = self._groups.pop((product_type, order_id), None)
+        if groups is None:
+            return None
+        return OrderFills(product_type, _oldest_first(fill for group in groups for fill in group.fills))
 
     @property
     def next_due_s(self) -> float | None:

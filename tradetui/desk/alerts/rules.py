@@ -23,6 +23,7 @@ class RuleKind(StrEnum):
     MARGIN_RATIO_ABOVE = "margin_ratio_above"
     LIQUIDATION_NEARER = "liquidation_nearer"
     POSITION_RESULT_BELOW = "position_result_below"
+    TODAY_RESULT_BELOW = "today_result_below"
     PRICE_CROSSES = "price_crosses"
     LINK_LOST = "link_lost"
     OUTCOME_UNKNOWN = "outcome_unknown"
@@ -57,6 +58,7 @@ THRESHOLDS: Final = frozenset(
         RuleKind.MARGIN_RATIO_ABOVE,
         RuleKind.LIQUIDATION_NEARER,
         RuleKind.POSITION_RESULT_BELOW,
+        RuleKind.TODAY_RESULT_BELOW,
         RuleKind.PRICE_CROSSES,
     }
 )
@@ -67,14 +69,16 @@ THRESHOLDS: Final = frozenset(
 class Condition:
     """When a rule fires, whatever it does then.
 
-    `level` is per cent for margin ratio and liquidation, USDT for a position's result, the price in the contract's
-    quote coin for a price; None for the other kinds. An empty `symbol` is every symbol.
+    `level` is per cent for margin ratio and liquidation, USDT for a position's result, either for today's (per cent
+    where `is_percent`), the price in the contract's quote coin for a price; None for the other kinds. An empty `symbol`
+    is every symbol.
     """
 
     kind: RuleKind
     symbol: str = ""
     level: Decimal | None = None
     direction: Direction = Direction.EITHER
+    is_percent: bool = False
 
     @property
     def shown_level(self) -> str:
@@ -92,6 +96,8 @@ class Condition:
                 return f"{self.symbol or 'a position'} nearer than {level} % to liquidation"
             case RuleKind.POSITION_RESULT_BELOW:
                 return f"{self.symbol or 'a position'} result below {level} USDT"
+            case RuleKind.TODAY_RESULT_BELOW:
+                return f"today's result below {level} {'%' if self.is_percent else 'USDT'}"
             case RuleKind.PRICE_CROSSES:
                 way = "" if self.direction is Direction.EITHER else f" {self.direction}wards"
                 return f"{self.symbol} price crosses {level}{way}"
@@ -161,4 +167,6 @@ def impossible(
         return ""
     if condition.kind is RuleKind.MARGIN_RATIO_ABOVE and condition.level >= 100:
         return f"the exchange liquidates at 100 %, before {condition.shown_level} %"
+    if condition.kind is RuleKind.TODAY_RESULT_BELOW and condition.is_percent and condition.level < -100:
+        return f"an account has nothing left at -100 %, before {condition.shown_level} %"
     return ""

@@ -126,6 +126,13 @@ def result_sentence(position: Position, usdt: Decimal, condition: Condition) -> 
     return f"{_held(position)}: unrealised {result}, below {condition.shown_level}"
 
 
+def today_sentence(usdt: Decimal, part: Decimal | None, condition: Condition) -> str:
+    """Today's result, in USDT and as a fraction where that is known, below its level."""
+    percent = "" if part is None else f" ({number(part * 100, signed=True, places=2)} %)"
+    level = f"{condition.shown_level}{' %' if condition.is_percent else ''}"
+    return f"Today's result {number(usdt, signed=True, places=_DOLLAR_PLACES)} USDT{percent}, below {level}"
+
+
 def price_sentence(symbol: str, price: Decimal, condition: Condition, *, upwards: bool) -> str:
     """A price that crossed its level."""
     way = "above" if upwards else "below"

@@ -9,7 +9,13 @@ from typing import Final
 
 from tradetui.desk.alerts.event import AlertEvent, one_sentence
 from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
-from tradetui.desk.alerts.sentences import liquidation_sentence, margin_sentence, price_sentence, result_sentence
+from tradetui.desk.alerts.sentences import (
+    liquidation_sentence,
+    margin_sentence,
+    price_sentence,
+    result_sentence,
+    today_sentence,
+)
 from tradetui.desk.alerts.thresholds import ThresholdState, crossed, look
 from tradetui.trading.money import exact_digits
 from tradetui.trading.positions import Position
@@ -49,6 +55,17 @@ class ThresholdWatch:
         for condition in self._of(RuleKind.MARGIN_RATIO_ABOVE):
             if ratio is not None and self._fires(condition, "", ratio * 100, now_s, above=True):
                 events.append(_event(condition, "", margin_sentence(ratio, condition), {"percent": ratio * 100}))
+        return events
+
+    def today(self, usdt: Decimal, part: Decimal | None, now_s: float) -> list[AlertEvent]:
+        """Look at today's result, in USDT and as a fraction (None where that is not known)."""
+        events = []
+        for condition in self._of(RuleKind.TODAY_RESULT_BELOW):
+            percent = None if part is None else part * 100
+            value = percent if condition.is_percent else usdt
+            if value is not None and self._fires(condition, "", value, now_s, above=False):
+                figures = {"usdt": usdt} if percent is None else {"usdt": usdt, "percent": percent}
+                events.append(_event(condition, "", today_sentence(usdt, part, condition), figures))
         return events
 
     def positions(self, positions: Sequence[Position], now_s: float) -> list[AlertEvent]:
@@ -126,7 +143,7 @@ def _event(
     level = exact_digits(condition.level)
     return AlertEvent(
         kinds=frozenset({condition.kind}),
-        key=f"{condition.kind}|{condition.symbol}|{level}|{condition.direction}|{subject}",
+        key=f"{condition.kind}|{condition.symbol}|{level}{'%' * condition.is_percent}|{condition.direction}|{subject}",
         sentence=one_sentence(sentence),
         symbol=symbol,
         recurs=True,

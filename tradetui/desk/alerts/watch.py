@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -32,8 +32,6 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
 
-FILLS_OF_TRIGGER_S: Final = 3.0
-"""How long the fills of a trigger that was executed are waited for; without them it is told all the same."""
 CONFIRMED_S: Final = 1.0
 """A read that ended so long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
@@ -73,7 +71,6 @@ class AlertWatch:
         self._new_fills = News[FuturesFill]()
         self._new_triggers = News[TriggerOrder]()
         self._groups = FillGroups()
-        self._executed: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
         self._gone: dict[str, _Noticed[ProductRow[PendingOrder]]] = {}
         self._cancelled: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
         self._link = LinkState.STARTING
@@ -94,12 +91,12 @@ class AlertWatch:
     def triggers_changed(
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
     ) -> list[AlertEvent]:
-        """Take in the trigger orders that ended; those that failed are told at once."""
+        """Take in the trigger orders that ended; but for cancelled ones they are told at once."""
         events = []
         for row in self._new_triggers.of(snapshot, now_ms):
             match trigger_state(row.record):
                 case TriggerState.EXECUTED:
-                    self._executed[row.key] = _Noticed(row, now_s)
+                    events.append(self._executed_event(row))
                 case TriggerState.CANCELLED if is_stop(row.record):
                     self._cancelled[row.key] = _Noticed(row, now_s)
                 case TriggerState.FAILED | None:
@@ -161,8 +158,7 @@ class AlertWatch:
     @property
     def next_due_s(self) -> float | None:
         """When something may be due next, None where nothing is waited for."""
-        dues = [noticed.at_s + FILLS_OF_TRIGGER_S for noticed in self._executed.values()]
-        dues += [noticed.at_s + UNCONFIRMED_S for noticed in self._gone.values()]
+        dues = [noticed.at_s + UNCONFIRMED_S for noticed in self._gone.values()]
         dues += [noticed.at_s + UNCONFIRMED_S for noticed in self._cancelled.values()]
         if (group_due_s := self._groups.next_due_s) is not None:
             dues.append(group_due_s)
@@ -171,47 +167,25 @@ class AlertWatch:
     def take_due(self, now_s: float) -> list[AlertEvent]:
         """The events that are complete now; each is given once."""
         events = [self._fills_event(fills) for fills in self._groups.take_due(now_s)]
-        events += self._executed_due(now_s)
         events += self._gone_due(now_s)
         events += self._cancelled_due(now_s)
         return events
 
     def _fills_event(self, fills: OrderFills) -> AlertEvent:
-        trigger = next(iter(self._triggers_of(fills)), None)
         symbol = fills.first.symbol.upper()
-        precision = self._precision_of(symbol)
-        kinds, sentence = frozenset({RuleKind.FILL}), fills_sentence(fills, precision)
-        if trigger is not None:
-            del self._executed[trigger.key]
-            kinds, sentence = kinds | {RuleKind.TRIGGER}, trigger_sentence(trigger.record, fills, precision)
-        return AlertEvent(
-            kinds=kinds,
-            key=fills.key,
-            sentence=one_sentence(sentence),
-            symbol=symbol,
-            figures=_figures_of(fills),
-        )
+        sentence = fills_sentence(fills, self._precision_of(symbol))
+        return _event_of_fills(fills, frozenset({RuleKind.FILL}), sentence)
 
-    def _triggers_of(self, fills: OrderFills) -> Iterator[ProductRow[TriggerOrder]]:
-        order_id = fills.first.order_id
-        for noticed in self._executed.values():
-            row = noticed.row
-            if order_id and row.product_type is fills.product_type and row.record.execute_order_id == order_id:
-                yield row
-
-    def _executed_due(self, now_s: float) -> list[AlertEvent]:
-        events = []
-        for key, noticed in list(self._executed.items()):
-            row = noticed.row
-            order_id = row.record.execute_order_id
-            if now_s < noticed.at_s + FILLS_OF_TRIGGER_S:
-                continue
-            if order_id and self._groups.waits_for(row.product_type, order_id):
-                continue
-            del self._executed[key]
-            fills = order_fills(self._fills.rows, row.product_type, order_id) if order_id else None
-            events.append(self._trigger_event(row, RuleKind.TRIGGER, fills))
-        return events
+    def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
+        """A trigger that was executed; fills of its order that are about to be told are told with it."""
+        order_id, symbol = row.record.execute_order_id, row.record.symbol.upper()
+        if not order_id:
+            return self._trigger_event(row, RuleKind.TRIGGER)
+        fills = self._groups.take(row.product_type, order_id)
+        if fills is None:
+            return self._trigger_event(row, RuleKind.TRIGGER, order_fills(self._fills.rows, row.product_type, order_id))
+        sentence = trigger_sentence(row.record, fills, self._precision_of(symbol))
+        return _event_of_fills(fills, frozenset({RuleKind.FILL, RuleKind.TRIGGER}), sentence)
 
     def _gone_due(self, now_s: float) -> list[AlertEvent]:
         events = []
@@ -261,6 +235,16 @@ class AlertWatch:
             symbol=symbol,
             figures=_figures_of(fills) if fills else {},
         )
+
+
+def _event_of_fills(fills: OrderFills, kinds: frozenset[RuleKind], sentence: str) -> AlertEvent:
+    return AlertEvent(
+        kinds=kinds,
+        key=fills.key,
+        sentence=one_sentence(sentence),
+        symbol=fills.first.symbol.upper(),
+        figures=_figures_of(fills),
+    )
 
 
 def _event(
