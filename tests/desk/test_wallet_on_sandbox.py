@@ -15,8 +15,8 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.fill_history import NOTED_EVERY_MS, FillHistory
-from tradetui.desk.results.period import PeriodChoice, period_of
-from tradetui.desk.results.period_results import PeriodQuery, read_period_results
+from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock

@@ -18,8 +18,8 @@ from tests.desk.test_ledger import NOW_MS, pages_of, settle
 from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive, Hole
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.results.period import Period, PeriodChoice, period_of
-from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
+from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.reader import ResultsReader
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
@@ -64,10 +64,15 @@ def test_sums_equal_the_second_computation(first: int) -> None:
         chance = random.Random(seed)
         history = made_history(chance)
         archive = Archive(None)
+        zones = chance.sample(ZONES, 2)
         for page in pages_of(history, chance):
             archive.add(FuturesFill, page)
+            if chance.random() < 0.5:  # sums of days and months are kept, and made anew where a late fill changes them
+                settle(archive)
+                early = period_of(chance.choice(list(PeriodChoice)), NOW_MS, ZoneInfo(chance.choice(zones)))
+                read_period_results(archive.connection, PeriodQuery(early, NOW_MS, ALL_TYPES))
         settle(archive)
-        zone = chance.choice(ZONES)
+        zone = chance.choice(zones)
         period = period_of(PeriodChoice.ALL, NOW_MS, ZoneInfo(zone))
         results = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, ALL_TYPES))
         expected = summed_again(history, zone, Grouping.TOTAL)
@@ -88,6 +93,17 @@ def test_sums_equal_the_second_computation(first: int) -> None:
         assert sum(line.figures.net for line in results.days) == results.total.net, f"seed {seed}"
         assert sum(line.figures.orders for line in results.symbols) == results.total.orders, f"seed {seed}"
         archive.close()
+
+
+def test_orders_of_coin_margined_contracts_count_at_the_prices_of_their_fills() -> None:
+    archive = Archive(None)
+    fee = {"feeDetail": [{"feeCoin": "BTC", "totalFee": "-0.0001"}]}
+    for number, profit, price in ((1, "0.0101", "50000"), (2, "-0.0099", "40000"), (3, "0.0002", "10")):
+        row = dict(fill(number, moment(20), tradeSide="close", profit=profit, symbol="BTCUSD", price=price).received)
+        archive.add(FuturesFill, [ProductRow(COIN, FuturesFill.from_row(row | fee))])
+    total = read(archive).total
+    assert [total.won, total.lost, total.won_amount, total.lost_amount] == [2, 1, Decimal("500.001"), -400]
+    assert total.net == total.won_amount + total.lost_amount
 
 
 def test_every_day_stands_in_its_period_with_those_that_came_to_nothing() -> None:

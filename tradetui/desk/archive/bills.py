@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.desk.archive.ledger_tables import forget_spans
 from tradetui.desk.tables.product_row import id_order
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
@@ -122,6 +123,7 @@ def keep_bills(
         ).fetchone()
         total = amount if before is None else amount + Decimal(before[0])
         connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
+    forget_spans(connection, (quarter for quarter, *_ in funding))
     _keep_coverage(connection, product_type, reading.coverage)
     if rows_at_most is not None:
         connection.execute(

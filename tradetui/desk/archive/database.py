@@ -23,7 +23,7 @@ from tradetui.desk.archive.equity import (
 )
 from tradetui.desk.archive.event_tables import EVENT_TABLES
 from tradetui.desk.archive.ledger import Ledger, placed_fill
-from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
+from tradetui.desk.archive.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
@@ -70,6 +70,8 @@ _MIGRATIONS: Final = (
     BILL_TABLES,
     ACCOUNTS_COLUMN,
     EVENT_TABLES,
+    ORDERS_IN_USD,
+    SPAN_TABLES,
 )
 
 

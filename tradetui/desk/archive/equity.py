@@ -95,6 +95,18 @@ def samples(
         yield EquitySample(time, Decimal(equity), None if unrealised is None else Decimal(unrealised))
 
 
+def equity_series(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
+) -> tuple[Sequence[int], Sequence[str]]:
+    """Times (Unix ms) and equities, as text, of the samples of a period (both ends included), oldest first."""
+    rows = connection.execute(
+        "SELECT time, equity FROM equity_sample WHERE minute BETWEEN ? AND ? AND product_types = ?"
+        " AND time BETWEEN ? AND ? ORDER BY minute",
+        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until),
+    ).fetchall()
+    return tuple(time for time, _ in rows), tuple(equity for _, equity in rows)
+
+
 def nearest_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, within_ms: int
 ) -> EquitySample | None:
@@ -140,6 +152,11 @@ def _end_sample(
 def spacing_at(age_ms: int) -> int:
     """How far apart (ms) samples are kept that are so old."""
     return next((step for youngest, _, step in reversed(_KEPT) if age_ms > youngest), SAMPLED_EVERY_MS)
+
+
+def ages_of_spacing() -> tuple[int, ...]:
+    """The ages (ms) from which on samples are kept further apart, the greatest first."""
+    return tuple(youngest for youngest, _, _ in reversed(_KEPT))
 
 
 def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.desk.archive.ledger_tables import forget_spans
 from tradetui.desk.tables.product_row import id_order
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import BookedFill, LegKey, booked_fill
@@ -58,6 +59,10 @@ class PlacedFill(NamedTuple):
 
 
 BEFORE_ALL: Final = Instant(-1, "")
+FIGURES: Final = (
+    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd"
+)
+"""The columns of a quarter-hour's figures."""
 _QuarterKey = tuple[int, str, str, str, str]
 
 
@@ -77,6 +82,7 @@ class _ClosingOrder:
     last: Instant
     profit: Decimal
     fees: Decimal
+    in_usd: Decimal
 
     @property
     def result(self) -> Decimal:
@@ -174,9 +180,10 @@ class Ledger:
     def write(self) -> None:
         """Write what has changed in memory."""
         self._connection.executemany(
-            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(*key, *_figures(self._quarters[key])) for key in self._changed_quarters],
+            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            [(*key, *ledger_figures(self._quarters[key])) for key in self._changed_quarters],
         )
+        forget_spans(self._connection, (quarter for quarter, *_ in self._changed_quarters))
         self._changed_quarters.clear()
         self._write_legs()
 
@@ -205,8 +212,8 @@ class Ledger:
         sums = self._quarters.get(key)
         if sums is None:
             row = self._connection.execute(
-                "SELECT gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost"
-                " FROM ledger_quarter WHERE quarter = ? AND product_type = ? AND symbol = ? AND leg = ? AND coin = ?",
+                f"SELECT {FIGURES} FROM ledger_quarter"
+                " WHERE quarter = ? AND product_type = ? AND symbol = ? AND leg = ? AND coin = ?",
                 key,
             ).fetchone()
             sums = self._quarters[key] = ResultSums() if row is None else sums_of(row)
@@ -264,26 +271,28 @@ class Ledger:
     def _count_closing(self, key: LegKey, instant: Instant, fill: BookedFill, closing: Closing) -> None:
         order_key = (*key, fill.order_id)
         row = self._connection.execute(
-            "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees FROM ledger_order"
+            "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd FROM ledger_order"
             " WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
             order_key,
         ).fetchone()
         if row is None:
-            order = _ClosingOrder(fill.coin, instant, instant, ZERO, ZERO)
+            order = _ClosingOrder(fill.coin, instant, instant, ZERO, ZERO, ZERO)
         else:
             order = _order_of(row)
             self._count_order(key, order, times=-1)
         order.profit += closing.profit
         order.fees += closing.fees
+        if fill.inverse:
+            order.in_usd += (closing.profit + closing.fees) * fill.price
         order.last = instant
         self._count_order(key, order)
         self._connection.execute(
-            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees)),
+            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
         )
 
     def _count_order(self, key: LegKey, order: _ClosingOrder, times: int = 1) -> None:
-        self._sums((quarter_of(order.last.time), *key, order.coin)).count_order(order.result, times)
+        self._sums((quarter_of(order.last.time), *key, order.coin)).count_order(order.result, order.in_usd, times)
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:
         """Send a leg back to the last flat point before an instant; what it did since is undone."""
@@ -304,8 +313,8 @@ class Ledger:
                 "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
             )
             orders = self._connection.execute(
-                "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees FROM ledger_order"
-                f" WHERE {since}",
+                "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd"
+                f" FROM ledger_order WHERE {since}",
                 (*key, flat.time, *flat),
             ).fetchall()
             # An order that has closed before the flat point as well is undone as a whole, from a point before it.
@@ -453,7 +462,7 @@ def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | No
 
 def sums_of(row: Sequence[str | int]) -> ResultSums:
     """The figures of a quarter-hour as the file has them."""
-    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost = row
+    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd = row
     return ResultSums(
         Decimal(gross),
         Decimal(fees),
@@ -465,10 +474,13 @@ def sums_of(row: Sequence[str | int]) -> ResultSums:
         int(losses),
         Decimal(won),
         Decimal(lost),
+        Decimal(won_in_usd),
+        Decimal(lost_in_usd),
     )
 
 
-def _figures(sums: ResultSums) -> tuple[str | int, ...]:
+def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
+    """The figures as the file has them, in the order of `FIGURES`."""
     return (
         str(sums.gross),
         str(sums.fees),
@@ -480,10 +492,12 @@ def _figures(sums: ResultSums) -> tuple[str | int, ...]:
         sums.losses,
         str(sums.won),
         str(sums.lost),
+        str(sums.won_in_usd),
+        str(sums.lost_in_usd),
     )
 
 
-def _order_of(row: tuple[str, int, str, int, str, str, str]) -> _ClosingOrder:
-    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees = row
+def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> _ClosingOrder:
+    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd = row
     first, last = Instant(first_time, first_ordinal), Instant(last_time, last_ordinal)
-    return _ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees))
+    return _ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees), Decimal(in_usd))

@@ -1,7 +1,9 @@
-"""The ledger's tables in the archive's file."""
+"""The ledger's tables in the archive's file, and what makes a sum over days in them void."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable
 from typing import Final
 
 LEDGER_TABLES: Final = """
@@ -46,3 +48,43 @@ LEDGER_TABLES: Final = """
 state of the leg behind them; where the position mode changed; up to when fills were read; of which
 legs nothing was held before the first fill; and the row of `record` up
 to which fills are booked: those behind it are the ledger's tail, to be booked before it is read."""
+
+ORDERS_IN_USD: Final = """
+    DROP TABLE ledger_quarter;
+    CREATE TABLE ledger_quarter (
+        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL,
+        coin TEXT NOT NULL, gross TEXT NOT NULL, fees TEXT NOT NULL, volume TEXT NOT NULL,
+        gross_in_usd TEXT NOT NULL, fees_in_usd TEXT NOT NULL, trades INTEGER NOT NULL, wins INTEGER NOT NULL,
+        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL, won_in_usd TEXT NOT NULL,
+        lost_in_usd TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, leg, coin)
+    ) WITHOUT ROWID;
+    DELETE FROM ledger_order;
+    ALTER TABLE ledger_order ADD COLUMN in_usd TEXT NOT NULL DEFAULT '0';
+    DELETE FROM ledger_leg;
+    DELETE FROM ledger_trip;
+    DELETE FROM ledger_mode;
+    UPDATE ledger_mark SET booked_rowid = 0
+    """
+"""What closing orders of coin-margined contracts came to in dollars; all fills are booked anew for it."""
+
+SPAN_TABLES: Final = """
+    CREATE TABLE ledger_span (
+        by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,
+        PRIMARY KEY (by_symbol, first, beyond)
+    ) WITHOUT ROWID
+    """
+"""Sums from one quarter-hour of UTC up to another, the latter not included: the days and months of whatever zones were
+read. They can be made anew from the ledger at any time, and are deleted when a quarter-hour of theirs changes."""
+_QUARTERS_A_DAY: Final = 96
+_LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
+"""Quarter-hours of the longest span: a month in which clocks are put back."""
+
+
+def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> None:
+    """Delete the sums that these quarter-hours are part of; called in the transaction that changes them."""
+    for day in {quarter // _QUARTERS_A_DAY for quarter in quarters}:
+        first, beyond = day * _QUARTERS_A_DAY, (day + 1) * _QUARTERS_A_DAY
+        connection.execute(
+            "DELETE FROM ledger_span WHERE by_symbol IN (0, 1) AND first > ? AND first < ? AND beyond > ?",
+            (first - _LONGEST_SPAN, beyond, first),
+        )

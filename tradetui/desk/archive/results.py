@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
-from tradetui.desk.archive.ledger import read_booked_fill, sums_of
+from tradetui.desk.archive.ledger import FIGURES, read_booked_fill, sums_of
+from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.desk.archive.trips.funding import TripFunding
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
     ResultSums,
+    day_at,
     day_of_quarter,
+    day_start_ms,
     first_day,
     period_name,
     period_span,
@@ -30,7 +34,6 @@ from tradetui.wire.text.json_text import load_json
 
 READ_LATELY_MS: Final = 120_000
 """How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
-_FIGURES: Final = "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
     """The results of a period, by group and coin; groups without a fill and without funding are left out."""
     name_of = _namer(query)
     groups: dict[tuple[date | str, str], ResultSums] = {}
-    for quarter, _, symbol, coin, sums in quarter_sums(connection, query):
+    for quarter, _, symbol, coin, sums in _day_sums(connection, query):
         key = (name_of(quarter, symbol, coin), coin)
         if key in groups:
             groups[key].add(sums)
@@ -226,13 +229,41 @@ class QuarterSums(NamedTuple):
     sums: ResultSums
 
 
+def _day_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
+    """The period's figures by day, under the day's first quarter-hour, and by quarter-hour where no day is whole.
+
+    Whole days are those of the zone that are over.
+    """
+    since, until = query.span
+    first_quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
+    until = min(until, query.now_ms)
+    if first_quarter is None or until < since:
+        return
+    day, beyond = day_at(max(since, first_quarter * QUARTER_MS), query.zone), day_at(until + 1, query.zone)
+    if day_start_ms(day, query.zone) < since:
+        day += timedelta(days=1)
+    if day >= beyond:
+        yield from quarter_sums(connection, query)
+        return
+    starts = [day_start_ms(day + timedelta(days=number), query.zone) for number in range((beyond - day).days + 1)]
+    if query.since is not None and query.since < starts[0]:
+        yield from quarter_sums(connection, replace(query, until=starts[0] - 1))
+    spans = [QuarterSpan(quarter_of(start), quarter_of(end)) for start, end in pairwise(starts)]
+    for span, groups in span_sums(connection, spans, spans[-1].beyond, by_symbol=True):
+        for group in groups:
+            of_type = query.product_types is None or group.product_type in query.product_types
+            if of_type and (query.symbols is None or group.symbol in query.symbols):
+                yield QuarterSums(span.first, group.product_type, group.symbol, group.coin, group.sums)
+    yield from quarter_sums(connection, replace(query, since=starts[-1]))
+
+
 def quarter_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
     """The period's figures by quarter-hour; where it begins or ends within one, of the part that counts."""
     first = 0 if query.since is None else -(-query.since // QUARTER_MS)
     beyond = 2**40 if query.until is None else (query.until + 1) // QUARTER_MS
     condition, values = query.condition
     rows = connection.execute(
-        f"SELECT quarter, product_type, symbol, coin, {_FIGURES} FROM ledger_quarter"
+        f"SELECT quarter, product_type, symbol, coin, {FIGURES} FROM ledger_quarter"
         f" WHERE quarter >= ? AND quarter < ?{condition}",
         (first, beyond, *values),
     )
@@ -265,13 +296,13 @@ def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until:
     legs = connection.execute(f"SELECT product_type, symbol, leg FROM ledger_leg WHERE 1{condition}", values).fetchall()
     for leg in legs:
         orders = connection.execute(
-            "SELECT coin, profit, fees FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ?"
+            "SELECT coin, profit, fees, in_usd FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ?"
             " AND last_time BETWEEN ? AND ?",
             (*leg, since, until),
         )
-        for coin, profit, fees in orders:
+        for coin, profit, fees, in_usd in orders:
             sums = ResultSums()
-            sums.count_order(Decimal(profit) + Decimal(fees))
+            sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
             yield QuarterSums(quarter, leg[0], leg[1], coin, sums)
 
 

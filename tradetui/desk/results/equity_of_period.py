@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import accumulate, pairwise
 from typing import Final
 
-from tradetui.desk.archive.equity import EquitySample, nearest_sample, samples, spacing_at
+from tradetui.desk.archive.equity import EquitySample, ages_of_spacing, equity_series, nearest_sample, spacing_at
 from tradetui.desk.results.cash_flows import known_transfers
 from tradetui.desk.results.conversion import Rates
 from tradetui.trading.results.returns import (
@@ -26,13 +28,16 @@ NEAR: Final = 2
 """How many sampling intervals a sample may be from a moment to stand for it."""
 _GAP: Final = 2.5
 """From how many sampling intervals on two samples have a gap between them."""
+_DRAWN: Final = 400
+"""Into how many parts a series is divided, of each of which the lowest and the highest sample are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquityOfPeriod:
     """Equity in USDT. `start` and `end` are the samples near the period's bounds, None where there is none.
 
-    `curve` is the equity without deposits in stretches without a gap, oldest first. `transfers` are those of the whole
+    `curve` is the equity without deposits in stretches without a gap, oldest first: of many samples those that a chart
+    shows, the lowest and the highest among them. `transfers` are those of the whole
     period, None where they are not known; where they are not known since the first sample, there is no curve either.
     `time_weighted` is a fraction from `sampled_from` (Unix ms) on, which is the period's start only where `start` is
     there.
@@ -85,32 +90,94 @@ def equity_of_period(
     if start is not None and end is not None and end.time <= start.time:
         end = None
     transfers = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
-    points = [EquityPoint(sample.time, sample.equity) for sample in samples(connection, product_types, since, last_ms)]
-    if start is not None and (not points or start.time < points[0].time):
-        points.insert(0, EquityPoint(start.time, start.equity))
+    first_ms = since if start is None else min(since, start.time)
+    series = _Series(*equity_series(connection, product_types, first_ms, last_ms))
+    if start is not None:
+        series = series.beginning_at(start.time)
     equity = EquityOfPeriod(start=start, end=end, transfers=None if transfers is None else transfers.flows)
-    if not points:
+    if not series.times:
         return equity
-    since_first = known_transfers(connection, product_types, rates, points[0].time, last_ms, now_ms)
+    since_first = known_transfers(connection, product_types, rates, series.times[0], last_ms, now_ms)
     if since_first is None:
-        return replace(equity, sampled_from=points[0].time)
-    curve = list(equity_curve(points, since_first.flows))
+        return replace(equity, sampled_from=series.times[0])
+    gaps = _gaps(series.times, now_ms)
+    chosen = series.notable(since_first.flows) | {index for gap in gaps for index in (gap - 1, gap)}
+    order = sorted(chosen)
+    curve = list(equity_curve([series.point(index) for index in order], since_first.flows))
+    stretches: list[list[CurvePoint]] = [[] for _ in range(len(gaps) + 1)]
+    for index, point in zip(order, curve, strict=True):
+        stretches[bisect_right(gaps, index)].append(point)
     return replace(
         equity,
-        sampled_from=points[0].time,
-        curve=_without_gaps(curve, now_ms),
+        sampled_from=series.times[0],
+        curve=tuple(map(tuple, stretches)),
         time_weighted=time_weighted_return(curve),
         drawdown=max_drawdown(curve),
     )
 
 
-def _without_gaps(curve: Sequence[CurvePoint], now_ms: int) -> tuple[tuple[CurvePoint, ...], ...]:
-    """The curve in stretches: where samples are further apart than they are kept at, nothing was running."""
-    stretches: list[list[CurvePoint]] = []
-    last_time: int | None = None
-    for point in curve:
-        if last_time is None or point.time - last_time > _GAP * spacing_at(now_ms - last_time):
-            stretches.append([])
-        stretches[-1].append(point)
-        last_time = point.time
-    return tuple(map(tuple, stretches))
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Samples of equity, oldest first: Unix ms, and equity as the file has it."""
+
+    times: Sequence[int]
+    equities: Sequence[str]
+
+    def beginning_at(self, time: int) -> _Series:
+        """The same without what is older."""
+        first = bisect_right(self.times, time - 1)
+        return _Series(self.times[first:], self.equities[first:])
+
+    def point(self, index: int) -> EquityPoint:
+        """One sample, exactly."""
+        return EquityPoint(self.times[index], Decimal(self.equities[index]))
+
+    def notable(self, flows: Sequence[CashFlow]) -> set[int]:
+        """Which samples the curve without deposits needs for its return, its drawdown and its chart.
+
+        They are found by binary floating point, which orders them well enough; what is worked out from them is exact.
+        """
+        last = len(self.times) - 1
+        befores = sorted({bisect_right(self.times, flow.time - 1) - 1 for flow in flows} - {-1, last})
+        around = {0, last, *befores, *(before + 1 for before in befores)}
+        growth = self._growth(befores, around, flows)
+        peaks = list(accumulate(growth, max))
+        falls = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
+        trough = falls.index(min(falls))
+        chosen = around | {trough, growth.index(peaks[trough])}
+        step = -(-len(growth) // _DRAWN)
+        if step <= 2:
+            return chosen | set(range(len(growth)))
+        for begin in range(0, len(growth), step):
+            part = growth[begin : begin + step]
+            chosen |= {begin + part.index(min(part)), begin + part.index(max(part))}
+        return chosen
+
+    def _growth(self, befores: Iterable[int], around: Iterable[int], flows: Sequence[CashFlow]) -> list[float]:
+        """The growth at every sample: between two flows it moves as equity does."""
+        order = sorted(around)
+        exact = dict(zip(order, equity_curve([self.point(index) for index in order], flows), strict=True))
+        growth: list[float] = []
+        for before, end in pairwise([-1, *befores, len(self.times) - 1]):
+            values = list(map(float, self.equities[before + 1 : end + 1]))
+            factor = float(exact[before + 1].growth) / values[0] if values[0] > 0 else 0.0
+            if min(values) < 0:
+                values = [max(value, 0.0) for value in values]
+            growth += [value * factor for value in values]
+        return growth
+
+
+def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
+    """The samples before which nothing was running: the one before is further away than samples are kept at."""
+    gaps: list[int] = []
+    begin = 0
+    for youngest in (*ages_of_spacing(), 0):
+        # Samples of about one age: the first of the younger ones is the last that they are followed by.
+        end = bisect_right(times, now_ms - youngest - 1) if youngest else len(times)
+        if end <= begin:
+            continue
+        limit = _GAP * spacing_at(now_ms - times[begin])
+        pairs = enumerate(pairwise(times[begin : end + 1]), begin + 1)
+        gaps += [index for index, (before, after) in pairs if after - before > limit]
+        begin = end
+    return gaps

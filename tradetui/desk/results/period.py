@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, timedelta, tzinfo
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.results.periods import day_start_ms
+from tradetui.trading.results.periods import day_at, day_start_ms
+from tradetui.wire.product_types import ProductType
 
 
 class PeriodChoice(StrEnum):
@@ -42,9 +43,17 @@ class Period:
         return day_start_ms(self.last_day + timedelta(days=1), self.zone) - 1
 
 
-def day_at(moment_ms: int, zone: tzinfo) -> date:
-    """The calendar day of a moment (Unix ms) in a zone."""
-    return datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone).date()
+@dataclass(frozen=True, slots=True)
+class PeriodQuery:
+    """Which results: a period, the product types of the session, and of which symbols (None: of all).
+
+    `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then.
+    """
+
+    period: Period
+    now_ms: int
+    product_types: tuple[ProductType, ...]
+    symbols: tuple[str, ...] | None = None
 
 
 def period_of(choice: PeriodChoice, now_ms: int, zone: tzinfo) -> Period:

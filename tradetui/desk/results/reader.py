@@ -8,7 +8,8 @@ from itertools import islice
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, ended_trips
 from tradetui.desk.archive.trips.origins import TripOrigins
-from tradetui.desk.results.period_results import PeriodQuery, PeriodResults, read_period_results
+from tradetui.desk.results.period import PeriodQuery
+from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.results.periods import Grouping

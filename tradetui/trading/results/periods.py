@@ -25,7 +25,10 @@ class Grouping(StrEnum):
 
 @dataclass(slots=True)
 class ResultSums:
-    """Results in one coin; `volume` is in the quote coin, `won` and `lost` are the orders' results after own fees."""
+    """Results in one coin; `volume` is in the quote coin, `won` and `lost` are the orders' results after own fees.
+
+    What ends in `in_usd` is the same at each fill's own price, for coin-margined contracts alone.
+    """
 
     gross: Decimal = ZERO
     fees: Decimal = ZERO
@@ -37,6 +40,8 @@ class ResultSums:
     losses: int = 0
     won: Decimal = ZERO
     lost: Decimal = ZERO
+    won_in_usd: Decimal = ZERO
+    lost_in_usd: Decimal = ZERO
 
     def add(self, other: ResultSums) -> None:
         """Add the figures of another stretch of time."""
@@ -50,16 +55,33 @@ class ResultSums:
         self.losses += other.losses
         self.won += other.won
         self.lost += other.lost
+        self.won_in_usd += other.won_in_usd
+        self.lost_in_usd += other.lost_in_usd
 
-    def count_order(self, result: Decimal, times: int = 1) -> None:
+    def times(self, rate: Decimal) -> ResultSums:
+        """The same amounts turned over at a rate, without those in dollars."""
+        return ResultSums(
+            self.gross * rate,
+            self.fees * rate,
+            self.volume * rate,
+            trades=self.trades,
+            wins=self.wins,
+            losses=self.losses,
+            won=self.won * rate,
+            lost=self.lost * rate,
+        )
+
+    def count_order(self, result: Decimal, in_usd: Decimal = ZERO, times: int = 1) -> None:
         """Count a closing order by its profit and own fees, or take one off again with -1; zero is neither."""
         self.trades += times
         if result > ZERO:
             self.wins += times
             self.won += result * times
+            self.won_in_usd += in_usd * times
         elif result < ZERO:
             self.losses += times
             self.lost += result * times
+            self.lost_in_usd += in_usd * times
 
     @property
     def net(self) -> Decimal:
@@ -83,6 +105,11 @@ def day_of_quarter(quarter: int, zone: tzinfo) -> date:
     """The day that a quarter-hour of UTC belongs to in a zone."""
     day, whole = _day_of_hour(quarter // 4, zone)
     return day if whole else datetime.fromtimestamp(quarter * 900, UTC).astimezone(zone).date()
+
+
+def day_at(moment_ms: int, zone: tzinfo) -> date:
+    """The calendar day of a moment (Unix ms) in a zone."""
+    return datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone).date()
 
 
 def first_day(day: date, grouping: Grouping) -> date:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from datetime import date, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.results.period import Period, PeriodChoice, day_at, period_of
-from tradetui.desk.results.period_results import PeriodQuery, PeriodResults
+from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar.month_grid import month_of
 
 if TYPE_CHECKING:

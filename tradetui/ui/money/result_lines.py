@@ -9,8 +9,9 @@ from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.figures import ResultFigures, ResultLine
-from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.columns import (
     UNKNOWN,
     UNREADABLE_MARK,

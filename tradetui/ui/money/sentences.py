@@ -8,8 +8,9 @@ from decimal import Decimal
 from textual.content import Content
 
 from tradetui.desk.archive.results import MissingSpan
+from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period import Period, PeriodChoice
-from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.desk.tables.number_format import CONVERTED

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from tradetui.desk.results.period_results import PeriodQuery
+from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine
 from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.row_source import MemoryRows

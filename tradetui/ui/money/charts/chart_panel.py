@@ -10,7 +10,7 @@ from textual import work
 from textual.content import Content
 from textual.widget import Widget
 
-from tradetui.desk.results.period_results import USDT
+from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline

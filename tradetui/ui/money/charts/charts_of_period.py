@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from tradetui.desk.results.period_results import USDT, PeriodResults
+from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms

@@ -1,0 +1,200 @@
+"""Results of whole days and months, summed from quarter-hours once and then kept, however many fills they hold."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.desk.archive.bills import price_near
+from tradetui.desk.archive.ledger import FIGURES, ledger_figures, sums_of
+from tradetui.storage.sqlite_file import transaction
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.trading.results.periods import ResultSums
+from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.text.json_text import dump_json, load_json
+
+SPANS_A_STEP: Final = 32
+"""Spans that are summed in one transaction, so that none holds up the disk for long."""
+USDT: Final = "USDT"
+DOLLAR_COINS: Final = frozenset({"USDT", "SUSDT"})
+"""Coins that count as USDT; the second is the demo's."""
+
+
+class QuarterSpan(NamedTuple):
+    """Quarter-hours of UTC, counted from 1970, from the first up to the one beyond the last."""
+
+    first: int
+    beyond: int
+
+
+@dataclass(slots=True)
+class GroupSums:
+    """Results of a symbol in one coin; `funding_in_usd` is None where the coin had no price.
+
+    Of the totals of a span `symbol` is empty and the coin the unit: USDT holds what coin-margined contracts brought
+    in too, at the price of each fill, and `is_converted` says so.
+    """
+
+    product_type: str
+    symbol: str
+    coin: str
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal = ZERO
+    funding_in_usd: Decimal | None = ZERO
+    is_converted: bool = False
+
+    @property
+    def is_own_coin(self) -> bool:
+        """Whether the coin is the margin coin of a coin-margined contract, whose fills carry its price."""
+        known_type = ProductType(self.product_type)
+        return known_type.is_coin_margined and self.coin == margin_coin(known_type, self.symbol)
+
+    def in_units(self) -> Iterator[GroupSums]:
+        """The same in units: USDT, with what coin-margined contracts brought in at each fill's price, or the coin."""
+        product_type, sums = self.product_type, self.sums
+        if self.coin in DOLLAR_COINS:
+            yield GroupSums(product_type, "", USDT, sums, self.funding)
+        elif not self.is_own_coin:
+            yield GroupSums(product_type, "", self.coin, sums, self.funding)
+        else:
+            yield GroupSums(product_type, "", USDT, _in_usd(sums), self.funding_in_usd or ZERO, is_converted=True)
+            if self.funding_in_usd is None:
+                yield GroupSums(product_type, "", self.coin, funding=self.funding)
+
+    def add(self, other: GroupSums) -> None:
+        """Add the figures of another span."""
+        self.sums.add(other.sums)
+        self.funding += other.funding
+        if self.funding_in_usd is not None:
+            self.funding_in_usd = None if other.funding_in_usd is None else self.funding_in_usd + other.funding_in_usd
+        self.is_converted = self.is_converted or other.is_converted
+
+
+class SpanSums(NamedTuple):
+    """The results of a span: by product type and unit, or where they were asked for by symbol and coin."""
+
+    span: QuarterSpan
+    groups: Sequence[GroupSums]
+
+
+def span_sums(
+    connection: sqlite3.Connection, spans: Sequence[QuarterSpan], keep_before: int, *, by_symbol: bool
+) -> Iterator[SpanSums]:
+    """The results of spans that follow each other, oldest first; those without any are left out.
+
+    Sums of spans that end by the quarter-hour `keep_before` are kept. Blocks on the disk, and may write to it: it is
+    not to be called within a transaction.
+    """
+    if not spans:
+        return
+    for chunk_start in range(0, len(spans), SPANS_A_STEP * 16):
+        chunk = spans[chunk_start : chunk_start + SPANS_A_STEP * 16]
+        kept: dict[QuarterSpan, str] = {
+            QuarterSpan(first, beyond): groups
+            for first, beyond, groups in connection.execute(
+                "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = ? AND first >= ? AND first < ?",
+                (by_symbol, chunk[0].first, chunk[-1].beyond),
+            )
+        }
+        missing = [span for span in chunk if span not in kept]
+        made: dict[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]] = {}
+        for step in range(0, len(missing), SPANS_A_STEP):
+            made |= _make(connection, missing[step : step + SPANS_A_STEP], keep_before)
+        for span in chunk:
+            groups = made[span][by_symbol] if span in made else list(map(_group_of, load_json(kept[span])))
+            if groups:
+                yield SpanSums(span, groups)
+
+
+def _make(
+    connection: sqlite3.Connection, spans: Sequence[QuarterSpan], keep_before: int
+) -> Mapping[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]]:
+    """The totals and the symbols of spans from the ledger; those that are over are kept, where the disk takes them."""
+    if spans[0].beyond <= keep_before:
+        with suppress(sqlite3.OperationalError), transaction(connection):
+            made = {span: _summed(connection, span) for span in spans}
+            connection.executemany(
+                "INSERT OR REPLACE INTO ledger_span VALUES (?, ?, ?, ?)",
+                [
+                    (by_symbol, *span, dump_json(list(map(_as_json, groups))))
+                    for span, totals_and_symbols in made.items()
+                    if span.beyond <= keep_before
+                    for by_symbol, groups in enumerate(totals_and_symbols)
+                ],
+            )
+            return made
+    return {span: _summed(connection, span) for span in spans}
+
+
+def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> tuple[list[GroupSums], list[GroupSums]]:
+    symbols: dict[tuple[str, str, str], GroupSums] = {}
+    rows = connection.execute(
+        f"SELECT product_type, symbol, coin, {FIGURES} FROM ledger_quarter WHERE quarter >= ? AND quarter < ?", span
+    )
+    for product_type, symbol, coin, *figures in rows:
+        key = (product_type, symbol, coin)
+        group = symbols.get(key)
+        if group is None:
+            symbols[key] = GroupSums(*key, sums_of(figures))
+        else:
+            group.sums.add(sums_of(figures))
+    funding = connection.execute(
+        "SELECT product_type, symbol, coin, quarter, amount FROM bill_funding WHERE quarter >= ? AND quarter < ?", span
+    )
+    for product_type, symbol, coin, quarter, amount_text in funding:
+        key = (product_type, symbol, coin)
+        group = symbols.setdefault(key, GroupSums(*key))
+        amount = Decimal(amount_text)
+        group.funding += amount
+        if group.is_own_coin and group.funding_in_usd is not None:
+            price = price_near(connection, product_type, coin, quarter * QUARTER_MS)
+            group.funding_in_usd = None if price is None else group.funding_in_usd + amount * price
+    return _totals(symbols.values()), list(symbols.values())
+
+
+def _totals(groups: Iterable[GroupSums]) -> list[GroupSums]:
+    """The groups summed by product type and unit."""
+    totals: dict[tuple[str, str], GroupSums] = {}
+    for group in groups:
+        for part in group.in_units():
+            key = (part.product_type, part.coin)
+            totals.setdefault(key, GroupSums(part.product_type, "", part.coin)).add(part)
+    return list(totals.values())
+
+
+def _in_usd(sums: ResultSums) -> ResultSums:
+    """What a coin-margined contract brought in, in dollars at the price of each fill."""
+    return ResultSums(
+        sums.gross_in_usd,
+        sums.fees_in_usd,
+        sums.volume,
+        trades=sums.trades,
+        wins=sums.wins,
+        losses=sums.losses,
+        won=sums.won_in_usd,
+        lost=sums.lost_in_usd,
+    )
+
+
+def _as_json(group: GroupSums) -> list[object]:
+    funding_in_usd = None if group.funding_in_usd is None else str(group.funding_in_usd)
+    key = (group.product_type, group.symbol, group.coin)
+    return [*key, str(group.funding), funding_in_usd, group.is_converted, *ledger_figures(group.sums)]
+
+
+def _group_of(values: Sequence[str | int | None]) -> GroupSums:
+    product_type, symbol, coin, funding, funding_in_usd, is_converted, *figures = values
+    return GroupSums(
+        str(product_type),
+        str(symbol),
+        str(coin),
+        sums_of([figure or 0 for figure in figures]),
+        Decimal(funding or 0),
+        None if funding_in_usd is None else Decimal(funding_in_usd),
+        bool(is_converted),
+    )

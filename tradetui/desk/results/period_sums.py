@@ -1,0 +1,181 @@
+"""The sums of a period by symbol, day and coin, from the sums that are kept of its days and months."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta, tzinfo
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from tradetui.desk.archive.results import BillsRead, MissingSpan
+from tradetui.desk.archive.span_sums import DOLLAR_COINS, USDT, GroupSums, QuarterSpan, span_sums
+from tradetui.desk.results.conversion import Rates
+from tradetui.desk.results.figures import ResultFigures
+from tradetui.desk.results.period import PeriodQuery
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.periods import (
+    Grouping,
+    ResultSums,
+    day_at,
+    day_of_quarter,
+    day_start_ms,
+    first_day,
+    quarter_of,
+)
+
+
+@dataclass(slots=True)
+class CoinSums:
+    """Sums of a group in one coin, and the coins that they were turned over from."""
+
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal = ZERO
+    coins: set[str] = field(default_factory=set)
+    is_converted: bool = False
+
+    def add(self, sums: ResultSums, funding: Decimal, coin: str, *, is_converted: bool = False) -> None:
+        """Add what was brought in in a coin, in the coin of the group."""
+        self.sums.add(sums)
+        self.funding += funding
+        self.coins.add(coin)
+        self.is_converted = self.is_converted or is_converted
+
+    def figures(self, known: Known, *, is_complete: bool, funding_known: bool | None = None) -> ResultFigures:
+        """The figures; `funding_known` is asked of the whole period where it is None."""
+        sums = self.sums
+        if funding_known is None:
+            funding_known = known.funding_known(self.coins)
+        return ResultFigures(
+            gross=sums.gross,
+            fees=sums.fees,
+            funding=self.funding if funding_known else None,
+            volume=sums.volume,
+            orders=sums.trades,
+            won=sums.wins,
+            lost=sums.losses,
+            won_amount=sums.won,
+            lost_amount=sums.lost,
+            is_converted=self.is_converted,
+            is_complete=is_complete,
+        )
+
+
+class PeriodSums:
+    """The sums of a period: the whole, symbols and days in USDT, coins each in its own."""
+
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
+        self.total = CoinSums()
+        self.by_symbol: defaultdict[str, CoinSums] = defaultdict(CoinSums)
+        self.types_of_symbol: defaultdict[str, set[str]] = defaultdict(set)
+        self.by_day: defaultdict[date, CoinSums] = defaultdict(CoinSums)
+        self.by_coin: defaultdict[str, CoinSums] = defaultdict(CoinSums)
+        self.symbols_of_coin: defaultdict[str, set[str]] = defaultdict(set)
+        self.other_coins: defaultdict[str, CoinSums] = defaultdict(CoinSums)
+
+    def add_symbol(self, group: GroupSums) -> None:
+        """Take in what a symbol brought in in a coin."""
+        coin = group.coin
+        self.by_coin[coin].add(group.sums, group.funding, coin)
+        self.symbols_of_coin[coin].add(group.symbol)
+        for part in group.in_units():
+            if (rate := self._rates.of_dollar(part.coin)) is None:
+                self.other_coins[part.coin].add(part.sums, part.funding, coin)
+                continue
+            self.types_of_symbol[group.symbol].add(group.product_type)
+            sums, funding = self._in_usdt(part, rate)
+            for usdt_sums in (self.total, self.by_symbol[group.symbol]):
+                usdt_sums.add(sums, funding, coin, is_converted=coin not in DOLLAR_COINS)
+
+    def add_day(self, day: date, group: GroupSums) -> None:
+        """Take in what a day brought in in a unit."""
+        if (rate := self._rates.of_dollar(group.coin)) is not None:
+            sums, funding = self._in_usdt(group, rate)
+            is_converted = group.is_converted or group.coin not in DOLLAR_COINS
+            self.by_day[day].add(sums, funding, group.coin, is_converted=is_converted)
+
+    @staticmethod
+    def _in_usdt(group: GroupSums, rate: Decimal) -> tuple[ResultSums, Decimal]:
+        return (group.sums, group.funding) if rate == 1 else (group.sums.times(rate), group.funding * rate)
+
+
+class Known:
+    """Whether fills of a group are missing, and whether its funding is known."""
+
+    def __init__(self, missing: Sequence[MissingSpan], bills: BillsRead, since: int, until: int) -> None:
+        self._missing, self._bills, self._since, self._until = missing, bills, since, until
+
+    @property
+    def all_complete(self) -> bool:
+        """Whether no fill of the period is missing."""
+        return not self._missing
+
+    def coin_complete(self, coin: str) -> bool:
+        """Whether no fill that may be settled in a coin is missing."""
+        return not any(span.touches(self._since, self._until, coin) for span in self._missing)
+
+    def types_complete(self, product_types: Iterable[str]) -> bool:
+        """Whether no fill of the product types is missing."""
+        return not any(span.product_type in product_types for span in self._missing)
+
+    def span_complete(self, since: int, until: int) -> bool:
+        """Whether no fill of a part of the period (Unix ms) is missing."""
+        return not any(span.since <= until and since <= span.until for span in self._missing)
+
+    def funding_known(self, coins: Collection[str], since: int | None = None, until: int | None = None) -> bool:
+        """Whether all bills are read that may tell of funding in the coins, of the whole period or a part of it."""
+        first, last = self._since if since is None else since, self._until if until is None else until
+        return all(self._bills.hold(first, last, coin) for coin in coins or (USDT,))
+
+
+def period_sums(
+    connection: sqlite3.Connection, query: PeriodQuery, rates: Rates, first: date, last: date
+) -> PeriodSums:
+    """The sums from the first day to the last, both included. Blocks on the disk, and may write to it."""
+    zone, sums = query.period.zone, PeriodSums(rates)
+    today = day_at(query.now_ms, zone)
+    keep_before = quarter_of(day_start_ms(today, zone))
+    days = _spans(_days(first, last), zone)
+    if query.symbols is None:
+        for span_of_day in span_sums(connection, days, keep_before, by_symbol=False):
+            day = day_of_quarter(span_of_day.span.first, zone)
+            for group in span_of_day.groups:
+                if group.product_type in query.product_types:
+                    sums.add_day(day, group)
+        days = _spans(_months_and_days(first, last, today), zone)
+    for span in span_sums(connection, days, keep_before, by_symbol=True):
+        for group in span.groups:
+            if group.product_type in query.product_types and (query.symbols is None or group.symbol in query.symbols):
+                sums.add_symbol(group)
+                if query.symbols is not None:
+                    day = day_of_quarter(span.span.first, zone)
+                    for part in group.in_units():
+                        sums.add_day(day, part)
+    return sums
+
+
+def _spans(days: Iterable[date], zone: tzinfo) -> list[QuarterSpan]:
+    """The spans between days that follow each other."""
+    return [QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in days)]
+
+
+def _days(first: date, last: date) -> Iterator[date]:
+    """Where each day of the period begins, and where the last ends."""
+    return (first + timedelta(days=number) for number in range((last - first).days + 2))
+
+
+def _months_and_days(first: date, last: date, today: date) -> Iterator[date]:
+    """The same, with but one of the days of each month that lies in the period and is over."""
+    while first <= last:
+        yield first
+        next_month = first_day(first.replace(day=1) + _OVER_A_MONTH, Grouping.MONTH)
+        first = next_month if first.day == 1 and next_month <= min(today, last + _DAY) else first + _DAY
+    yield first
+
+
+_DAY: Final = timedelta(days=1)
+_OVER_A_MONTH: Final = timedelta(days=32)
