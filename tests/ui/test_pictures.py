@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest_textual_snapshot import SVGImageExtension
+from syrupy.assertion import SnapshotAssertion
 
-from tests.ui.scenes import SCENES
+from tests.ui.scenes import SCENES, gallery
 from tests.ui.scenes.__main__ import FOLDER
 
 SNAPSHOTS = Path(__file__).parent / "__snapshots__" / Path(__file__).stem
@@ -19,6 +21,12 @@ def test_picture(name: str, snap_compare: Callable[..., bool]) -> None:
     scene = SCENES[name]
     with scene.staged() as (app, play):
         assert snap_compare(app, terminal_size=scene.size, run_before=play)
+
+
+def test_the_main_screen_in_every_theme_at_every_size(snapshot: SnapshotAssertion) -> None:
+    kept = snapshot.use_extension(SVGImageExtension)
+    different = [name for name, picture in gallery.drawn().items() if kept(name=name) != picture]
+    assert different == [], "look at them, and draw them anew"
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

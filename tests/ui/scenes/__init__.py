@@ -1,7 +1,8 @@
 """Every picture of the program, by name. Add one as an entry of `SCENES` in the file of its subject here.
 
 An entry says the picture's size, the words that make it that scene, what happens in it (`plays` has what several
-do), and the account where it is not the first. `tests/ui/test_pictures.py` holds each to its snapshot:
+do), and the account where it is not the first. `gallery` draws the main screen in every theme at every size besides.
+`tests/ui/test_pictures.py` holds each to its snapshot:
 
     pytest tests/ui/test_pictures.py                       compares, and reports differences in snapshot_report.html
     pytest tests/ui/test_pictures.py --snapshot-update     draws all anew, and deletes those of scenes that are gone

@@ -1,9 +1,8 @@
-"""The main screen: its sizes, themes and states, and what opens over it for one row or for all."""
+"""The main screen: its sizes and states, and what opens over it for one row or for all."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -12,7 +11,6 @@ from tests.ui.scenes.plays import press
 from tests.ui.scenes.scene import SIZE, Scene
 from tests.ui.virtual import Stage
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.themes import THEMES
 
 
 async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
@@ -23,12 +21,6 @@ async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
 
 def _answer_late(sandbox: Sandbox) -> None:
     sandbox.faults.next("delay", times=1_000)
-
-
-async def _themed(name: str, stage: Stage, pilot: Pilot[None]) -> None:
-    stage.app.choose_theme(name)
-    await asyncio.sleep(0.5)
-    assert stage.app.theme == name
 
 
 async def _export(stage: Stage, pilot: Pilot[None]) -> None:
@@ -52,7 +44,6 @@ SCENES = {
     "detail": Scene((120, 36), ("Orders: every field", "As received"), press("3", "enter"), published=True),
     "help": Scene((120, 52), ("╭─ Help", "every key and what it does"), press("question_mark"), published=True),
     "exchange-down": Scene((120, 36), ("✗ link down", "no data for 40 s"), _exchange_down, published=True),
-    **{theme.name: Scene(SIZE, _HOME, partial(_themed, theme.name)) for theme in THEMES},
     "columns": Scene(
         SIZE,
         ("Columns of orders", "□ Side ", " 13 wide"),

@@ -180,12 +180,12 @@ def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellForma
 
 
 def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
-    """The account with the least free margin."""
+    """The least free margin of an account, the figure first: where room is short, the end is cut."""
     parts = [(part, row.record.margin_coin) for row in rows if (part := free_part(row.record)) is not None]
     if not parts:
         return ""
     part, coin = min(parts)
-    return f"least free {coin} {percent(part)}"
+    return f"least free {percent(part)} {coin}"
 
 
 def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
