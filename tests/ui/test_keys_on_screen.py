@@ -13,7 +13,7 @@ from tradetui.desk.tables.row_source import Sort
 from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.header_legend import HEADER_FIGURES
-from tradetui.ui.dialogs.help import HelpDialog
+from tradetui.ui.dialogs.help import HelpDialog, HelpLine
 from tradetui.ui.dialogs.sort import SortDialog, column_letters
 from tradetui.ui.header.session import link_of, worth_of
 from tradetui.ui.keys.footer import Hints
@@ -369,3 +369,10 @@ async def test_quit() -> None:
         await pilot.pause()
         assert stage.app._exit
         assert stage.app.return_code == 0
+
+
+@pytest.mark.parametrize(("text", "matches"), [("/", True), ("/filter", True), ("rows that", True), ("/lock", False)])
+def test_a_slash_in_the_help_is_searched_for_or_begins_the_search(text: str, matches: bool) -> None:
+    line = HelpLine("Rows", "/", "Filter", "rows that match a pattern")
+    assert line.matches(text) is matches
+    assert not HelpLine("Session", "L", "Lock", "").matches("/filter")

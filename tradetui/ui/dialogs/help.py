@@ -38,9 +38,10 @@ class HelpLine:
     off: str = ""
 
     def matches(self, text: str) -> bool:
-        """Whether every word of a text is in the line, whatever its case."""
+        """Whether every word of a text is in the line, whatever its case; a `/` before a word only begins a search."""
         line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
-        return all(word in line for word in text.casefold().split())
+        words_typed = text.casefold().split()
+        return all((word.removeprefix("/") or word) in line for word in words_typed)
 
 
 class HelpDialog(DimmingScreen[None]):

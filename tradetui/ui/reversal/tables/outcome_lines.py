@@ -23,16 +23,16 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
     """What became of it: the previewed tables with what is held now, and the orders and stops that are left."""
     came_true = progress.outcome is Outcome.REVERSED
     yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
-    yield Content("")
+    if not came_true:
+        yield Content.styled("This differs from the preview. Check the position now.", "bold $error")
+    if came_true or room.is_airy:
+        yield Content("")
     yield from outcome_table(shown, plan, progress.held, room)
     if progress.came_true and plan.uncertain:
         yield Content("")
         yield Content.styled(scrub(f"Came true: {progress.came_true}."), "bold")
     if progress.aftermath is not None:
         yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
-    if not came_true:
-        yield Content("")
-        yield Content.styled("This differs from the preview. Check the position now.", "bold $error")
 
 
 def _aftermath_lines(
