@@ -200,7 +200,9 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 _WATCH_EPILOG = """Example: tradetui watch fill trigger --json --since 17-5f0c2a9b-1763800000000. Every line has an
 id; --since with the last one you have goes on where you were, after a kill too: fills and triggers come once each,
 orders as they changed meanwhile, with "missed": true where a state between was not seen. Links that are lost are said
-on standard error, once, and go on by themselves. Ends with 0 on SIGINT, SIGTERM, and when nobody reads any more."""
+on standard error, once, and go on by themselves. Ends with 0 on SIGINT, SIGTERM, and when nobody reads any more.
+JSON: id, event, time (ms), sentence, productType; fill, trigger or order as the exchange sent it; of an order state
+(new, changed, filled, gone), filled, missed; of an alert rules, channels; of an outcome intent, state, details."""
 
 
 def _event_kind(text: str) -> str:

@@ -156,11 +156,13 @@ class AccountEvents:
         now_ms = desk.client.server_clock.now_ms
         log = await desk.disk.run(EventLog, archive, now_ms, steps.newest_numbers)
         since = self._since
-        if isinstance(since, EventId) and since.log == log.name:
+        newest = await desk.disk.run(_number_of, log)
+        # An archive that was taken back from a copy gives numbers a second time.
+        if isinstance(since, EventId) and since.log == log.name and since.number <= newest:
             self._number = since.number
         elif since is None:
             self._since_ms = now_ms
-            self._number = await desk.disk.run(_number_of, log)
+            self._number = newest
         else:
             # Of two events the later may bear the earlier time: a minute more loses none.
             self._since_ms = since if isinstance(since, int) else since.time_ms - OVERLAP_MS
@@ -212,7 +214,11 @@ class AccountEvents:
         return (fills_read_s is not None and fills_read_s >= seen_s + READ_SINCE_S) or now_s >= seen_s + FILLS_WAITED_S
 
     def _is_wanted(self, event: AccountEvent) -> bool:
-        if event.kind not in self._kinds or event.time_ms < self._since_ms:
+        if event.kind not in self._kinds:
+            return False
+        # From now on means by the log's numbers; only what the exchange gives may be entered long after it took place.
+        is_dated = self._since is not None or event.kind in (EventKind.FILL, EventKind.TRIGGER)
+        if is_dated and event.time_ms < self._since_ms:
             return False
         if event.product_type is None:
             return True

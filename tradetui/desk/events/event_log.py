@@ -93,7 +93,11 @@ class EventLog:
             return
         with self._archive.transaction() as connection:
             connection.execute("UPDATE event_log SET began_ms = ? WHERE began_ms > ?", (since_ms, since_ms))
-            _set_marks(connection, {_RECORDS: 0})
+            rows = connection.execute(
+                "SELECT product_type, id, time FROM record WHERE kind = 'fill' AND time >= ? ORDER BY time, ordinal",
+                (since_ms,),
+            ).fetchall()
+            connection.executemany(_INSERT, [(EventKind.FILL, *row, None) for row in rows])
         self.began_ms = since_ms
         self._triggers_changed = True
 
