@@ -158,3 +158,16 @@ def test_the_rest_of_all_orders_is_summed_under_its_column() -> None:
     rows = [resting(1, size="3", baseVolume="1", price="100.5"), resting(2, size="10", price="200")]
     assert orders_totals(rows, CellFormat()) == {"value": ("2,201.00", Tone.PLAIN)}
     assert orders_totals([*rows, resting(3, price="")], CellFormat()) == {"value": ("2,201.00?", Tone.PLAIN)}
+
+
+def test_where_no_column_says_which_positions_have_no_stop_the_note_says_how_many() -> None:
+    unprotected, protected = (
+        replace(position(leg, "1"), market=PositionMarket(stop_state=state))
+        for leg, state in (("long", StopState.NONE), ("short", StopState.WAITING))
+    )
+    view = TABLES["positions"].view
+    assert view.note is not None and view.short_note is not None
+    short = view.short_note([unprotected, protected], CellFormat())
+    assert short.startswith("long ")
+    assert view.note([unprotected, protected], CellFormat()) == f"1 without stop · {short}"
+    assert view.note([protected], CellFormat()) == view.short_note([protected], CellFormat())

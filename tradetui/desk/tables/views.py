@@ -15,6 +15,7 @@ from tradetui.desk.tables.columns.positions import (
     SUMMED_SINCE,
     position_columns,
     position_note,
+    position_note_without_stop_column,
     position_totals,
 )
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
@@ -51,7 +52,8 @@ POSITIONS_VIEW: Final[TableView[Position]] = TableView(
     columns_for=position_columns,
     more_columns=(*SAID_ONCE, SUMMED_SINCE),
     totals=position_totals,
-    note=position_note,
+    note=position_note_without_stop_column,
+    short_note=position_note,
     headline=positions_headline,
 )
 ORDERS_VIEW: Final[TableView[ProductRow[PendingOrder]]] = TableView(

@@ -218,6 +218,14 @@ def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mappin
     return totals
 
 
+def position_note_without_stop_column(rows: Iterable[Position], cell_format: CellFormat) -> str:
+    """The note where the column of stops is not on the screen: it says first how many positions have none."""
+    positions = list(rows)
+    without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
+    warning = f"{without_stop} without stop" if without_stop else ""
+    return " · ".join(filter(None, (warning, position_note(positions, cell_format))))
+
+
 def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
     """Exposure, the time of the next funding, and what all positions have in common."""
     positions = list(rows)
