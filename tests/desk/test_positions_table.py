@@ -161,7 +161,7 @@ def test_a_stop_of_one_way_mode_closes_the_leg_its_side_goes_against() -> None:
 
 def test_totals_and_the_line_under_them() -> None:
     assert POSITIONS.view.totals is not None
-    assert POSITIONS.view.note is not None
+    assert POSITIONS.view.short_note is not None
     positions = [SOL, BTCUSD, BTC, DOGE]
     assert POSITIONS.view.totals(positions, FORMAT) == {
         "symbol": ("4", Tone.PLAIN),
@@ -171,20 +171,20 @@ def test_totals_and_the_line_under_them() -> None:
         "stop": ("1 without", Tone.WARN),
     }
     east = CellFormat(timezone(timedelta(hours=8)), PRECISIONS)
-    assert POSITIONS.view.note(positions, east) == (
+    assert POSITIONS.view.short_note(positions, east) == (
         "long 35,398 · short 36,251 · net -853 USDT · next funding 00:00, in USDT"
         " · ~ coin-margined, in USDT at the mark · crossed · reported"
     )
-    assert POSITIONS.view.note([], FORMAT) == ""
+    assert POSITIONS.view.short_note([], FORMAT) == ""
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:
     assert POSITIONS.view.totals is not None
-    assert POSITIONS.view.note is not None
+    assert POSITIONS.view.short_note is not None
     positions = [SOL, replace(BTC, mark=None, unrealised=None)]
     totals = POSITIONS.view.totals(positions, FORMAT)
     assert (totals["unrealised"][0], totals["value"][0], totals["funding"][0]) == ("—", "—", "—")
-    assert POSITIONS.view.note(positions, FORMAT).startswith("long 27,874? · short 0? · net +27,874? USDT")
+    assert POSITIONS.view.short_note(positions, FORMAT).startswith("long 27,874? · short 0? · net +27,874? USDT")
 
 
 def test_source_and_margin_mode_are_columns_only_where_rows_differ_or_warn() -> None:
