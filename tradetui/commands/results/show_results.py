@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import tzinfo
 from decimal import Decimal
@@ -39,6 +39,10 @@ _MISSING: Final = (
     "tradetui: fills of this period are not all read yet: what has complete false is a part. tradetui reads the rest "
     "while it runs, --fresh does so now."
 )
+_NO_FUNDING: Final = (
+    "tradetui: funding is null where bills of the period are not all read, and not in net then. The exchange keeps "
+    "bills for ninety days; tradetui reads them while it runs, --fresh does so now."
+)
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
@@ -60,11 +64,12 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
         writer = _writer(options, query.grouping)
-        incomplete, row_count = False, 0
+        incomplete, row_count, has_funding = False, 0, True
         if options.what == PNL:
             for row in results(archive.connection, query):
                 writer.write(_result_as_json(row, query.grouping))
                 incomplete = incomplete or not row.complete
+                has_funding = has_funding and row.funding is not None
                 row_count += 1
         elif options.what == EQUITY:
             # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
@@ -81,6 +86,8 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             spans = missing_spans(archive.connection, now_ms)
             incomplete = any(span.since <= last and first <= span.until for span in spans)
         writer.close()
+        if not has_funding:
+            say(_why_no_funding(archive, product_types))
         if not row_count:
             say(f"tradetui: {_why_nothing(options.what, archive, query)}")
     if incomplete:
@@ -95,6 +102,12 @@ def _symbols(text: str | None) -> tuple[str, ...] | None:
     if not symbols:
         raise InvalidRequest("--symbol", "must name a symbol, or several with commas", text, "For example BTCUSDT.")
     return symbols
+
+
+def _why_no_funding(archive: Archive, product_types: Sequence[ProductType]) -> str:
+    refusals = [archive.bill_coverage(product_type).refusal for product_type in product_types]
+    refusal = next(filter(None, refusals), None)
+    return _NO_FUNDING if refusal is None else f"tradetui: funding is null, and not in net, without bills: {refusal}."
 
 
 def _why_nothing(what: str, archive: Archive, query: ResultQuery) -> str:
