@@ -17,17 +17,19 @@ from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.bills import BillCoverage, TimeSpan, bill_coverage, transfers
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
+from tradetui.desk.feeds.bills.closed_positions import CLOSED_POSITIONS_EVERY_S, ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import REFUSED_AGAIN_S, BillHistory
 from tradetui.desk.feeds.bills.reader import NEWEST_EVERY_S, BillsReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping
-from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
+from tradetui.wire.replies.record import Record
 from tradetui.wire.reply import Reply, UndecodableRow
 from tradetui.wire.requests.request import Request
 
-BILLS = "futures.bills"
+BILLS, POSITIONS = "futures.bills", "futures.closed_positions"
 DAY_MS = 86_400_000
 
 
@@ -193,6 +195,34 @@ async def test_the_newest_come_twice_a_minute_and_the_past_between() -> None:
     client.clock.seconds += NEWEST_EVERY_S
     with pytest.raises(Unreachable):
         await reader.read()
+
+
+def ended_position(number: int, at_ms: int) -> ClosedPosition:
+    row = {"positionId": f"{10**18 + number}", "symbol": "BTCUSDT", "holdSide": "long", "totalFunding": "-1"}
+    return ClosedPosition.from_row(row | {"ctime": str(at_ms - 5_000), "utime": str(at_ms)})
+
+
+async def test_positions_that_ended_are_read_of_three_months_and_then_what_is_new() -> None:
+    client, archive = ScriptedClient(page=4), Archive(None)
+    rows: list[Record] = [ended_position(number, NOW_MS - 60_000 - number * DAY_MS) for number in range(10)]
+    client.rows[POSITIONS, USDT] = rows
+    history = ClosedPositionHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    assert not history.is_due(0.0), "there is nowhere to keep them yet"
+    await history.attach(archive)
+    client.failing[POSITIONS] = Unreachable("no route")
+    with pytest.raises(Unreachable):
+        await history.read_page(0.0)
+    assert not history.is_due(1.0)
+    client.failing.clear()
+    while history.is_due(CLOSED_POSITIONS_EVERY_S):
+        await history.read_page(CLOSED_POSITIONS_EVERY_S)
+    assert archive.connection.execute("SELECT count(*) FROM closed_position").fetchone() == (10,)
+    again = ClosedPositionHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await again.attach(archive)
+    before = client.count(POSITIONS)
+    while again.is_due(0.0):
+        await again.read_page(0.0)
+    assert client.count(POSITIONS) - before <= 2, "only what is new is read"
 
 
 def raw_bills(chance: random.Random) -> list[FuturesBill]:

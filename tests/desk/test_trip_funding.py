@@ -14,6 +14,7 @@ from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import ClosedPosition
 
 HOUR_MS = 3_600_000
 NOW_MS = START_MS + 100 * HOUR_MS
@@ -24,7 +25,12 @@ FUNDING = [(0, "5"), (8, "-0.3"), (16, "-0.2"), (35, "0.7"), (50, "9")]
 
 
 def trips_of(
-    fills: list[tuple[int, int, str, str]], *, read_since: int = START_MS - 1, proven: bool = True, mode: str = ""
+    fills: list[tuple[int, int, str, str]],
+    *,
+    read_since: int = START_MS - 1,
+    proven: bool = True,
+    mode: str = "",
+    ended: tuple[ClosedPosition, ...] = (),
 ) -> list[TripRow]:
     """Trips of fills (number, hour, side, trade side) and funding of their symbol, oldest first."""
     archive = Archive(None)
@@ -40,6 +46,7 @@ def trips_of(
     ]
     other = bill(99, START_MS + 8 * HOUR_MS, "contract_settle_fee", "100", symbol="ETHUSDT")
     archive.add_bills(USDT, BillReading([*bills, other], BillCoverage(read_since, NOW_MS)))
+    archive.add_closed_positions(USDT, ended, None)
     while archive.settle():
         pass
     if proven:
@@ -54,6 +61,33 @@ def test_each_trip_has_the_funding_between_its_first_fill_and_its_last() -> None
     long, short = trips_of(LONG + SHORT_AFTER)
     assert (long.funding, short.funding) == (Decimal("-0.5"), Decimal("0.7"))
     assert long.net == long.trip.net + Decimal("-0.5")
+
+
+def ended_position(since_hour: int, until_hour: int, **other: str) -> ClosedPosition:
+    row = {
+        "symbol": "BTCUSDT",
+        "holdSide": "long",
+        "totalFunding": "-0.4",
+        "netProfit": "-0.52",
+        "ctime": str(START_MS + since_hour * HOUR_MS + 500),
+        "utime": str(START_MS + until_hour * HOUR_MS - 500),
+    }
+    return ClosedPosition.from_row(row | other)
+
+
+def test_the_exchange_s_own_word_of_the_position_goes_first_and_checks_the_trip() -> None:
+    long, _ = trips_of(LONG + SHORT_MEANWHILE, ended=(ended_position(1, 20),), proven=False)
+    assert (long.funding, long.net_difference) == (Decimal("-0.4"), Decimal(0))
+    (long,) = trips_of(LONG, ended=(ended_position(1, 20, netProfit="-0.5"),))
+    assert long.net_difference == Decimal("0.02")
+    (long,) = trips_of(LONG, ended=(ended_position(1, 20, netProfit=""),))
+    assert (long.funding, long.net_difference) == (Decimal("-0.4"), None)
+
+
+def test_a_position_of_another_time_or_side_says_nothing_of_a_trip() -> None:
+    others = (ended_position(2, 20), ended_position(1, 19), ended_position(1, 20, holdSide="short"))
+    (long,) = trips_of(LONG, ended=others)
+    assert (long.funding, long.net_difference) == (Decimal("-0.5"), None)
 
 
 def test_it_is_not_known_where_both_legs_were_held() -> None:

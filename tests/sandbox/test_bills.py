@@ -160,3 +160,31 @@ def test_only_one_kind_or_coin_and_at_most_thirty_days() -> None:
     assert too_long.code == "00001"
     assert caller.get("futures.bills", productType="USDT-FUTURES", limit=101).code == "40058"
     assert Caller(core_only=True).get("futures.bills", productType="USDT-FUTURES").status == 404
+
+
+@pytest.mark.parametrize(("account", "product_type"), ACCOUNTS)
+def test_positions_that_ended_and_those_open_share_funding_and_fees_without_rest(
+    account: str, product_type: str
+) -> None:
+    caller = Caller()
+    book = caller.sandbox.exchange_state.book(caller.key(account).uid, product_type)
+    parts: defaultdict[str, Decimal] = defaultdict(Decimal)
+    ended: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
+    while rows := caller.get("futures.closed_positions", account, productType=product_type, limit=100, **cursor).rows:
+        ended += rows
+        cursor = {"idLessThan": rows[-1]["positionId"]}
+    assert len({row["positionId"] for row in ended}) == len(ended) > 0
+    for row in ended:
+        fees = Decimal(row["openFee"]) + Decimal(row["closeFee"])
+        assert Decimal(row["netProfit"]) == Decimal(row["pnl"]) + Decimal(row["totalFunding"]) + fees
+        assert int(row["ctime"]) < int(row["utime"])
+        parts[row["symbol"]] += Decimal(row["totalFunding"]) + fees
+    for row in caller.get("futures.positions", account, productType=product_type).rows:
+        parts[row["symbol"]] += Decimal(row["totalFee"] or 0) - Decimal(row["deductedFee"])
+    whole: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for bill in book.bills():
+        if bill["symbol"]:
+            funding = bill["businessType"] == "contract_settle_fee"
+            whole[bill["symbol"]] += Decimal(bill["fee"]) + (Decimal(bill["amount"]) if funding else 0)
+    assert {symbol: amount for symbol, amount in parts.items() if amount != whole[symbol]} == {}

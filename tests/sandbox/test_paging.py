@@ -22,6 +22,7 @@ GIVEN: Mapping[str, tuple[str, dict[str, Any]]] = {
     "spot.bills": ("hedge", {}),
     "futures.pending_orders": ("hedge", {"productType": "USDT-FUTURES"}),
     "futures.fills": ("hedge", {"productType": "USDT-FUTURES"}),
+    "futures.closed_positions": ("hedge", {"productType": "USDT-FUTURES"}),
     "futures.bills": ("hedge", {"productType": "USDT-FUTURES"}),
     "futures.live_triggers": ("hedge", {"productType": "USDT-FUTURES", "planType": "normal_plan"}),
 }

@@ -15,6 +15,7 @@ from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.bills.reader import BILLS_EVERY_S, BillsReader
 from tradetui.desk.feeds.feed import Feed, Pace, Reader
@@ -110,7 +111,8 @@ class Desk:
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews(self.market.mark_of)
         bills = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
-        self.bills = Feed("bills", BillsReader(polling, bills, clock), BILLS_EVERY_S, clock)
+        ended = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
+        self.bills = Feed("bills", BillsReader(polling, bills, clock, ended), BILLS_EVERY_S, clock)
         polled = (*self.feeds.values(), *self.market.feeds, self.bills)
         self.scheduler = Scheduler(polled, random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
@@ -120,6 +122,7 @@ class Desk:
         )
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
+        attach += [history.attach for history in ended]
         attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach]
         self.storage = AccountStorage(
             polling,

@@ -101,8 +101,8 @@ class ExchangeState:
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
         """A book's rows, newest first.
 
-        Of the account: spot-fills bills converts transfers; of its futures: fills futures-bills orders triggers
-        live-triggers.
+        Of the account: spot-fills bills converts transfers; of its futures: fills futures-bills closed-positions
+        orders triggers live-triggers.
         """
         account = self.account(uid)
         match name:
@@ -117,6 +117,8 @@ class ExchangeState:
         book = self.book(uid, product_type or "")
         if name == "fills":
             return book.fills[::-1]
+        if name == "closed-positions":
+            return book.closed_positions()[::-1]
         if name == "futures-bills":
             return book.bills()[::-1]
         if name == "orders":

@@ -19,6 +19,7 @@ from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.results import missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
+from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
@@ -154,6 +155,12 @@ async def _read_bills(
         while any(gap.since <= until and since <= gap.until for gap in history.coverage.gaps):
             if not await history.read_gap(now):
                 break
+            progress.page()
+    positions = ClosedPositionHistory(client, product_type, InlineDisk())
+    await positions.attach(archive)
+    with suppress(ExchangeError):
+        while positions.is_due(now):
+            await positions.read_page(now)
             progress.page()
 
 

@@ -20,7 +20,8 @@ _PNL_HELP: Final = (
 _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
     "startProven is false where more may have been held before the first fill that is known. funding is null where "
-    "it is not known, and not in net then. entry and exit are "
+    "it is not known, and not in net then; netDifference is what the exchange's own net result of the position has "
+    "beyond net, null where it tells none. entry and exit are "
     "averages: JSON and CSV give them 12 significant digits, text as many decimals as the symbol's prices have. Times "
     "are in milliseconds, in CSV also in UTC, and in text in the profile's timezone."
 )

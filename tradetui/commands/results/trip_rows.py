@@ -35,6 +35,7 @@ TRIP_FIELDS: Final = (
     "startProven",
     "endKnown",
     "profitDifference",
+    "netDifference",
 )
 TRIP_TIMES: Final = ("openTime", "closeTime")
 PRICE_DIGITS: Final = 12
@@ -73,6 +74,7 @@ class TripRows:
             "startProven": trip.start_proven,
             "endKnown": trip.ended,
             "profitDifference": exact_digits(trip.profit_difference),
+            "netDifference": None if row.net_difference is None else exact_digits(row.net_difference),
         }
 
     def as_csv(self, row: TripRow) -> Mapping[str, object]:

@@ -24,9 +24,15 @@ from tradetui.desk.archive.equity import (
 from tradetui.desk.archive.event_tables import EVENT_TABLES
 from tradetui.desk.archive.ledger import Ledger, placed_fill
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
+from tradetui.desk.archive.trips.closed_positions import (
+    CLOSED_POSITION_TABLES,
+    closed_positions_until,
+    keep_closed_positions,
+)
 from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
@@ -72,6 +78,7 @@ _MIGRATIONS: Final = (
     EVENT_TABLES,
     ORDERS_IN_USD,
     SPAN_TABLES,
+    CLOSED_POSITION_TABLES,
 )
 
 
@@ -249,6 +256,17 @@ class Archive:
     def bill_coverage(self, product_type: ProductType) -> BillCoverage:
         """How far the bills of a product type are read."""
         return bill_coverage(self._connection, product_type)
+
+    def add_closed_positions(
+        self, product_type: ProductType, positions: Sequence[ClosedPosition], until: int | None
+    ) -> None:
+        """Keep positions that ended, each once; `until` (Unix ms) says that all until then are read."""
+        with transaction(self._connection):
+            keep_closed_positions(self._connection, product_type, positions, until)
+
+    def closed_positions_until(self, product_type: ProductType) -> int | None:
+        """Up to when (Unix ms) the positions that ended are read; None where they are not."""
+        return closed_positions_until(self._connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
         """Keep a sample of equity; once an hour those that have grown old are thinned."""

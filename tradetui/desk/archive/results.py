@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.ledger import FIGURES, read_booked_fill, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
+from tradetui.desk.archive.trips.closed_positions import reported_trip
 from tradetui.desk.archive.trips.funding import TripFunding
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
@@ -100,13 +101,17 @@ class MissingSpan(NamedTuple):
 
 
 class TripRow(NamedTuple):
-    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known."""
+    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
+
+    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it tells none.
+    """
 
     product_type: ProductType
     symbol: str
     leg: PositionSide
     trip: Trip
     funding: Decimal | None = None
+    net_difference: Decimal | None = None
 
     @property
     def net(self) -> Decimal:
@@ -216,7 +221,12 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
     funding = TripFunding(connection)
     for type_name, symbol, leg_name, body in rows:
         product_type, leg, trip = ProductType(type_name), PositionSide(leg_name), trip_from_json(load_json(body))
-        yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
+        reported = reported_trip(connection, product_type, symbol, trip)
+        if reported is None:
+            yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
+            continue
+        difference = None if reported.net is None else reported.net - trip.net - reported.funding
+        yield TripRow(product_type, symbol, leg, trip, reported.funding, difference)
 
 
 class QuarterSums(NamedTuple):

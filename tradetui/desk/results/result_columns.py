@@ -24,6 +24,7 @@ from tradetui.desk.tables.columns import (
 )
 from tradetui.desk.tables.columns.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
+from tradetui.trading.money import exact_digits
 from tradetui.trading.results.periods import Grouping
 
 _MINUTE_MS: Final = 60_000
@@ -213,7 +214,10 @@ def _side(line: TripLine) -> str:
 def _start(line: TripLine) -> str:
     if not line.row.trip.start_proven:
         return "start not proven"
-    return "" if line.row.trip.ended else "end not known"
+    if not line.row.trip.ended:
+        return "end not known"
+    difference = line.row.net_difference
+    return f"net off {exact_digits(difference)}" if difference else ""
 
 
 _TRIPS: Final[tuple[Column[TripLine], ...]] = (

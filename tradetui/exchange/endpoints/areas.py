@@ -16,6 +16,7 @@ from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 from tradetui.wire.models.futures_requests import (
     AccountListRequest,
     AccountSettingsRequest,
+    ClosedPositionsRequest,
     ContractsRequest,
     FundingRatesRequest,
     FuturesBillsRequest,
@@ -58,6 +59,8 @@ class FuturesReading(ReadingArea):
     account = one_page(AccountSettingsRequest)
     bills = one_page(FuturesBillsRequest)
     iter_bills = every_page(FuturesBillsRequest)
+    closed_positions = one_page(ClosedPositionsRequest)
+    iter_closed_positions = every_page(ClosedPositionsRequest)
     contracts = one_page(ContractsRequest)
     ticker = one_page(TickerRequest)
     tickers = one_page(TickersRequest)

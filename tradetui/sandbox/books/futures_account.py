@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tradetui.sandbox.books.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
+from tradetui.sandbox.books.closed_positions import ClosedPositions
 from tradetui.sandbox.books.contracts import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import PLACES, ZERO, text
@@ -192,6 +193,12 @@ class FuturesBook:
         for movement in self._before_start:
             balances[movement.coin] -= movement.amount
         return self._bills.rows(balances, self._before_start, self.fills, self.movements)
+
+    def closed_positions(self) -> list[dict[str, Any]]:
+        """Positions that ended, in the order in which they did."""
+        history = ClosedPositions()
+        history.take(self.fills, [*self._before_start, *self.movements])
+        return history.rows
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
         symbol = order.spec.symbol

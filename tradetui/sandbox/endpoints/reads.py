@@ -39,6 +39,7 @@ BOOKS: Final[Mapping[str, Book]] = {
     "futures.pending_orders": Book("orders", "orderId", "cTime", "entrustedList", ("symbol",)),
     "futures.fills": Book("fills", "tradeId", "cTime", "fillList", ("symbol", "orderId")),
     "futures.bills": Book("futures-bills", "billId", "cTime", "bills", ("coin", "businessType")),
+    "futures.closed_positions": Book("closed-positions", "positionId", "utime", "list", ("symbol",)),
     "futures.live_triggers": Book("live-triggers", "orderId", "cTime", "entrustedList", ("symbol",)),
 }
 _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "futures.live_triggers"})

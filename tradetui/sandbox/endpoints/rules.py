@@ -113,6 +113,9 @@ RULES: Final[Mapping[str, Rules]] = {
         paging=Paging(20, 100),
         span=Span(30, window_days=90),
     ),
+    "futures.closed_positions": Rules(
+        required=("productType",), optional=("symbol",), paging=Paging(20, 100), span=_THREE_MONTHS
+    ),
     "futures.positions": Rules(required=("productType",), optional=("marginCoin",)),
     "futures.order_detail": Rules(required=("symbol", "productType"), optional=("orderId", "clientOid")),
     "futures.live_triggers": Rules(

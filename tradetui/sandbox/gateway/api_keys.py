@@ -88,6 +88,7 @@ PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
     "futures.order_detail": ("futures-read", "future order read"),
     "futures.live_triggers": ("futures-read", "future order read"),
     "futures.account": ("holdings-read", "future position read"),
+    "futures.closed_positions": ("holdings-read", "future position read"),
     "futures.bills": ("holdings-read", "future position read"),
 }
 

@@ -219,3 +219,27 @@ class FuturesBill(Record):
     coin: str
     balance: DecimalFigure | None = None
     c_time: UtcTime
+
+
+class ClosedPosition(Record):
+    """A position that ended. `net_profit` is `pnl`, `total_funding` and both fees; what was paid is negative."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "c_time", "u_time")
+
+    position_id: str | None = None
+    margin_coin: str | None = None
+    symbol: str
+    hold_side: str
+    pos_mode: str | None = None
+    margin_mode: str | None = None
+    open_avg_price: DecimalFigure | None = None
+    close_avg_price: DecimalFigure | None = None
+    open_total_pos: DecimalFigure | None = None
+    close_total_pos: DecimalFigure | None = None
+    pnl: DecimalFigure | None = None
+    net_profit: DecimalFigure | None = None
+    total_funding: DecimalFigure | None = None
+    open_fee: DecimalFigure | None = None
+    close_fee: DecimalFigure | None = None
+    c_time: UtcTime
+    u_time: UtcTime

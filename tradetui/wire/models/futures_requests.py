@@ -9,6 +9,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
 from tradetui.wire.models.futures_extended import (
     AccountSettings,
+    ClosedPosition,
     Contract,
     FundingRate,
     FuturesBill,
@@ -235,6 +236,19 @@ class FuturesBillsRequest(TimedRequest[FuturesBill]):
     product_type: ProductTypeText
     coin: Coin = None
     business_type: Annotated[str | None, Parameter(rule="a business type, such as contract_settle_fee")] = None
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(default=20)] = None
+
+
+class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
+    """Beyond the interface: positions that ended in the last three months; pages go by positionId."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS
+
+    product_type: ProductTypeText
+    symbol: Symbol = None
     id_less_than: OlderThan = None
     start_time: Time = None
     end_time: Time = None

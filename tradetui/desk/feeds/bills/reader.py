@@ -1,10 +1,11 @@
-"""When bills are read: the newest of every product type twice a minute, and the past between, two pages a poll."""
+"""When bills are read: the newest of every product type twice a minute, the past and positions that ended between."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import gather_reads
@@ -23,9 +24,16 @@ BILL_PAGES_A_POLL: Final = 2
 class BillsReader:
     """Reads bills into the archive; no row of them is shown."""
 
-    def __init__(self, client: ExchangeReader, histories: Mapping[ProductType, BillHistory], clock: Clock) -> None:
+    def __init__(
+        self,
+        client: ExchangeReader,
+        histories: Mapping[ProductType, BillHistory],
+        clock: Clock,
+        closed_positions: Sequence[ClosedPositionHistory] = (),
+    ) -> None:
         self._client = client
         self._histories = histories
+        self._closed_positions = closed_positions
         self._clock = clock
         self._newest_due = 0.0
 
@@ -48,4 +56,8 @@ class BillsReader:
             behind = [history for history in histories if history.has_gap(now)]
             if behind:
                 await behind[0].read_gap(now)
+        for positions in self._closed_positions:
+            if positions.is_due(now):
+                await positions.read_page(now)
+                break
         return Reading(())

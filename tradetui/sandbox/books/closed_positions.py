@@ -1,0 +1,112 @@
+"""Positions that ended, as the exchange tells their history: worked out from fills and funding when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from tradetui.sandbox.books.bills import Movement
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.number_format import PLACES, ZERO, amount, text
+
+
+@dataclass(slots=True)
+class _Held:
+    """A position from its first fill on; sizes in the base coin, the rest but values in the margin coin."""
+
+    opened_ms: int
+    opened: Decimal = ZERO
+    open_value: Decimal = ZERO
+    closed: Decimal = ZERO
+    close_value: Decimal = ZERO
+    pnl: Decimal = ZERO
+    funding: Decimal = ZERO
+    open_fee: Decimal = ZERO
+    close_fee: Decimal = ZERO
+
+
+class ClosedPositions:
+    """Goes through the fills and movements of a book in their order and keeps a row of each position that ended."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._ids = Identifiers()
+        self._held: dict[tuple[str, str], _Held] = {}
+
+    def take(self, fills: Sequence[Mapping[str, Any]], movements: Sequence[Movement]) -> None:
+        """Take in every fill, and the funding paid up to each of them."""
+        paid = iter(sorted(movements, key=lambda movement: movement.time_ms))
+        movement = next(paid, None)
+        for fill in fills:
+            while movement is not None and movement.time_ms <= int(fill["cTime"]):
+                self._pay(movement)
+                movement = next(paid, None)
+            self._fill(fill)
+
+    def _pay(self, movement: Movement) -> None:
+        held = self._held.get((movement.symbol, movement.leg))
+        if held is not None:
+            held.funding += movement.amount
+
+    def _fill(self, fill: Mapping[str, Any]) -> None:
+        symbol, size, price = fill["symbol"], Decimal(fill["baseVolume"]), Decimal(fill["price"])
+        fee, profit, time_ms = Decimal(fill["feeDetail"][0]["totalFee"]), Decimal(fill["profit"]), int(fill["cTime"])
+        if fill["posMode"] == "one_way_mode":
+            along, against = ("long", "short") if fill["side"] == "buy" else ("short", "long")
+            held = self._held.get((symbol, against))
+            closing = ZERO if held is None else min(size, held.opened - held.closed)
+        else:
+            word = fill["tradeSide"]
+            along = against = word.rsplit("_", 1)[-1] if "_" in word else "long" if fill["side"] == "buy" else "short"
+            closing = ZERO if word == "open" else size
+        close_fee = (fee * closing / size).quantize(PLACES)
+        if closing:
+            self._close((symbol, against), closing, price, profit, close_fee, time_ms, fill["posMode"])
+        if closing < size:
+            held = self._held.setdefault((symbol, along), _Held(time_ms))
+            held.opened += size - closing
+            held.open_value += (size - closing) * price
+            held.open_fee += fee - close_fee
+
+    def _close(
+        self,
+        leg: tuple[str, str],
+        size: Decimal,
+        price: Decimal,
+        profit: Decimal,
+        fee: Decimal,
+        time_ms: int,
+        mode: str,
+    ) -> None:
+        held = self._held[leg]
+        held.closed += size
+        held.close_value += size * price
+        held.pnl += profit
+        held.close_fee += fee
+        if held.closed < held.opened:
+            return
+        del self._held[leg]
+        symbol, side = leg
+        self.rows.append(
+            {
+                "positionId": self._ids.at(time_ms),
+                "marginCoin": CONTRACTS[symbol].margin_coin,
+                "symbol": symbol,
+                "holdSide": side,
+                "posMode": mode,
+                "openAvgPrice": amount(held.open_value / held.opened),
+                "closeAvgPrice": amount(held.close_value / held.closed),
+                "openTotalPos": text(held.opened),
+                "closeTotalPos": text(held.closed),
+                "pnl": text(held.pnl),
+                "netProfit": text(held.pnl + held.funding + held.open_fee + held.close_fee),
+                "totalFunding": text(held.funding),
+                "openFee": text(held.open_fee),
+                "closeFee": text(held.close_fee),
+                "ctime": str(held.opened_ms),
+                "utime": str(time_ms),
+            }
+        )
