@@ -11,7 +11,7 @@ FOUR = set(MoneyPanel)
 
 
 def test_four_panels_in_two_rows_as_drawn() -> None:
-    shown = arrange(120, 31, MoneyPanel.RESULT, is_zoomed=False)
+    shown = arrange(120, 31, MoneyPanel.RESULT, is_zoomed=False, group_lines=14)
     assert set(shown) == FOUR
     assert shown[MoneyPanel.RESULT] == (RESULT_WIDTH, RESULT_HEIGHT) == (47, 17)
     assert shown[MoneyPanel.GROUPS].width == 120 - CALENDAR_WIDTH
@@ -22,6 +22,13 @@ def test_figures_and_groups_share_a_small_terminal_until_another_panel_has_the_f
         assert set(arrange(80, 19, focused, is_zoomed=False)) == {MoneyPanel.RESULT, MoneyPanel.GROUPS}
     for focused in (MoneyPanel.CHART, MoneyPanel.CALENDAR):
         assert set(arrange(80, 19, focused, is_zoomed=False)) == {focused}
+
+
+def test_a_tall_terminal_gives_the_chart_what_the_groups_do_not_need() -> None:
+    def height_of_chart(group_lines: int) -> int:
+        return arrange(200, 55, MoneyPanel.RESULT, is_zoomed=False, group_lines=group_lines)[MoneyPanel.CHART].height
+
+    assert [height_of_chart(group_lines) for group_lines in (0, 14, 35, 99)] == [43, 41, 20, RESULT_HEIGHT]
 
 
 def test_zoom_and_narrow_terminals_show_one_panel() -> None:
@@ -37,6 +44,6 @@ def test_panels_beside_each_other_fit_and_the_focused_one_is_there(
     shown = arrange(width, height, focused, is_zoomed=False)
     assert focused in shown
     if set(shown) == FOUR:
-        assert shown[MoneyPanel.RESULT].height + 11 <= height
+        assert shown[MoneyPanel.RESULT].height + 12 <= height
         assert width - shown[MoneyPanel.GROUPS].width >= CALENDAR_WIDTH
         assert width - RESULT_WIDTH >= 40

@@ -3,25 +3,71 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from tests.ui.scenes.plays import press
 from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
+from tradetui.sandbox.app import Sandbox
+
+_READ_S = 90.0
+"""By then the embedded exchange's ninety days are read, and equity was sampled."""
+_ALL = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
 
 
 async def _opened(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.exchange_state.still = True
     await pilot.press("m")
     await asyncio.sleep(2)
     await pilot.pause()
 
 
-_SHOWS = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
+async def _month_before(stage: Stage, pilot: Pilot[None]) -> None:
+    """The first of August has one day: the month before is the one to look at."""
+    await _opened(stage, pilot)
+    await pilot.press("left_curly_bracket")
+    await asyncio.sleep(1)
 
+
+async def _trips(stage: Stage, pilot: Pilot[None]) -> None:
+    await _opened(stage, pilot)
+    await pilot.press("t")
+    await asyncio.sleep(1)
+
+
+async def _equity_today(stage: Stage, pilot: Pilot[None]) -> None:
+    stage.sandbox.exchange_state.still = False
+    await pilot.press("m", *["left_square_bracket"] * 2, "v", "tab")
+    await asyncio.sleep(2)
+    await pilot.pause()
+
+
+def _without_fills(sandbox: Sandbox) -> None:
+    """An account that never traded."""
+    uid = next(key.uid for key in sandbox.exchange_state.keys if key.name == "hedge")
+    account = sandbox.exchange_state.account(uid)
+    account.lively = False
+    for book in account.futures.values():
+        book.fills.clear()
+        book.holdings.clear()
+
+
+def _core_only(sandbox: Sandbox) -> None:
+    """An exchange that serves the thirteen endpoints alone: there are no bills."""
+    sandbox.options = replace(sandbox.options, core_only=True)
+
+
+_JULY = "July 2026, net realised"
 SCENES = {
-    "money-200x60": Scene((200, 60), (*_SHOWS, "August 2026, net realised"), _opened, after=60.0),
-    "money-120x36": Scene((120, 36), (*_SHOWS, "August 2026, net realised"), _opened, after=60.0, published=True),
-    "money-80x24": Scene((80, 24), (*_SHOWS, "By symbol"), _opened, after=60.0),
-    "money-trips": Scene((120, 36), ("Round trips",), press("m", "t"), after=60.0),
+    "money-200x60": Scene((200, 60), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_READ_S),
+    "money-120x36": Scene((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_READ_S, published=True),
+    "money-80x24": Scene((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened, after=_READ_S),
+    "money-trips": Scene((120, 36), ("Round trips", "start not proven", "lost"), _trips, after=_READ_S),
+    "money-equity": Scene((120, 36), ("Equity without deposits", "▐today▌"), _equity_today, after=900.0),
+    "money-holes": Scene((120, 36), (*_ALL, "are being read", "?"), _opened, after=6.0),
+    "money-empty": Scene((120, 36), ("No fills are kept yet.",), _opened, before=_without_fills, after=20.0),
+    "money-core-only": Scene(
+        (120, 36), (*_ALL, "funding and the wallet's move are not known: "), _opened, before=_core_only, after=_READ_S
+    ),
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 
+from tradetui.desk.archive.bills import bill_coverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, ended_trips
 from tradetui.desk.archive.trips.origins import TripOrigins
@@ -14,6 +15,7 @@ from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
 
 
 class ResultsReader:
@@ -46,6 +48,15 @@ class ResultsReader:
     async def symbols(self) -> list[str]:
         """Every symbol that a fill is kept of."""
         return await self._disk.run(self._archive.symbols, FuturesFill)
+
+    async def bills_refused(self, product_types: Sequence[ProductType]) -> str:
+        """Why bills of a product type were not given when they were read last; empty where all were."""
+
+        def first_refusal() -> str:
+            coverages = (bill_coverage(self._archive.connection, product_type) for product_type in product_types)
+            return next((coverage.refusal for coverage in coverages if coverage.refusal), "")
+
+        return await self._disk.run(first_refusal)
 
     async def _bring_forward(self, progress: Callable[[int], None]) -> None:
         while not await self._disk.run(_is_forward, self._archive):

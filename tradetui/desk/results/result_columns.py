@@ -12,11 +12,13 @@ from tradetui.desk.archive.results import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigin
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.tables.columns import (
+    DEFAULT_FORMAT,
     UNREADABLE_MARK,
     CellFormat,
     Column,
     Tone,
     number,
+    percent,
     ranked,
     text_as_given,
     text_column,
@@ -180,6 +182,20 @@ def held_text(held_ms: int | None) -> str:
     if hours < 24:
         return f"{hours} h {minutes:02} min"
     return f"{hours // 24} d {hours % 24} h"
+
+
+def trips_note(lines: Iterable[TripLine]) -> str:
+    """How many trips won and lost by their net, and what they came to in each coin."""
+    nets: dict[str, Decimal] = {}
+    won = lost = count = 0
+    for line in lines:
+        trip = line.row.trip
+        nets[trip.coin] = nets.get(trip.coin, Decimal(0)) + trip.net
+        won, lost, count = won + (trip.net > 0), lost + (trip.net < 0), count + 1
+    if not count:
+        return ""
+    amounts = ", ".join(f"{money(nets[coin], coin, DEFAULT_FORMAT, signed=True)} {coin}" for coin in sorted(nets))
+    return f"won {won}, {percent(Decimal(won) / count)} · lost {lost} · net {amounts}"
 
 
 def _moment(unix_ms: int | None) -> datetime | None:

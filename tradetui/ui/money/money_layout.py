@@ -14,8 +14,8 @@ RESULT_HEIGHT: Final = 15 + FRAME
 CALENDAR_WIDTH: Final = (DAYS + 1) * SMALLEST_CELL + FRAME
 _WIDEST_CALENDAR: Final = (DAYS + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
-_LOWEST_BELOW: Final = 11
-"""Lines of the lower row of panels: six weeks, their heading, and the sums."""
+_LOWEST_BELOW: Final = 12
+"""Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
 _WIDEST_GROUPS: Final = 92
 
 
@@ -35,8 +35,12 @@ class PanelSize(NamedTuple):
     height: int
 
 
-def arrange(width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool) -> dict[MoneyPanel, PanelSize]:
+def arrange(
+    width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0
+) -> dict[MoneyPanel, PanelSize]:
     """The panels that are shown in so many cells, left to right and top to bottom.
+
+    The chart gets what the lower row does not need: `group_lines` is what all groups take there, with the frame.
 
     Four where there is room for two rows of them; the figures and the groups beside each other where there is none,
     the chart or the calendar in their place while it has the focus; the focused one alone where it is narrow or low.
@@ -45,7 +49,7 @@ def arrange(width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool) ->
     if is_zoomed:
         return alone
     if width >= CALENDAR_WIDTH + _NARROWEST_GROUPS and height >= RESULT_HEIGHT + _LOWEST_BELOW:
-        top = max(RESULT_HEIGHT, min(height * 9 // 20, height - _LOWEST_BELOW))
+        top = max(RESULT_HEIGHT, height - max(_LOWEST_BELOW, group_lines))
         spare = width - CALENDAR_WIDTH - _NARROWEST_GROUPS
         groups = min(_WIDEST_GROUPS, max(_NARROWEST_GROUPS + spare, width - _WIDEST_CALENDAR))
         return {

@@ -25,7 +25,7 @@ from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
 from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, month_of
 from tradetui.ui.money.charts import charts_of_period
 from tradetui.ui.money.charts.chart_panel import ChartPanel
-from tradetui.ui.money.money_layout import RESULT_WIDTH, MoneyPanel, arrange
+from tradetui.ui.money.money_layout import FRAME, RESULT_WIDTH, MoneyPanel, arrange
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import result_rows
 from tradetui.ui.money.result_panel import ResultPanel
@@ -51,6 +51,7 @@ class MoneyPanels(Container):
         self._key_named = key_named
         self._by_day: bool | None = None
         self._generation = 0
+        self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
         """What the results of the table are by."""
         self.focused_panel = MoneyPanel.RESULT
@@ -86,6 +87,7 @@ class MoneyPanels(Container):
             keys = [f"{line.group}|{line.coin}" for line in lines]
             self.table.set_source(MemoryRows(lines, keys, self._generation))
             self.result_panel.show(result_rows(results, cell_format))
+            self.show_what_fits(self._room)
         self.show_chart(cell_format)
         self.show_calendar(cell_format)
         self.show_titles()
@@ -107,7 +109,11 @@ class MoneyPanels(Container):
         elif self._reading.results is None:
             nothing = "reading …"
         else:
-            nothing = sentences.nothing_sentence(self._reading.choice, has_any=self._reading.has_any)
+            nothing = sentences.nothing_sentence(
+                self._reading.choice,
+                has_any=self._reading.has_any,
+                is_missing=bool(self._reading.results.missing),
+            )
         self._nothing.update(sanitized(nothing))
 
     def group_by(self, grouping: Grouping) -> None:
@@ -183,7 +189,9 @@ class MoneyPanels(Container):
 
     def show_what_fits(self, room: Size) -> None:
         """Show those that fit into so many cells, the focused one always."""
-        shown = arrange(room.width, room.height, self.focused_panel, is_zoomed=self.is_zoomed)
+        self._room = room
+        group_lines = self.table.wanted_lines + FRAME
+        shown = arrange(room.width, room.height, self.focused_panel, is_zoomed=self.is_zoomed, group_lines=group_lines)
         for panel, box in self._boxes.items():
             box.display = panel in shown
             if panel in shown:

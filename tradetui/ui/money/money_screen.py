@@ -166,7 +166,7 @@ class MoneyScreen(TableScreen):
         if reading.fills_to_book is not None:
             return f"The archive is brought forward: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
-            return sentences.wallet_sentence(reading.results, self.cell_format)
+            return sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
         return "reading …" if self.desk is not None and self.desk.archive is not None else "still starting …"
 
     def _hinted_bindings(self) -> list[KeyBinding]:

@@ -42,6 +42,8 @@ class PeriodReading:
         self.fills_to_book: int | None = None
         """How many fills the archive still has to take into its ledger before anything can be read."""
         self.trouble = ""
+        self.bills_refused = ""
+        """Why the exchange gives no bills of the account; empty where it does."""
         self._now_ms = opened_ms
         self._read_at = 0.0
         self._took_s = 0.0
@@ -102,9 +104,11 @@ class PeriodReading:
             has_any = bool(results.days or month_results.days) or bool(
                 (await reader.period(PeriodQuery(every_day, self._now_ms, desk.settings.product_types))).days
             )
+            refused = await reader.bills_refused(desk.settings.product_types)
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"The archive cannot be read: {problem}"
         else:
+            self.bills_refused = refused
             self.results, self.month, self.has_any, self.trouble = results, month_results, has_any, ""
         finally:
             self.fills_to_book = None

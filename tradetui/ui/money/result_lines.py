@@ -75,7 +75,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
             results.result,
             figures=total,
             opens=Opens.DAYS,
-            share=_signed_percent(results.result_part),
+            share="" if results.result_part is None else _signed_percent(results.result_part),
         ),
         _count_row("Closed orders", total.orders, orders_mark, aside="average"),
         _count_row("  won", total.won, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),

@@ -19,12 +19,16 @@ from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.time_zones import zone_label
 
 ORDERS_WAIT = "orders are counted once older fills are read"
-FUNDING_NOT_KNOWN = "funding — : the account's bills of this period are not read"
-WALLET_NOT_KNOWN = "what the wallet did beyond it is not known"
+FUNDING_NOT_KNOWN = "funding and the wallet's move are not known"
+BILLS_NOT_READ = "bills of this period are still to be read"
+WALLET_NOT_KNOWN = "the wallet's move is not known"
 
 
-def wallet_sentence(results: PeriodResults, cell_format: CellFormat) -> str:
-    """What the wallet moved by and of what, or what of it is not known; then which pieces are not read yet."""
+def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refused: str) -> str:
+    """What the wallet moved by and of what, or what of it is not known; then which pieces are not read yet.
+
+    `bills_refused` is why the exchange gives no bills; empty where it does.
+    """
     moved, transferred = results.wallet_moved, results.equity.transferred
 
     def signed(amount: Decimal | None) -> str:
@@ -36,9 +40,11 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat) -> str:
         parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]
     else:
         mark = CONVERTED if results.total.is_converted else ""
-        parts = [f"Net {mark}{net}", WALLET_NOT_KNOWN]
+        parts = [f"Net {mark}{net}"]
     if results.total.funding is None:
-        parts.append(FUNDING_NOT_KNOWN)
+        parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or BILLS_NOT_READ}")
+    elif moved is None:
+        parts.append(WALLET_NOT_KNOWN)
     if missing := missing_sentence(results):
         parts.append(missing)
     return " · ".join(parts)
@@ -104,13 +110,10 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 
 
-def nothing_sentence(choice: PeriodChoice | None, *, has_any: bool) -> str:
+def nothing_sentence(choice: PeriodChoice | None, *, has_any: bool, is_missing: bool) -> str:
     """Why there is no row, and what happens next or which key helps."""
     if not has_any:
-        return (
-            "No fills are kept yet.\n"
-            "tradetui reads them back to ninety days in the background;\n"
-            "what you trade from now on stays here for good."
-        )
+        older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
+        return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
     remedy = "[ and ] choose another period." if choice is not None else "Esc goes back from these dates."
     return f"Nothing was traded in this period.\n{remedy}"

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.results.period import PeriodQuery
-from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine
+from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
 from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
@@ -23,6 +23,7 @@ from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.messages import OpenHistory
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
@@ -48,7 +49,8 @@ class TripsScreen(TableScreen):
         super().__init__(settings)
         self._period = period
         self._symbols = symbols
-        self._table = RecordTable(TRIP_COLUMNS, id="table-trips")
+        footer = Footer[TripLine](note=lambda lines, _: trips_note(lines))
+        self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=footer)
         self._nothing = "reading …"
         self._has_more = False
 

@@ -62,7 +62,8 @@ def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False)
     most = steps // 2
     least = min(most, max(2, -(-steps // _MOST_AMOUNTS)))
     if high == low:
-        high = low + (abs(low) / 100 or Decimal(1))
+        around = abs(low) / 200 or Decimal(1)
+        low, high = low - around, high + around
     spans = [_round_span(low, high, steps, rows_a_tick) for rows_a_tick in range(least, min(2 * least, most) + 1)]
     begin, end, step = min(spans, key=lambda span: span[1] - span[0])
     places = max(0, -int(step.normalize().as_tuple().exponent))

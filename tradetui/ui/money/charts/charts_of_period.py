@@ -55,12 +55,13 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat) -> TitledChart
     transfers = tuple(TransferMark(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
     chart = Chart(since, until, results.period.zone, segments, (), transfers)
-    parts = [_transfers_in_words(transfers, cell_format)]
-    if len(segments) > 1:
-        parts.append("blank: not running")
+    parts = []
     first = segments[0][0].at_ms
     if first - since > (until - since) // 20:
         parts.append(f"sampled since {_moment(first, results.period.zone, results.period.last_day)}")
+    parts.append(_transfers_in_words(transfers, cell_format))
+    if len(segments) > 1:
+        parts.append("blank: not running")
     return TitledChart(title, chart, " · ".join(filter(None, parts)), "")
 
 

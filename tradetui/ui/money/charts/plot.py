@@ -38,7 +38,10 @@ def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
         at = canvas + _column(chart, transfer.at_ms, columns)
         axis_row = axis_row[:at] + _TRANSFER + axis_row[at + 1 :]
     inks = [_ink_of_column(chart, column, columns) for column in range(columns)]
-    drawn = [[(line[:canvas], ChartInk.AXIS), *_inked(line[canvas:], inks)] for line in lines[:rows]]
+    drawn = []
+    for row, line in enumerate(lines[:rows]):
+        of_row = _ink_of_row(chart, amounts, row, rows)
+        drawn.append([(line[:canvas], ChartInk.AXIS), *_inked(line[canvas:], [of_row] * columns if of_row else inks)])
     below = [[(text, ChartInk.AXIS)] for text in (axis_row, *lines[rows + 1 :])]
     return tuple(tuple(row) for row in (*drawn, *below))
 
@@ -66,7 +69,8 @@ def _plotted(
         days = [_days(chart, bar.noon_ms) for bar in bars]
         heights = [float(bar.amount) for bar in bars]
         # The width of a bar is a part of the least distance between two: a lone one is as wide as its day.
-        figure.draw(figure.bar(days, heights, marker=marker, width=_BAR_WIDTH))
+        # Quarters of a block stand closer than dots.
+        figure.draw(figure.bar(days, heights, marker="hd" if has_utf8 else marker, width=_BAR_WIDTH))
     time, money = figure.ruler("x", "lower"), figure.ruler("y", "left")
     time.lim(0, _days(chart, chart.until))
     money.lim(float(amounts.low), float(amounts.high))
@@ -86,11 +90,22 @@ def _column(chart: Chart, at_ms: int, columns: int) -> int:
 
 
 def _ink_of_column(chart: Chart, column: int, columns: int) -> ChartInk:
+    """What the bar nearest to a column is."""
     if not chart.bars:
         return ChartInk.CURVE
     at_ms = chart.since + column * (chart.until - chart.since) / max(1, columns - 1)
     nearest = min(chart.bars, key=lambda bar: abs(bar.noon_ms - at_ms))
     return ChartInk.GAIN if nearest.amount > 0 else ChartInk.LOSS
+
+
+def _ink_of_row(chart: Chart, amounts: AmountAxis, row: int, rows: int) -> ChartInk | None:
+    """What bars are above zero and below it; None in the row of zero, where both may end."""
+    if not chart.bars:
+        return ChartInk.CURVE
+    row_of_zero = round(float(amounts.high / (amounts.high - amounts.low)) * (rows - 1))
+    if row == row_of_zero:
+        return None
+    return ChartInk.GAIN if row < row_of_zero else ChartInk.LOSS
 
 
 def _inked(text: str, inks: list[ChartInk]) -> list[tuple[str, ChartInk]]:
