@@ -52,10 +52,18 @@ async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tu
         assert isinstance(dialog, ConfirmDialog)
         rows = screen_text(stage.app).splitlines()
         assert " SANDBOX   LOCKED " in rows[0], rows[0]
-        assert any("Trading is locked." in row for row in rows[1:]), rows
+        assert sum("Trading is locked." in row for row in rows[1:]) == 1, "beside the dialog, and not behind it too"
         for button in dialog.query(Button):
             widget, _ = dialog.get_widget_at(button.region.right - 1, button.region.y)
             assert widget is button
+        await pilot.press("escape")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        rows = screen_text(stage.app).splitlines()
+        assert sum("Trading is locked." in row for row in rows) == 1, (
+            "and again where it was, once the question is over"
+        )
+        assert rows[-1].lstrip().startswith("?"), "above the line of keys"
 
 
 async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:

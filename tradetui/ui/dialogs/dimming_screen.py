@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
+from textual import events, on
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
 from textual.visual import RenderOptions, Visual
+from textual.widgets._toast import ToastRack
 
 if TYPE_CHECKING:
     from rich.style import Style as RichStyle
@@ -60,7 +62,14 @@ def _dimmed(under: RichStyle, style: RichStyle | None, tint: Color) -> RichStyle
 
 
 class DimmingScreen(ModalScreen[ScreenResultType]):
-    """A dialog's screen."""
+    """A dialog's screen. Messages show beside the dialog, and not a second time behind it."""
+
+    @on(events.Mount)
+    def _take_messages(self) -> None:
+        """Take the messages from the screen behind: it shows them again once it is in front."""
+        for screen in self.app.screen_stack[:-1]:
+            for rack in screen.query(ToastRack):
+                rack.display = False
 
     def render(self) -> Any:  # Textual draws a Visual too, but does not say so of a screen
         """What lies behind, dimmed."""

@@ -118,6 +118,7 @@ class ReversalDialog(ScrollingDialog):
             self.set_timer(BACK_S, self._give_focus_back)
         elif self._phase is Phase.ARMED and not in_burst:
             self._unread.read(self._preview, word_wanted=self._fields.word_wanted)
+            self._note = ""
             self.call_later(self._tell)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
