@@ -10,20 +10,22 @@ point before it, from which it is taken forward again.
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final
 
+from tradetui.desk.archive.booking.closing_orders import ClosingOrders, QuarterKey
+from tradetui.desk.archive.booking.kept_fills import BEFORE_ALL, SETTLED_MS, Instant, PlacedFill, read_booked_fill
+from tradetui.desk.archive.booking.position_modes import PositionModes
+from tradetui.desk.archive.booking.quarter_figures import FIGURES, ledger_figures, sums_of
 from tradetui.desk.archive.ledger_tables import forget_spans
-from tradetui.desk.tables.product_row import id_order
 from tradetui.trading.money import ZERO
-from tradetui.trading.results.booking import BookedFill, LegKey, booked_fill
+from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of
 from tradetui.trading.results.trips import (
-    Closing,
     RunningLeg,
     Trip,
     leg_as_json,
@@ -31,39 +33,13 @@ from tradetui.trading.results.trips import (
     trip_as_json,
 )
 from tradetui.wire.enums import PositionSide
-from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.replies.record import UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
-SETTLED_MS: Final = 5_000
-"""How long a fill must be past for every reading of the exchange to have it."""
 CACHED: Final = 4_000
 """Sums of quarter-hours that stay in memory between two writes."""
-
-
-class Instant(NamedTuple):
-    """Where a fill stands: Unix ms, then the order of its id."""
-
-    time: int
-    ordinal: str
-
-
-class PlacedFill(NamedTuple):
-    """A fill with where it stands."""
-
-    instant: Instant
-    fill: BookedFill
-
-
-BEFORE_ALL: Final = Instant(-1, "")
-FIGURES: Final = (
-    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd"
-)
-"""The columns of a quarter-hour's figures."""
-_QuarterKey = tuple[int, str, str, str, str]
 
 
 @dataclass(slots=True)
@@ -75,30 +51,17 @@ class _KeptLeg:
     behind: bool
 
 
-@dataclass(slots=True)
-class _ClosingOrder:
-    coin: str
-    first: Instant
-    last: Instant
-    profit: Decimal
-    fees: Decimal
-    in_usd: Decimal
-
-    @property
-    def result(self) -> Decimal:
-        return self.profit + self.fees
-
-
 class Ledger:
     """Keeps the ledger over the archive's connection; every call is made within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._quarters: dict[_QuarterKey, ResultSums] = {}
-        self._changed_quarters: set[_QuarterKey] = set()
+        self._quarters: dict[QuarterKey, ResultSums] = {}
+        self._changed_quarters: set[QuarterKey] = set()
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
-        self._modes: dict[ProductType, list[tuple[Instant, str]]] = {}
+        self._modes = PositionModes(connection)
+        self._orders = ClosingOrders(connection, self._sums)
         self._data_version: int | None = None
 
     def forget(self) -> None:
@@ -107,7 +70,7 @@ class Ledger:
         self._changed_quarters.clear()
         self._legs.clear()
         self._changed_legs.clear()
-        self._modes.clear()
+        self._modes.forget()
 
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
@@ -143,7 +106,8 @@ class Ledger:
         for placed in fills:
             self._book(placed)
             by_leg[placed.fill.key].append(placed)
-        self._note_modes(placed for placed_fills in by_leg.values() for placed in placed_fills)
+        for product_type in self._modes.unexpected(placed for placed in chain.from_iterable(by_leg.values())):
+            self._find_modes(product_type)
         for key, placed_fills in by_leg.items():
             placed_fills.sort(key=lambda placed: placed.instant)
             self._take_in(key, placed_fills)
@@ -207,7 +171,7 @@ class Ledger:
             sums.gross_in_usd += booking.gross_in_usd * times
             sums.fees_in_usd += booking.fees_in_usd * times
 
-    def _sums(self, key: _QuarterKey) -> ResultSums:
+    def _sums(self, key: QuarterKey) -> ResultSums:
         self._changed_quarters.add(key)
         sums = self._quarters.get(key)
         if sums is None:
@@ -251,12 +215,12 @@ class Ledger:
     def _apply(self, kept: _KeptLeg, placed: PlacedFill) -> None:
         leg, (instant, fill) = kept.leg, placed
         ended: tuple[Trip, ...] = ()
-        if self._mode_changed(leg.key.product_type, kept.applied, instant):
+        if self._modes.changed(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
         outcome = leg.add(fill)
         kept.applied = instant
         if outcome.closing is not None:
-            self._count_closing(leg.key, instant, fill, outcome.closing)
+            self._orders.add(placed, outcome.closing)
         ended += outcome.ended
         if ended:
             state = dump_json(leg_as_json(leg))
@@ -267,32 +231,6 @@ class Ledger:
                     for number, trip in enumerate(ended)
                 ],
             )
-
-    def _count_closing(self, key: LegKey, instant: Instant, fill: BookedFill, closing: Closing) -> None:
-        order_key = (*key, fill.order_id)
-        row = self._connection.execute(
-            "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd FROM ledger_order"
-            " WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
-            order_key,
-        ).fetchone()
-        if row is None:
-            order = _ClosingOrder(fill.coin, instant, instant, ZERO, ZERO, ZERO)
-        else:
-            order = _order_of(row)
-            self._count_order(key, order, times=-1)
-        order.profit += closing.profit
-        order.fees += closing.fees
-        if fill.inverse:
-            order.in_usd += (closing.profit + closing.fees) * fill.price
-        order.last = instant
-        self._count_order(key, order)
-        self._connection.execute(
-            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
-        )
-
-    def _count_order(self, key: LegKey, order: _ClosingOrder, times: int = 1) -> None:
-        self._sums((quarter_of(order.last.time), *key, order.coin)).count_order(order.result, order.in_usd, times)
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:
         """Send a leg back to the last flat point before an instant; what it did since is undone."""
@@ -309,22 +247,12 @@ class Ledger:
                 (*key, *instant),
             ).fetchone()
             flat = BEFORE_ALL if trip is None else Instant(trip[0], trip[1])
-            since = (
-                "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
-            )
-            orders = self._connection.execute(
-                "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd"
-                f" FROM ledger_order WHERE {since}",
-                (*key, flat.time, *flat),
-            ).fetchall()
             # An order that has closed before the flat point as well is undone as a whole, from a point before it.
-            earliest = min((Instant(row[1], row[2]) for row in orders), default=instant)
+            earliest = min((order.first for order in self._orders.since(key, flat)), default=instant)
             if trip is None or earliest > flat:
                 break
             instant = earliest
-        for row in orders:
-            self._count_order(key, _order_of(row), times=-1)
-        self._connection.execute(f"DELETE FROM ledger_order WHERE {since}", (*key, flat.time, *flat))
+        self._orders.undo_since(key, flat)
         self._connection.execute(
             "DELETE FROM ledger_trip WHERE product_type = ? AND symbol = ? AND leg = ?"
             " AND (closed_time, closed_ordinal) > (?, ?)",
@@ -382,122 +310,15 @@ class Ledger:
         self._changed_legs.add(key)
         return len(rows)
 
-    def _mode_changed(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
-        """Whether the position mode changed after one instant and not after another."""
-        runs = self._mode_runs(product_type)
-        latest = bisect_right(runs, (until, "\uffff")) - 1
-        return latest > 0 and runs[latest][0] > after
-
-    def _mode_runs(self, product_type: ProductType) -> list[tuple[Instant, str]]:
-        runs = self._modes.get(product_type)
-        if runs is None:
-            rows = self._connection.execute(
-                "SELECT time, ordinal, mode FROM ledger_mode WHERE product_type = ? ORDER BY time, ordinal",
-                (str(product_type),),
-            )
-            runs = self._modes[product_type] = [(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
-        return runs
-
-    def _note_modes(self, fills: Iterable[PlacedFill]) -> None:
-        """See whether fills tell of a change of mode that is not known yet."""
-        unexpected = set()
-        for instant, fill in fills:
-            mode = fill.meaning.mode
-            if mode is None:
-                continue
-            runs = self._mode_runs(fill.key.product_type)
-            index = bisect_right(runs, (instant, "\uffff")) - 1
-            if index < 0 and runs and runs[0][1] == mode:
-                runs[0] = (instant, mode)  # how far back the oldest mode reaches changes nothing
-            elif index < 0 or runs[index][1] != mode:
-                unexpected.add(fill.key.product_type)
-        for product_type in unexpected:
-            self._find_modes(product_type)
-
     def _find_modes(self, product_type: ProductType) -> None:
-        """Find where the position mode changed between two fills; legs go back to where that is newly known."""
-        rows = self._connection.execute(
-            "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
-            " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
-            " WHERE kind = 'fill' AND product_type = ?"
-            " AND lower(json_extract(body, '$.posMode')) IN ('hedge_mode', 'one_way_mode'))"
-            " WHERE mode IS NOT before ORDER BY time, ordinal",
-            (str(product_type),),
-        ).fetchall()
-        runs = [(Instant(time, ordinal), str(mode)) for time, ordinal, mode in rows]
-        known = self._mode_runs(product_type)
-        changes, known_changes = set(runs[1:]), set(known[1:])
-        self._modes[product_type] = runs
-        self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (str(product_type),))
-        self._connection.executemany(
-            "INSERT INTO ledger_mode VALUES (?, ?, ?, ?)",
-            [(str(product_type), *instant, mode) for instant, mode in runs],
-        )
-        new = [instant for instant, _ in changes ^ known_changes]
-        if not new:
+        """Find where the position mode changed; legs go back to where that is newly known."""
+        first_change = self._modes.find(product_type)
+        if first_change is None:
             return
         self._write_legs()
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND (applied_time, applied_ordinal) >= (?, ?)",
-            (str(product_type), *min(new)),
+            (str(product_type), *first_change),
         ).fetchall()
         for symbol, leg in legs:
-            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), min(new))
-
-
-def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
-    """A fill with where it stands among all."""
-    time = round(fill.c_time.timestamp() * 1000)
-    return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
-
-
-def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
-    """A fill as the archive keeps it; None for one that this version cannot read."""
-    try:
-        known_type = ProductType(product_type)
-        return booked_fill(known_type, FuturesFill.from_row(load_json(body)), time)
-    except (UndecodableRowError, ValueError):
-        return None
-
-
-def sums_of(row: Sequence[str | int]) -> ResultSums:
-    """The figures of a quarter-hour as the file has them."""
-    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd = row
-    return ResultSums(
-        Decimal(gross),
-        Decimal(fees),
-        Decimal(volume),
-        Decimal(gross_in_usd),
-        Decimal(fees_in_usd),
-        int(trades),
-        int(wins),
-        int(losses),
-        Decimal(won),
-        Decimal(lost),
-        Decimal(won_in_usd),
-        Decimal(lost_in_usd),
-    )
-
-
-def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
-    """The figures as the file has them, in the order of `FIGURES`."""
-    return (
-        str(sums.gross),
-        str(sums.fees),
-        str(sums.volume),
-        str(sums.gross_in_usd),
-        str(sums.fees_in_usd),
-        sums.trades,
-        sums.wins,
-        sums.losses,
-        str(sums.won),
-        str(sums.lost),
-        str(sums.won_in_usd),
-        str(sums.lost_in_usd),
-    )
-
-
-def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> _ClosingOrder:
-    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd = row
-    first, last = Instant(first_time, first_ordinal), Instant(last_time, last_ordinal)
-    return _ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees), Decimal(in_usd))
+            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), first_change)

@@ -1,0 +1,89 @@
+"""Closing orders: profit and own fees of each order that closed something, counted in the quarter of its last fill."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tradetui.desk.archive.booking.kept_fills import Instant, PlacedFill
+from tradetui.trading.money import ZERO
+from tradetui.trading.results.booking import LegKey
+from tradetui.trading.results.periods import ResultSums, quarter_of
+from tradetui.trading.results.trips import Closing
+
+QuarterKey = tuple[int, str, str, str, str]
+"""Quarter-hour of UTC since 1970, product type, symbol, leg, coin."""
+_SINCE = "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
+_FIELDS = "coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd"
+
+
+@dataclass(slots=True)
+class ClosingOrder:
+    """One order's closing fills, from its first to its last; amounts in its coin, `in_usd` at the fills' prices."""
+
+    coin: str
+    first: Instant
+    last: Instant
+    profit: Decimal
+    fees: Decimal
+    in_usd: Decimal
+
+    @property
+    def result(self) -> Decimal:
+        """Profit after own fees."""
+        return self.profit + self.fees
+
+
+class ClosingOrders:
+    """Keeps closing orders over the archive's connection; `sums` gives the figures of a quarter-hour to be changed."""
+
+    def __init__(self, connection: sqlite3.Connection, sums: Callable[[QuarterKey], ResultSums]) -> None:
+        self._connection = connection
+        self._sums = sums
+
+    def add(self, placed: PlacedFill, closing: Closing) -> None:
+        """Count what a fill closed as part of its order."""
+        instant, fill = placed
+        order_key = (*fill.key, fill.order_id)
+        row = self._connection.execute(
+            f"SELECT {_FIELDS} FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
+            order_key,
+        ).fetchone()
+        if row is None:
+            order = ClosingOrder(fill.coin, instant, instant, ZERO, ZERO, ZERO)
+        else:
+            order = _order_of(row)
+            self._count(fill.key, order, times=-1)
+        order.profit += closing.profit
+        order.fees += closing.fees
+        if fill.inverse:
+            order.in_usd += (closing.profit + closing.fees) * fill.price
+        order.last = instant
+        self._count(fill.key, order)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
+        )
+
+    def since(self, key: LegKey, flat: Instant) -> Sequence[ClosingOrder]:
+        """Orders of a leg whose last fill lies after an instant."""
+        rows = self._connection.execute(f"SELECT {_FIELDS} FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
+        return [_order_of(row) for row in rows]
+
+    def undo_since(self, key: LegKey, flat: Instant) -> None:
+        """Let go of the orders of a leg whose last fill lies after an instant, and take them off their quarters."""
+        for order in self.since(key, flat):
+            self._count(key, order, times=-1)
+        self._connection.execute(f"DELETE FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
+
+    def _count(self, key: LegKey, order: ClosingOrder, times: int = 1) -> None:
+        sums = self._sums((quarter_of(order.last.time), *key, order.coin))
+        sums.count_order(order.result, order.in_usd, times)
+
+
+def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> ClosingOrder:
+    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd = row
+    first, last = Instant(first_time, first_ordinal), Instant(last_time, last_ordinal)
+    return ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees), Decimal(in_usd))
