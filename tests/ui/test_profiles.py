@@ -14,6 +14,7 @@ from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.dialogs.profiles import UNKNOWN_UID, ProfileDialog, profile_lines
 from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice
+from tradetui.ui.reversal.dialog import ReversalDialog
 from tradetui.ui.settings import ProfileLook, ProfileSummary
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -119,3 +120,15 @@ async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open()
             uid = stage.desk.settings.uid
             assert [line.split()[2] for line in shown if line.endswith("  open")] == [uid], "as the desk knows it"
             await pilot.press("escape")
+
+
+async def test_another_profile_is_no_position_that_has_closed() -> None:
+    stage = Stage()
+    async with stage.running(after=8) as pilot:
+        assert stage.app.main.positions_panel.table.cursor_record is not None
+        stage.app.open_profile(1)
+        await asyncio.sleep(8)
+        await pilot.press("R")
+        await asyncio.sleep(1)
+        assert "has just closed" not in screen_text(stage.app)
+        assert isinstance(stage.app.screen, ReversalDialog)

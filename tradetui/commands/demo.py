@@ -13,7 +13,7 @@ from tradetui.commands.process.console import needs_terminal
 from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, ProfileSummary, UiSettings
+from tradetui.ui.settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary, UiSettings
 from tradetui.ui.tty.abilities import terminal_abilities
 from tradetui.ui.tty.run_app import run_app
 from tradetui.ui.tty.screenshot import is_key, picture
@@ -134,8 +134,10 @@ class _Exchange:
     def summary(self, name: str, mode: str) -> ProfileSummary:
         """One of its accounts as a line of the list of profiles."""
         keys = () if self._sandbox is None else self._sandbox.exchange_state.keys
-        uid = next((key.uid for key in keys if key.name == name), None)
-        return ProfileSummary("embedded exchange", uid, mode)
+        key = next((key for key in keys if key.name == name), None)
+        if key is not None and mode == "trade" and "futures-write" not in key.permissions:
+            mode = KEY_READS_ONLY
+        return ProfileSummary("embedded exchange", None if key is None else key.uid, mode)
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
         """A desk on one of its accounts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tradetui.ui.preferences import ScreenPreferences
 from tradetui.ui.tty.abilities import TerminalAbilities
@@ -50,6 +50,10 @@ class ConfigurationReload:
     taken: tuple[str, ...]
     needs_restart: tuple[str, ...]
     alert_rules: tuple[Rule, ...]
+
+
+KEY_READS_ONLY: Final = "key reads only"
+"""The mode of a profile that may send, with a key from which the exchange takes no order."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.settings import Access
 from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.profiles import ProfileDialog
-from tradetui.ui.settings import ProfileSummary
+from tradetui.ui.settings import KEY_READS_ONLY, ProfileSummary
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SUMMARY_S: Final = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
+_MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 
 
 async def ask_for_profile(screen: Screen[None], settings: UiSettings) -> None:
@@ -48,5 +50,5 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
     if desk is None or desk.settings.name != profile.name:
         return summary
     uid = desk.account.uid if desk.account is not None else None
-    mode = "monitor" if desk.execution is None else "trade"
+    mode = _MODES.get(desk.access, "trade")
     return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
