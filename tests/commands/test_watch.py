@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -19,12 +20,17 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Point
+from tests.ui.hostile import HOSTILE
 from tradetui.cli import main
+from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
 from tradetui.commands.process.line_stream import LineStream
 from tradetui.commands.rows.event_rows import event_as_json, event_line
 from tradetui.desk.events.event import AccountEvent, EventId, EventKind
+from tradetui.desk.events.sentences import event_sentence
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.text.sanitize import scrub
 
 Capture = pytest.CaptureFixture[str]
 PATIENCE_S = 30
@@ -155,6 +161,19 @@ async def test_a_file_takes_lines_as_well(tmp_path: Path) -> None:
 
 def event(kind: EventKind, **details: Any) -> AccountEvent:
     return AccountEvent(EventId(7, "5f0c2a9b", 1), kind, "1", ProductType.USDT_FUTURES, 1_790_000_000_000, details)
+
+
+def test_no_text_of_an_exchange_is_obeyed_by_a_terminal() -> None:
+    text = "".join(HOSTILE)
+    fill = {"tradeId": text, "symbol": text, "side": text, "price": "1", "baseVolume": "1", "cTime": "1790000000000"}
+    hostile = event(EventKind.FILL, **fill)
+    stream = io.StringIO()
+    output = Output(stream)
+    output.line(event_line(hostile, event_sentence(hostile), UTC))
+    output.json(dump_json(event_as_json(hostile, event_sentence(hostile))))
+    line, received = stream.getvalue().split("\n", 1)
+    assert all(scrub(character) == character for character in line + received)
+    assert json.loads(received)["fill"] == fill
 
 
 def test_each_kind_has_names_of_its_own() -> None:

@@ -56,7 +56,7 @@ _RULES: Final[tuple[Column[RuleRow], ...]] = (
     text_column("name", "Alert", 34, lambda row: row.rule.name),
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channels_in_words(row.rule)),
-    text_column("when", "When", 30, condition_of_named),
+    Column("when", "When", condition_of_named, lambda row, _: condition_of_named(row), 30),
 )
 RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
 _LOG: Final[tuple[Column[LoggedAlert], ...]] = (
