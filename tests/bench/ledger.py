@@ -1,7 +1,7 @@
-"""What the ledger costs: keeping a fill with it and without, at a thousand fills and at a million, and `show pnl`.
+"""What the ledger costs: keeping a fill with it and without, at a thousand fills and at a million, and reading results.
 
-Fills are booked behind the transaction that keeps them, so that is measured apart. The command is held to
-`show --help`.
+A million fills are two years of trading. Fills are booked behind the transaction that keeps them, so that is measured
+apart. `show pnl` is held to `show --help`, the results of a period to a key in five tables that stand still.
 
 Run: python -m tests.bench.ledger [ROWS]
 """
@@ -14,28 +14,39 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import closing
+from datetime import UTC
+from decimal import Decimal
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
-from tests.bench.anchors import command_seconds
+from tests.bench.anchors import TABLES_KEY, command_seconds, key_seconds, moves, tables
 from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import stand_in, untold
+from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import _MIGRATIONS, Archive
+from tradetui.desk.archive.equity import EquitySample, add_sample, spacing_at
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
+from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.storage.sqlite_file import open_file
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
 TRADETUI = str(Path(sys.executable).with_name("tradetui"))
-FEW, PAGE, TURNS = 1_000, 100, 40
+FEW, PAGE, TURNS, PERIOD_TURNS = 1_000, 100, 40, 15
+SPACING_MS = 63_000
+"""Between two fills: a million of them take two years."""
+TYPES = (ProductType.USDT_FUTURES,)
 ADDRESS, API_KEY = "https://api.bitget.com", "bench"
 
 
 def fills(first: int, count: int) -> list[ProductRow[FuturesFill]]:
-    """Fills a second apart; every other one closes what the one before it opened."""
+    """Fills that follow each other evenly; every other one closes what the one before it opened."""
     rows = []
     for number in range(first, first + count):
         row = {
@@ -51,7 +62,7 @@ def fills(first: int, count: int) -> list[ProductRow[FuturesFill]]:
             "tradeSide": "close" if number % 2 else "open",
             "posMode": "hedge_mode",
             "tradeScope": "taker",
-            "cTime": str(START_MS + number * 1000),
+            "cTime": str(START_MS + number * SPACING_MS),
         }
         rows.append(ProductRow(ProductType.USDT_FUTURES, FuturesFill.from_row(row)))
     return rows
@@ -89,10 +100,50 @@ def filled(file: Path, count: int) -> Path:
         archive.add(FuturesFill, fills(first, min(10_000, count - first)))
         while archive.settle():
             pass
+    end_ms = START_MS + count * SPACING_MS
     for product_type in ProductType:
-        archive.note_read(product_type, START_MS + count * 1000)
+        archive.note_read(product_type, end_ms)
+    time_ms = START_MS
+    with archive.transaction() as connection:
+        while time_ms <= end_ms:
+            worth = Decimal(time_ms // 60_000 * 7_919 % 1_000_000) / 100 + 20_000
+            add_sample(connection, TYPES, EquitySample(time_ms, worth, Decimal(time_ms // 60_000 % 97)))
+            time_ms += spacing_at(end_ms - time_ms)
+    archive.add_bills(ProductType.USDT_FUTURES, BillReading((), BillCoverage(START_MS, end_ms)))
     archive.close()
     return file
+
+
+def period_seconds(archive: Archive, choice: PeriodChoice, end_ms: int) -> float:
+    """Seconds that the results of a period take that ends with the last fill."""
+    query = PeriodQuery(period_of(choice, end_ms, UTC), end_ms, TYPES)
+    begin = time.perf_counter()
+    results = read_period_results(archive.connection, query)
+    taken = time.perf_counter() - begin
+    assert results.total.orders and results.equity.curve
+    return taken
+
+
+def hold_periods(report: Report, file: Path, count: int) -> None:
+    """Hold the results of every period to a key in five tables."""
+    end_ms = START_MS + count * SPACING_MS
+    with tables("record", "still") as still, closing(Archive(file)) as archive:
+        keys = cycle(moves(8))
+
+        def key() -> float:
+            return key_seconds(still, next(keys))
+
+        for choice in PeriodChoice:
+            taken = by_turns(PERIOD_TURNS, {"period": partial(period_seconds, archive, choice, end_ms), "key": key})
+            report.ratio(
+                f"ledger: results of {choice} at {count:,}",
+                statistics.median(taken["period"]) * 1000,
+                TABLES_KEY,
+                statistics.median(taken["key"]) * 1000,
+                unit="ms",
+                at_most=8.0,
+                ratio=median_ratio(taken["period"], taken["key"]),
+            )
 
 
 def without_ledger(file: Path) -> Path:
@@ -140,6 +191,7 @@ def main() -> int:
             at_most=4.0,
             ratio=median_ratio(commands["show pnl"], commands["show --help"]),
         )
+        hold_periods(report, large, many)
         at_many, at_few = Writer(large, many), Writer(small, FEW)
         bare = Writer(without_ledger(Path(home) / "bare.sqlite"), 0)
         for count in (1, PAGE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -137,12 +137,36 @@ async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone()
     await tracker.stop()
 
 
+async def test_sums_of_the_days_before_are_kept_once_a_day() -> None:
+    archive = with_bills(Archive(None))
+    rows = [ProductRow(USDT, fill(number, MIDNIGHT - number * 20 * 24 * HOUR)) for number in range(4)]
+    archive.add(FuturesFill, rows)
+    tracker, zone = TodayTracker(archive, InlineDisk(), (USDT,)), ZoneInfo("America/New_York")
+
+    async def kept_spans(now_ms: int) -> list[tuple[int, int]]:
+        tracker.accounts_changed(now_ms, zone)
+        await asyncio.sleep(0)
+        return archive.connection.execute(
+            "SELECT by_symbol, count(*) FROM ledger_span GROUP BY by_symbol ORDER BY by_symbol"
+        ).fetchall()
+
+    days_before = (date(2026, 11, 21) - date(2026, 9, 1)).days
+    assert await kept_spans(NOON) == [(0, days_before + 2), (1, days_before + 2)], "two months are over"
+    archive.add(FuturesFill, [ProductRow(USDT, fill(9, MIDNIGHT - 30 * 24 * HOUR))])
+    while archive.settle():
+        pass
+    changed = days_before + 2 - 3
+    assert await kept_spans(NOON + MINUTE) == [(0, changed), (1, changed)], "a month, and two days of that zone"
+    assert await kept_spans(NOON + 24 * HOUR) == [(0, days_before + 3), (1, days_before + 3)]
+    await tracker.stop()
+
+
 class CountingDisk(InlineDisk):
-    """Runs work at once and counts it."""
+    """Runs work at once and counts how often the opening is read."""
 
     def __init__(self) -> None:
         self.count = 0
 
     async def run(self, work, *args, **kwargs):  # type: ignore[no-untyped-def]
-        self.count += 1
+        self.count += work is read_day_opening
         return work(*args, **kwargs)

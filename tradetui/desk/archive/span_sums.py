@@ -25,6 +25,10 @@ DOLLAR_COINS: Final = frozenset({"USDT", "SUSDT"})
 """Coins that count as USDT; the second is the demo's."""
 
 
+_Key = tuple[str, str, str]
+_Funding = tuple[str, str | None, bool]
+
+
 class QuarterSpan(NamedTuple):
     """Quarter-hours of UTC, counted from 1970, from the first up to the one beyond the last."""
 
@@ -105,8 +109,11 @@ def span_sums(
         made: dict[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]] = {}
         for step in range(0, len(missing), SPANS_A_STEP):
             made |= _make(connection, missing[step : step + SPANS_A_STEP], keep_before)
+        known = [span for span in chunk if span in kept]
+        # One text of all of them is read in half the time.
+        read = dict(zip(known, load_json(f"[{','.join(kept[span] for span in known)}]"), strict=True))
         for span in chunk:
-            groups = made[span][by_symbol] if span in made else list(map(_group_of, load_json(kept[span])))
+            groups = made[span][by_symbol] if span in made else list(map(_group_of, read[span]))
             if groups:
                 yield SpanSums(span, groups)
 
@@ -184,17 +191,17 @@ def _in_usd(sums: ResultSums) -> ResultSums:
 def _as_json(group: GroupSums) -> list[object]:
     funding_in_usd = None if group.funding_in_usd is None else str(group.funding_in_usd)
     key = (group.product_type, group.symbol, group.coin)
-    return [*key, str(group.funding), funding_in_usd, group.is_converted, *ledger_figures(group.sums)]
+    return [key, (str(group.funding), funding_in_usd, group.is_converted), ledger_figures(group.sums)]
 
 
-def _group_of(values: Sequence[str | int | None]) -> GroupSums:
-    product_type, symbol, coin, funding, funding_in_usd, is_converted, *figures = values
+def _group_of(values: tuple[_Key, _Funding, Sequence[str | int]]) -> GroupSums:
+    (product_type, symbol, coin), (funding, funding_in_usd, is_converted), figures = values
     return GroupSums(
-        str(product_type),
-        str(symbol),
-        str(coin),
-        sums_of([figure or 0 for figure in figures]),
-        Decimal(funding or 0),
+        product_type,
+        symbol,
+        coin,
+        sums_of(figures),
+        Decimal(funding),
         None if funding_in_usd is None else Decimal(funding_in_usd),
-        bool(is_converted),
+        is_converted,
     )

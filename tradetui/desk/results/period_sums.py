@@ -17,6 +17,7 @@ from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.trading.money import ZERO
+from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
     ResultSums,
@@ -156,6 +157,26 @@ def period_sums(
                     for part in group.in_units():
                         sums.add_day(day, part)
     return sums
+
+
+def keep_sums(connection: sqlite3.Connection, zone: tzinfo, now_ms: int, since: date | None = None) -> date | None:
+    """Keep the sums of the days of one month, and of the month itself, that are over; blocks on the disk.
+
+    It begins with the month of the first fill where `since` is None, and gives the next one, None behind the last.
+    """
+    if since is None:
+        quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
+        if quarter is None:
+            return None
+        since = first_day(day_at(quarter * QUARTER_MS, zone), Grouping.MONTH)
+    today = day_at(now_ms, zone)
+    following = first_day(since + _OVER_A_MONTH, Grouping.MONTH)
+    last = min(following, today) - _DAY
+    keep_before = quarter_of(day_start_ms(today, zone))
+    for days, by_symbol in ((_days(since, last), False), (_months_and_days(since, last, today), True)):
+        for _ in span_sums(connection, _spans(days, zone), keep_before, by_symbol=by_symbol):
+            pass
+    return following if following <= today else None
 
 
 def _spans(days: Iterable[date], zone: tzinfo) -> list[QuarterSpan]:

@@ -16,6 +16,7 @@ from tradetui.desk.archive.results import missing_spans
 from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
 from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import sample_near
+from tradetui.desk.results.period_sums import keep_sums
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.periods import day_at, day_start_ms
@@ -124,7 +125,10 @@ def _opening(
 
 
 class TodayTracker:
-    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read."""
+    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read.
+
+    Once a day it has the sums of the days before kept, so that a period is shown at once when somebody looks.
+    """
 
     def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
         self.opening: DayOpening | None = None
@@ -133,6 +137,7 @@ class TodayTracker:
         self._product_types = tuple(product_types)
         self._zone: tzinfo | None = None
         self._read_at: tuple[int, tzinfo] | None = None
+        self._summed: tuple[date, tzinfo] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
@@ -153,7 +158,17 @@ class TodayTracker:
     async def _read(self, now_ms: int, zone: tzinfo) -> None:
         try:
             opening = await self._disk.run(read_day_opening, self._archive, self._product_types, zone, now_ms)
+            if zone is self._zone:
+                self.opening = opening
+            await self._keep_sums(now_ms, zone)
         except (sqlite3.Error, OSError):
             return  # the figure stays as it is; the archive says by itself what is wrong with the disk
-        if zone is self._zone:
-            self.opening = opening
+
+    async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
+        summed = (day_at(now_ms, zone), zone)
+        if summed == self._summed or not await self._disk.run(lambda: self._archive.ledger_settled):
+            return
+        since = await self._disk.run(keep_sums, self._archive.connection, zone, now_ms)
+        while since is not None:
+            since = await self._disk.run(keep_sums, self._archive.connection, zone, now_ms, since)
+        self._summed = summed

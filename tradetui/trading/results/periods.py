@@ -131,6 +131,7 @@ def period_span(day: date, grouping: Grouping, zone: tzinfo) -> tuple[int, int]:
     return day_start_ms(day, zone), day_start_ms(end, zone) - 1
 
 
+@lru_cache(maxsize=4096)
 def day_start_ms(day: date, zone: tzinfo) -> int:
     """The moment (Unix ms) at which a day begins in a zone: the first that bears its date."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
