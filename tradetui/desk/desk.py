@@ -280,7 +280,7 @@ class Desk:
             self._track_today(now_ms)
             self.alerts.accounts_changed(self.accounts.snapshot, self.positions.snapshot.rows)
             looks_at_today = self.alerts.looks_at_today and self.accounts.snapshot.error is None
-            if looks_at_today and (today := self.today()) is not None:
+            if looks_at_today and (today := self.today(alerting=True)) is not None:
                 self.alerts.today_changed(today.amount, today.part)
         health = self.health
         if not health.of_account:  # that stands on the screen by itself
@@ -345,13 +345,17 @@ class Desk:
 
         return ResultsReader(self.archive, self._disk)
 
-    def today(self) -> TodayResult | None:
-        """Today's result at the accounts' newest equity; None where no sample is near the day's start."""
+    def today(self, *, alerting: bool = False) -> TodayResult | None:
+        """Today's result at the accounts' newest equity; None where no sample is near the day's start.
+
+        What is `alerting` takes nothing for a loss that may have been withdrawn and is not known yet.
+        """
         opening = None if self._today is None else self._today.opening
         totals = totals_of([row.record for row in self.accounts.snapshot.rows])
         if opening is None or totals.equity is None:
             return None
-        return opening.result(totals.equity, totals.unrealised)
+        result = opening.alerting_result if alerting else opening.result
+        return result(totals.equity, totals.unrealised)
 
     def _track_today(self, now_ms: int) -> None:
         if self.archive is None or self.positions.snapshot.read_at is None:

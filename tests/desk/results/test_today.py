@@ -114,6 +114,22 @@ def test_without_bills_a_sample_that_is_newer_than_the_fills_says_nothing_yet() 
     assert [day.moved_in, day.known_until] == [0, NOON - MINUTE]
 
 
+def test_what_may_have_been_withdrawn_alerts_nobody_until_it_is_known() -> None:
+    archive = with_bills(Archive(None), until=NOON - 30_000)
+    for time, equity, unrealised in ((MIDNIGHT, "1000", "0"), (NOON - MINUTE, "1100", "50"), (NOON, "600", "50")):
+        sampled(archive, time, equity, unrealised)
+    day = opening(archive)
+    assert day is not None
+    assert [day.result(Decimal(600), Decimal(50)).amount, day.confirmed.equity] == [-400, 1100]
+    assert day.alerting_result(Decimal(600), Decimal(50)).amount == 100, "500 left the wallet, by whatever way"
+    assert day.alerting_result(Decimal(200), Decimal(-350)).amount == -300, "the market took 400 of it"
+    assert day.alerting_result(Decimal(700), Decimal(-350)).amount == -300, "and no wallet moved"
+    with_bills(archive, bill(1, NOON - 20_000, "trans_to_exchange", "-500"), until=NOON)
+    day = opening(archive)
+    assert day is not None
+    assert [day.alerting_result(Decimal(600), Decimal(50)).amount, day.moved_in] == [100, -500]
+
+
 async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone() -> None:
     archive = with_bills(Archive(None), until=NOON + 48 * HOUR)
     disk = CountingDisk()

@@ -50,7 +50,8 @@ class TodayResult:
 class DayOpening:
     """What today's result is measured from, worked out once a minute from what is archived.
 
-    `growth` is what one unit of money became from `start` until equity was `equity_then`.
+    `growth` is what one unit of money became from `start` until equity was `equity_then`. `confirmed` is the newest
+    sample that no transfer came before that is not known.
     """
 
     day: date
@@ -60,6 +61,17 @@ class DayOpening:
     equity_then: Decimal
     known_until: int
     is_complete: bool
+    confirmed: EquitySample
+
+    def alerting_result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
+        """Today's result, but what left the wallets since `confirmed` is no loss yet: it may have been withdrawn.
+
+        What the market took shows in `unrealised` at once, and what a close took did before it.
+        """
+        before = self.confirmed.unrealised
+        if unrealised is not None and before is not None:
+            equity = max(equity, self.confirmed.equity + unrealised - before)
+        return self.result(equity, unrealised)
 
     def result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
         """Today's result at an equity, with so much of it unrealised, both in USDT."""
@@ -88,10 +100,11 @@ def read_day_opening(
     if transfers is not None:
         later = samples(connection, product_types, start.time + 1, last.time)
         points = [EquityPoint(sample.time, sample.equity) for sample in later]
-        return _opening(day, start, points, transfers.flows, transfers.until, is_complete=True)
+        confirmed = last_sample(connection, product_types, transfers.until) or start
+        return _opening(day, start, points, transfers.flows, transfers.until, confirmed, is_complete=True)
     settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if settled is None or settled.time <= start.time:
-        return _opening(day, start, [], [], start.time, is_complete=False)
+        return _opening(day, start, [], [], start.time, start, is_complete=False)
     while archive.settle():
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
@@ -106,7 +119,7 @@ def read_day_opening(
             return None
         moved_in += amount * (rate or ZERO)
     points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
-    return _opening(day, start, points, flows, settled.time, is_complete=False)
+    return _opening(day, start, points, flows, settled.time, settled, is_complete=False)
 
 
 def _opening(
@@ -115,13 +128,14 @@ def _opening(
     later: Sequence[EquityPoint],
     flows: Sequence[CashFlow],
     known_until: int,
+    confirmed: EquitySample,
     *,
     is_complete: bool,
 ) -> DayOpening:
     points = [EquityPoint(start.time, start.equity), *later]
     *_, last = equity_curve(points, flows)
     moved_in = sum((flow.amount for flow in flows if start.time < flow.time), ZERO)
-    return DayOpening(day, start, moved_in, last.growth, points[-1].equity, known_until, is_complete)
+    return DayOpening(day, start, moved_in, last.growth, points[-1].equity, known_until, is_complete, confirmed)
 
 
 class TodayTracker:
