@@ -138,6 +138,11 @@ def test_everything_in_one_write_opens_the_dialog_and_confirms_nothing(tmp_path:
         until([screen], lambda shown: "REVERSE THE" not in shown.text, "the main screen")
 
 
+def answered(screen: Screen) -> bool:
+    """Whether the question of unlocking is gone, or says that Enter pressed nothing."""
+    return "Unlock trading on" not in screen.text or "pressed nothing" in screen.text
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: Path) -> None:
     with program(tmp_path, locked=True, size=size) as (exchange, screen):
@@ -146,9 +151,15 @@ def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: 
         assert "Type BTCUSDT SHORT" not in screen.text, "there is no field"
         screen.send(b"L")
         until([screen], lambda shown: "Unlock trading on" in shown.text, "the question")
-        screen.send(b"\t")
-        until([screen], lambda shown: shown.marks_as_focused("Unlock"), "the focus")
-        screen.send(b"\r")
+        while "Unlock trading on" in screen.text:
+            screen.send(b"\t")
+            until([screen], lambda shown: "Enter presses Unlock; Esc cancels." in shown.text, "the focus")
+            screen.send(b"\r")
+            # On a busy machine Enter can be read before the program knows that the focus is drawn.
+            until([screen], answered, "an answer to Enter")
+            if "pressed nothing" in screen.text:
+                screen.send(b"\t")
+                until([screen], lambda shown: "Enter presses Cancel;" in shown.text, "the focus on Cancel")
         until([screen], lambda shown: "Type BTCUSDT SHORT to go on." in shown.text, "the dialog with its field")
         assert exchange.posts == 0
 
