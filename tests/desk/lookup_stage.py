@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from tests.sandbox.born_once import born_once
 from tradetui.desk.account.identity import AccountIdentity, identify
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import check_query
@@ -43,7 +44,7 @@ class LookupStage:
         **options: Any,
     ) -> None:
         self.clock = LoopClock(START_MS)
-        exchange_state = build_exchange_state(seed, START_MS)
+        exchange_state = born_once(build_exchange_state(seed, START_MS))
         exchange_state.still = True
         options.setdefault("limits", False)
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(seed=seed, **options))

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from tests.sandbox.born_once import born_once
 from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.feed import Feed
@@ -85,7 +86,7 @@ class Simulation:
     def __post_init__(self) -> None:
         self.clock = LoopClock(START_MS)
         options = SandboxOptions(seed=self.seed, faults=dict(self.weather), core_only=self.core_only, **self.options)
-        self.exchange_state = build_exchange_state(self.seed, START_MS)
+        self.exchange_state = born_once(build_exchange_state(self.seed, START_MS))
         self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, options)
         self.digest = hashlib.sha256()
         self.polling: set[str] = set()

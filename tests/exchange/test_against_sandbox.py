@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.exchange.scripted import START_MS
+from tests.sandbox.born_once import born_once
 from tradetui.exchange import (
     AuthenticationFailed,
     Credentials,
@@ -43,7 +44,7 @@ class Setting:
 
     def __init__(self, **options: Any) -> None:
         self.clock = LoopClock(START_MS)
-        self.exchange_state = build_exchange_state(7, START_MS)
+        self.exchange_state = born_once(build_exchange_state(7, START_MS))
         self.exchange_state.still = True
         self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(**options))
 
@@ -305,7 +306,7 @@ async def test_writes_of_the_other_areas() -> None:
 
 async def test_over_real_http() -> None:
     clock = LoopClock(START_MS)
-    exchange_state = build_exchange_state(7, START_MS)
+    exchange_state = born_once(build_exchange_state(7, START_MS))
     sandbox = Sandbox(exchange_state, clock.wall_ms, SandboxOptions())
     stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serving(sandbox, "127.0.0.1", 0, ready.set_result, stop))

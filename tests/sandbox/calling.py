@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from tests.sandbox.born_once import born_once
 from tradetui.sandbox.app import HttpCall, Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
@@ -48,7 +49,7 @@ class Caller:
 
     def __init__(self, *, seed: int = 5, **options: Any) -> None:
         self.now_ms = NOW_MS
-        exchange_state = build_exchange_state(seed, NOW_MS)
+        exchange_state = born_once(build_exchange_state(seed, NOW_MS))
         exchange_state.still = True
         options.setdefault("limits", False)
         self.sandbox = Sandbox(exchange_state, lambda: self.now_ms, SandboxOptions(seed=seed, **options))

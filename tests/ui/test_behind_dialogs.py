@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.screen import Screen
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 
 pytestmark = pytest.mark.looptime

@@ -14,7 +14,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten

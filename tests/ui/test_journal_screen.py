@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
 from tests.ui.journalled import doubtful, reversed_once, unknown
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.journal.intent_dialog import IntentDialog

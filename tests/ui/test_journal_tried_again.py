@@ -13,7 +13,7 @@ from textual.widgets import Button
 
 from tests.full_disk import disk_full_at, wal_of
 from tests.ui.reversal_stage import opened, posts, said, words
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.desk import JOURNAL_FILE
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.widgets import Input, OptionList
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import Sort
 from tradetui.ui.detail.detail_screen import DetailScreen

@@ -11,7 +11,7 @@ from textual import events
 from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, still, words
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.creation.form import CreationForm
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.reversal.dialog import ReversalDialog

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.ui.journalled import unknown
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.tty.screenshot import screen_text
 

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Button
 
 from tests.ui.reversal_stage import opened, said, words
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.sanitize import notify
 from tradetui.ui.tty.screenshot import screen_text

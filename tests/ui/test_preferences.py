@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.commands.session import screen_state
 from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.export import CsvTable

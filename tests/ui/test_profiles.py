@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.widgets import OptionList
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.dialogs.profiles import UNKNOWN_UID, ProfileDialog, profile_lines

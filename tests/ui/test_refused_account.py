@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.dialogs.confirm import ConfirmDialog

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, words
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import still, words
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.reversal.dialog import ReversalDialog
 from tradetui.ui.reversal.symbol_dialog import SymbolDialog
 

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
+from tests.sandbox.born_once import born_once
 from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.creation.account_keys import MakeProfile
 from tradetui.desk.desk import Desk
@@ -24,6 +25,7 @@ from tradetui.ui.settings import ProfileChoice, UiSettings
 START_MS = 1_785_585_600_000
 """2026-08-01 12:00:00 UTC."""
 FRAME_S = 0.05
+NEWEST_FILLS = 60
 
 
 @contextmanager
@@ -52,6 +54,8 @@ class Stage:
 
     `permissions` are those of every key, where they are given; `before` prepares the exchange before anything connects.
     """
+
+    fills_kept: int | None = None
 
     def __init__(
         self,
@@ -99,9 +103,15 @@ class Stage:
         assert self.app.desk is not None
         return self.app.desk
 
+    def build_sandbox(self) -> Sandbox:
+        """The embedded exchange as it is at the start; an account's past is made once a process."""
+        sandbox = build_sandbox(self.seed, self.clock)
+        born_once(sandbox.exchange_state, fills=self.fills_kept)
+        return sandbox
+
     def _open(self, name: str, read_only: bool) -> Desk:
         if self.built is None:
-            self.built = build_sandbox(self.seed, self.clock)
+            self.built = self.build_sandbox()
             if self.permissions is not None:
                 keys = self.built.exchange_state.keys
                 keys[:] = [replace(key, permissions=self.permissions) for key in keys]
@@ -124,3 +134,12 @@ class Stage:
                 await asyncio.sleep(after)
                 await pilot.pause()
                 yield pilot
+
+
+class BriefStage(Stage):
+    """A stage whose accounts have no more than their newest fills, for what is not about the past.
+
+    Reading ninety days of them into the archive is a third of what the first seconds take.
+    """
+
+    fills_kept = NEWEST_FILLS

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.exchange.scripted import CREDENTIALS, Say, Scripted, Seen
+from tests.sandbox.born_once import born_once
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.intents.intents import Intents
@@ -95,7 +96,7 @@ async def scene(
     clock = LoopClock(START_MS)
     exchange: Sandbox | Scripted
     if script is None:
-        exchange_state = build_exchange_state(3, START_MS)
+        exchange_state = born_once(build_exchange_state(3, START_MS), fills=60)
         exchange = Sandbox(exchange_state, clock.wall_ms, SandboxOptions(seed=3, limits=False))
         key = next(key for key in exchange_state.keys if key.name == account)
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))

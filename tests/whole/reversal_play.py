@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
+from tests.sandbox.born_once import born_once
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
@@ -149,7 +150,7 @@ class Play:
         self.tasks: dict[asyncio.Task[Any], str] = {}
         self.core_only = core_only
         self.clock = LoopClock(START_MS)
-        exchange_state = build_exchange_state(3, START_MS)
+        exchange_state = born_once(build_exchange_state(3, START_MS))
         exchange_state.still = True
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False, core_only=core_only))
         name = "managed" if mode == "hedge" else "broker"

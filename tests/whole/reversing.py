@@ -12,6 +12,7 @@ from random import Random
 
 from pydantic import SecretStr
 
+from tests.sandbox.born_once import born_once
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.registered_journal import JournalLocation
@@ -77,7 +78,7 @@ async def scene(
 ) -> AsyncIterator[Scene]:
     """An account without positions (unless `clear` is false) on a market that stands still."""
     clock = LoopClock(START_MS)
-    exchange_state = build_exchange_state(seed, START_MS)
+    exchange_state = born_once(build_exchange_state(seed, START_MS))
     exchange_state.still = True
     options = SandboxOptions(seed=seed, core_only=core_only, limits=False, one_way_size=one_way_size)  # type: ignore[arg-type]
     sandbox = Sandbox(exchange_state, clock.wall_ms, options)

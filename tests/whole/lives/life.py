@@ -407,7 +407,7 @@ class Life:
         if not process.opened:
             self._find_journals(process)
         for file, journal in tuple(self._journals.items()):
-            if process.data_dir not in file.parents or not journal.was_written():
+            if journal.data_dir != process.data_dir or not journal.was_written():
                 continue
             if journal.inode != inode_of(file):
                 self._find_journals(process)

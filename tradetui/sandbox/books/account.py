@@ -20,6 +20,11 @@ _BALANCES = {
 }
 
 
+def no_spot_books() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The spot fills and bills of an account without any."""
+    return [], []
+
+
 @dataclass
 class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
@@ -39,7 +44,7 @@ class Account:
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesBook] = field(default_factory=dict)
-    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = lambda: ([], [])
+    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = no_spot_books
     convert_past: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
