@@ -77,8 +77,8 @@ def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
     start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
     kept = [
-        *_within(book.time_field, start, end),
         *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
+        *_within(book.time_field, start, end),
         *(_equal(name, values[name]) for name in book.filters if name in values),
         *_further(call),
     ]
