@@ -10,7 +10,8 @@ import pytest
 
 from tests.desk.rows import fill, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Hole, Selection
+from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.product_row import ProductRow

@@ -15,8 +15,9 @@ import pytest
 from tests.desk.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.database import _MIGRATIONS, Archive, Hole
+from tradetui.desk.archive.database import _MIGRATIONS, Archive
 from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.tables.product_row import ProductRow, id_order

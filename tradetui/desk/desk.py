@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts, AlertSettings
-from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.equity_sampler import EquitySampler
-from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
@@ -49,6 +47,8 @@ from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.wire.authorities import FUTURES_WRITE_AUTHORITIES
 
 if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
+    from tradetui.desk.archive.rows import ArchiveRows
     from tradetui.desk.creation import Creation
     from tradetui.desk.results.reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
@@ -134,6 +134,7 @@ class Desk:
             self._account_not_kept,
             self._open_journal,
             expected=self._account_expected,
+            first_rows=self.scheduler.first_shown,
         )
         self._today: TodayTracker | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
@@ -312,7 +313,6 @@ class Desk:
         trading = self._trading
         if trading is None:
             return
-        await self.scheduler.first_shown()
         execution = await self._disk.run(lambda: trading.execution)
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
@@ -331,6 +331,9 @@ class Desk:
         archive = self.archive
         if archive is None:
             return None
+        from tradetui.desk.archive.database import Selection
+        from tradetui.desk.archive.rows import ArchiveRows
+
         if dates is None:
             return ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
         selection = Selection(kind, since=dates.since, until=dates.until)

@@ -16,8 +16,9 @@ from tests.desk.rows import fill
 from tests.desk.scripted import COIN, USDT
 from tests.desk.test_ledger import NOW_MS, pages_of, settle
 from tradetui.desk.archive.bills import BillCoverage, BillReading
-from tradetui.desk.archive.database import Archive, Hole
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.reader import ResultsReader

@@ -8,16 +8,18 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.account.identity import AccountIdentity, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import FileUnusable
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +46,12 @@ def archive_file(settings: DeskSettings, identity: AccountIdentity) -> Path | No
     return account_dir(settings.data_dir, identity, settings.key_stand_in) / _FILE
 
 
+def _open_archive(file: Path | None) -> Archive:
+    from tradetui.desk.archive.database import Archive
+
+    return Archive(file)
+
+
 class AccountStorage:
     """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
 
@@ -59,10 +67,12 @@ class AccountStorage:
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
         *,
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
+        first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`open_journal` is called last: what is read before is kept, whatever becomes of the journal.
 
-        `expected` is given the account as far as it is known without the exchange, before that is asked.
+        `expected` is given the account as far as it is known without the exchange, before that is asked. `first_rows`
+        is waited for before the archive is loaded.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
@@ -76,6 +86,7 @@ class AccountStorage:
         self._troubled = troubled
         self._open_journal = open_journal
         self._expected = expected
+        self._first_rows = first_rows
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
@@ -95,12 +106,14 @@ class AccountStorage:
     async def _run(self) -> None:
         self.identity = await self._identify()
         self._known(self.identity)
+        if self._first_rows is not None:
+            await self._first_rows()
         file = archive_file(self._settings, self.identity)
         try:
-            self.archive = await self._disk.run(Archive, file)
+            self.archive = await self._disk.run(_open_archive, file)
         except (FileUnusable, OSError, sqlite3.Error) as problem:
             self.trouble = str(problem)
-            self.archive = await self._disk.run(Archive, None)
+            self.archive = await self._disk.run(_open_archive, None)
         for attach in self._attach:
             await self._keeps(attach(self.archive))
         await self._keeps(self._open_journal(self.identity))

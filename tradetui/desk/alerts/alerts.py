@@ -18,7 +18,6 @@ from tradetui.desk.alerts.event import Alert, AlertEvent, alert_of, one_sentence
 from tradetui.desk.alerts.rules import DEFAULT_RULES, Channel, DesktopSequence, Rule, RuleKind
 from tradetui.desk.alerts.threshold_watch import ThresholdWatch
 from tradetui.desk.alerts.watch import AlertWatch
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.snapshot import Snapshot
@@ -30,6 +29,7 @@ from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 
 if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
     from tradetui.desk.reversal.progress import Progress, Sent
 
 _log = logging.getLogger(__name__)

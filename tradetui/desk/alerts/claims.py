@@ -9,12 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Channel
-from tradetui.desk.archive.database import Archive
 from tradetui.exchange.clock import Moment
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 CLAIMABLE_AGAIN_S: Final = 10.0
 """A channel that was claimed and is not done after so long may be claimed again; a command has ended by then."""

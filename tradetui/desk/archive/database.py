@@ -23,6 +23,7 @@ from tradetui.desk.archive.equity import (
     thin_samples,
 )
 from tradetui.desk.archive.event_tables import EVENT_TABLES
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger import Ledger
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
 from tradetui.desk.archive.trips.closed_positions import (
@@ -84,14 +85,6 @@ _MIGRATIONS: Final = (
 
 
 _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
-
-
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Fills not read yet: those older than the fill `cursor`, down to `until` (Unix ms; None: as far as is told)."""
-
-    cursor: str
-    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, CoinEquity, EquitySample
 from tradetui.desk.tables.account_totals import totals_of
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 
 class EquitySampler:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final, Generic
+from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.archive.database import Archive, Hole
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.tables.product_row import ProductRow, RecordT
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 WAITING_AT_MOST: Final = 20_000
 """Rows that wait in memory; beyond that the first ones that came are given up."""

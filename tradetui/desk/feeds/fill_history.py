@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.database import Archive, Hole
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.multi_product import UndecodableRows, refuse_unreadable
 from tradetui.desk.feeds.undecodable_pages import UndecodablePages
@@ -28,6 +28,9 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 OVERLAP: Final = timedelta(minutes=1)
 """Rows this much older than the newest known one are read again: late ones may come in below it."""

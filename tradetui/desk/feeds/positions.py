@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.fill_history import FillHistory
 from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
@@ -25,6 +24,9 @@ from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 _MARKED_BY_FILLS: Final = "summed from fills; marks are the last fill's price"
 PAGES_A_POLL: Final = 8

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.feeds.multi_product import UndecodableRows, gather_reads
@@ -26,6 +25,9 @@ from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 _KEPT: Final = 500
 """Past triggers kept in memory; older ones are in the archive."""

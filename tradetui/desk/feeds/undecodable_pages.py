@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.archive.database import Hole
+from tradetui.desk.archive.hole import Hole
 from tradetui.desk.feeds.multi_product import UndecodableRows
 from tradetui.desk.tables.product_row import time_of
 from tradetui.wire.models.futures import FuturesFill

@@ -11,10 +11,9 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.multi_product import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply
@@ -25,6 +24,9 @@ from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.reply import Reply
 from tradetui.wire.time_windows import NINETY_DAYS_MS
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 BILL_OVERLAP_MS: Final = 60_000
 """Bills of the last minute before a reading are read again with the next: late ones may have come in below."""

@@ -1,0 +1,13 @@
+"""A stretch of fills that was not read yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Fills not read yet: those older than the fill `cursor`, down to `until` (Unix ms; None: as far as is told)."""
+
+    cursor: str
+    until: int | None = None
