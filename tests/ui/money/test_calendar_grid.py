@@ -89,9 +89,9 @@ def test_a_wide_cell_has_room_for_cents() -> None:
     assert day_text(date(2026, 11, 2), None, 10) == " 2       "
 
 
-@given(st.decimals("-1e12", "1e12", places=4), st.booleans(), st.integers(5, 11))
-def test_no_amount_is_wider_than_its_cell(amount: Decimal, is_complete: bool, width: int) -> None:
-    text = short_amount(DayNet(amount, is_complete), width)
+@given(st.decimals("-1e12", "1e12", places=4), st.booleans(), st.integers(5, 11), st.booleans())
+def test_no_amount_is_wider_than_its_cell(amount: Decimal, is_complete: bool, width: int, has_cents: bool) -> None:
+    text = short_amount(DayNet(amount, is_complete), width, has_cents=has_cents)
     assert len(text) <= width
     assert text.endswith("?") is not is_complete
 

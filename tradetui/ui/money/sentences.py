@@ -18,7 +18,7 @@ from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.time_zones import zone_label
 
-ORDERS_WAIT = "orders are counted once older fills are read"
+ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and the wallet's move are not known"
 BILLS_NOT_READ = "bills of this period are still to be read"
 WALLET_NOT_KNOWN = "the wallet's move is not known"

@@ -36,7 +36,7 @@ _MARKS: Final = {
     "┃": "|",
 }
 _CORNERS: Final = "╭╮╰╯┌┐└┘├┤┬┴┼┏┓┗┛╔╗╚╝"
-_BLANK: Final = "▔▁▊▎▌▐▕▏█▀▄ "
+_BLANK: Final = "▔▁▂▃▅▆▇▊▎▌▐▕▏█▀▄ "
 _BY_CODE_POINT: Final = str.maketrans(_MARKS | dict.fromkeys(_CORNERS, "+") | dict.fromkeys(_BLANK, " "))
 
 

@@ -17,6 +17,7 @@ from tradetui.ui.money.calendar.month_grid import (
     MonthGrid,
     cell_width,
     day_text,
+    has_cents,
     has_week_sums,
     month_of,
     short_amount,
@@ -82,7 +83,7 @@ class CalendarPanel(Widget, can_focus=True):
         if not has_week_sums(self.size.width):
             return Content("").join(parts)
         total = self._grid.week_net(week)
-        text = "" if total is None else short_amount(total, cell - 1)
+        text = "" if total is None else short_amount(total, cell - 1, has_cents=has_cents(cell))
         parts.append(Content.styled(f"{text:>{cell}}", TONE_STYLES[_tone(total)]))
         return Content("").join(parts)
 

@@ -14,6 +14,7 @@ SMALLEST_CELL: Final = 8
 LARGEST_CELL: Final = 14
 _NARROWEST_CELL: Final = 4
 _NARROWEST_AMOUNT: Final = 5
+_CENTS_FROM: Final = 12
 _DAY_WIDTH: Final = 2
 _MARK_WIDTH: Final = 1
 _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) ** 3, "k"))
@@ -88,34 +89,37 @@ def has_week_sums(room: int) -> bool:
 def day_text(day: date, net: DayNet | None, width: int) -> str:
     """The day of the month and what it came to, without the cell's first column, which belongs to the cursor."""
     amount_width = width - _MARK_WIDTH - _DAY_WIDTH
-    amount = "" if net is None else short_amount(net, amount_width)
+    amount = "" if net is None else short_amount(net, amount_width, has_cents=has_cents(width))
     return f"{day.day:>{_DAY_WIDTH}}{amount:>{amount_width}}"
 
 
-def short_amount(net: DayNet, width: int) -> str:
-    """An amount with its sign in so many cells: whole dollars, thousands with a k; in wide cells with cents."""
+def has_cents(cell: int) -> bool:
+    """Whether amounts have cents where days have cells of this width."""
+    return cell >= _CENTS_FROM
+
+
+def short_amount(net: DayNet, width: int, *, has_cents: bool = False) -> str:
+    """An amount with its sign in so many cells, in whole dollars or with cents, thousands with a k where it must."""
     if width < _NARROWEST_AMOUNT:
         return "0" if not net.net else "+" if net.net > 0 else "-"
     mark = "" if net.is_complete else MISSING_MARK
     room = width - len(mark)
-    for text in _shorter_and_shorter(net.net):
+    for text in _shorter_and_shorter(net.net, has_cents=has_cents):
         if len(text) <= room:
             return text + mark
     return f"{'+' if net.net > 0 else '-'}…{mark}"
 
 
-def _shorter_and_shorter(amount: Decimal) -> Iterable[str]:
+def _shorter_and_shorter(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
     if not amount:
         yield "0"
-    # Wide cells have room for cents and a gap before them.
-    yield f" {amount:+,.2f}"
+    if has_cents:
+        yield f"{amount:+,.2f}"
     whole = amount.quantize(Decimal(1), ROUND_HALF_EVEN)
     if not whole:
         yield f"{'+' if amount > 0 else '-'}<1"
-    elif abs(whole) < 1_000:
-        yield f"{whole:+}"
     else:
-        yield f"  {whole:+,}"
+        yield f"{whole:+,}"
     for unit, letter in _UNITS:
         # What is rounded up to the unit is told in it.
         if abs(amount) >= unit * Decimal("0.9995"):

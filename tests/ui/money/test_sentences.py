@@ -1,0 +1,79 @@
+"""What the screen of results says beside its figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date
+from decimal import Decimal
+
+from tradetui.desk.archive.results import MissingSpan
+from tradetui.desk.results.equity_of_period import EquityOfPeriod
+from tradetui.desk.results.figures import ResultFigures
+from tradetui.desk.results.period import Period, PeriodChoice
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
+from tradetui.trading.results.returns import CashFlow
+from tradetui.ui.money.sentences import nothing_sentence, period_sentence, wallet_sentence
+from tradetui.wire.product_types import ProductType
+
+DAY_MS = 86_400_000
+SINCE = 1_792_713_600_000
+"""2026-10-23 00:00 UTC."""
+NOW_MS = SINCE + 29 * DAY_MS + DAY_MS // 2
+PERIOD = Period(date(2026, 10, 23), date(2026, 11, 21), UTC)
+RESULTS = PeriodResults(
+    period=PERIOD,
+    now_ms=NOW_MS,
+    total=ResultFigures(gross=Decimal("8412.60"), fees=Decimal("-1986.44"), funding=Decimal("-318.09")),
+    equity=EquityOfPeriod(transfers=(CashFlow(SINCE + DAY_MS, Decimal(2000)),)),
+    unexplained=Decimal("1.12"),
+)
+
+
+def hole(since: int, until: int) -> MissingSpan:
+    return MissingSpan(ProductType.USDT_FUTURES, since, until)
+
+
+def wallet_line(results: PeriodResults, bills_refused: str = "") -> str:
+    return wallet_sentence(results, DEFAULT_FORMAT, bills_refused)
+
+
+def test_the_wallet_s_move_is_told_with_what_it_is_made_of() -> None:
+    assert wallet_line(RESULTS) == "Wallet moved +8,109.19: net +6,108.07, transfers +2,000.00, unexplained +1.12"
+
+
+def test_a_hole_is_named_by_its_times() -> None:
+    begin = SINCE + 21 * DAY_MS + 6 * 3_600_000
+    results = replace(RESULTS, missing=(hole(begin, begin + 4_200_000),))
+    assert wallet_line(results).endswith(" · ? fills from 13 Nov 06:00 to 07:10 are being read")
+    older = replace(RESULTS, missing=(hole(0, begin), hole(begin, begin + 1)))
+    assert wallet_line(older).endswith(" · ? fills before 13 Nov 06:00 and 1 more are being read")
+    nothing = replace(RESULTS, missing=(hole(0, NOW_MS),))
+    assert wallet_line(nothing).endswith(" · ? fills of all of it are being read")
+
+
+def test_without_bills_the_reason_is_told() -> None:
+    without = replace(RESULTS, total=replace(RESULTS.total, funding=None), equity=EquityOfPeriod(), unexplained=None)
+    assert wallet_line(without, "The exchange does not offer this") == (
+        "Net +6,426.16 · funding and the wallet's move are not known: The exchange does not offer this"
+    )
+    assert wallet_line(without).endswith("are not known: bills of this period are still to be read")
+    assert wallet_line(replace(RESULTS, unexplained=None)) == "Net +6,108.07 · the wallet's move is not known"
+
+
+def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
+    assert period_sentence(PERIOD, None, (), is_short=False) == (
+        "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · all symbols"
+    )
+    assert period_sentence(PERIOD, None, ("BTCUSDT",), is_short=True) == "Fri 23 Oct to Sat 21 Nov · BTCUSDT"
+    today = Period(date(2026, 11, 21), date(2026, 11, 21), UTC)
+    assert period_sentence(today, None, (), is_short=True) == "Sat 21 Nov"
+    everything = Period(None, date(2026, 11, 21), UTC)
+    assert period_sentence(everything, date(2025, 11, 3), (), is_short=True) == "Mon 3 Nov 2025 to Sat 21 Nov"
+
+
+def test_why_there_is_nothing_and_what_comes_next() -> None:
+    assert "are being read" in nothing_sentence(PeriodChoice.MONTH, has_any=False, is_missing=True)
+    assert "has none to be read" in nothing_sentence(PeriodChoice.MONTH, has_any=False, is_missing=False)
+    assert "[ and ] choose another period" in nothing_sentence(PeriodChoice.TODAY, has_any=True, is_missing=False)
+    assert "Esc goes back from these dates" in nothing_sentence(None, has_any=True, is_missing=False)
