@@ -12,7 +12,8 @@ from pydantic import SecretStr
 
 from tests.desk.simulation import PRODUCT_TYPES, START_MS
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, results
+from tradetui.desk.archive.results import ResultQuery, ended_trips, results
+from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.fill_history import NOTED_EVERY_MS, FillHistory
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
@@ -48,12 +49,15 @@ class Trader:
         self.client = ExchangeReader(credentials, app=sandbox, clock=self.clock, budget=budget, random=random.Random(1))
         self.archive = Archive(None)
         self.fills = [FillHistory(self.client, product_type, InlineDisk()) for product_type in PRODUCT_TYPES]
+        self.ended = [ClosedPositionHistory(self.client, kind, InlineDisk()) for kind in PRODUCT_TYPES]
         self.bills = [BillHistory(self.client, product_type, InlineDisk()) for product_type in PRODUCT_TYPES]
 
     async def attach(self) -> None:
         for fills, bills in zip(self.fills, self.bills, strict=True):
             await fills.attach(self.archive)
             await bills.attach(self.archive)
+        for ended in self.ended:
+            await ended.attach(self.archive)
 
     async def read(self) -> None:
         for fills, bills in zip(self.fills, self.bills, strict=True):
@@ -63,6 +67,9 @@ class Trader:
             await bills.read_newest(self.clock.monotonic())
             while await bills.read_gap(self.clock.monotonic()):
                 pass
+        for ended in self.ended:
+            while ended.is_due(self.clock.monotonic()):
+                await ended.read_page(self.clock.monotonic())
         while self.archive.settle(over_holes=True):
             pass
 
@@ -121,6 +128,11 @@ async def test_nothing_is_unexplained(name: str) -> None:
     for choice in PeriodChoice:
         query = PeriodQuery(period_of(choice, now_ms, UTC), now_ms, PRODUCT_TYPES)
         assert read_period_results(trader.archive.connection, query).unexplained == 0
+    trips = [*ended_trips(trader.archive.connection, ResultQuery(Grouping.TOTAL, now_ms))]
+    differences = [row.net_difference for row in trips if row.net_difference is not None]
+    assert differences
+    assert set(differences) == {Decimal(0)}, "what a trip brought in is what the exchange says of the position"
+    assert any(row.funding for row in trips)
     moved = {move.coin: move.moved for move in trader.moves(None, now_ms)}
     for product_type in PRODUCT_TYPES:
         book = trader.exchange_state.account(trader.uid).futures[product_type]

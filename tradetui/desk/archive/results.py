@@ -14,7 +14,7 @@ from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.booking.kept_fills import read_booked_fill
 from tradetui.desk.archive.booking.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
-from tradetui.desk.archive.trips.closed_positions import reported_trip
+from tradetui.desk.archive.trips.closed_positions import ReportedTrip, reported_trip
 from tradetui.desk.archive.trips.funding import TripFunding
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
@@ -36,6 +36,8 @@ from tradetui.wire.text.json_text import load_json
 
 READ_LATELY_MS: Final = 120_000
 """How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
+_ROUNDED_TO: Final = Decimal("0.00000001")
+"""Where the exchange rounds an amount of each fill, as its share of a fee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +228,15 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
         if reported is None:
             yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
             continue
-        difference = None if reported.net is None else reported.net - trip.net - reported.funding
-        yield TripRow(product_type, symbol, leg, trip, reported.funding, difference)
+        yield TripRow(product_type, symbol, leg, trip, reported.funding, _net_difference(reported, trip))
+
+
+def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
+    """What the exchange's net result of a trip has beyond that of its fills and funding, its rounding aside."""
+    if reported.net is None:
+        return None
+    difference = reported.net - trip.net - reported.funding
+    return difference if abs(difference) > _ROUNDED_TO * trip.fill_count else ZERO
 
 
 class QuarterSums(NamedTuple):
