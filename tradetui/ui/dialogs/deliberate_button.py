@@ -13,7 +13,12 @@ TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: lo
 
 
 class DeliberateButton(Button):
-    """Enter presses it only where the focus was painted here before, by itself, and not by being held down."""
+    """Enter presses it only where the focus was painted here before, and not together with another key.
+
+    `refuses_held` is whether an Enter that is held down presses nothing either: so it is where something is sent.
+    """
+
+    refuses_held = False
 
     class PressedTooSoon(Message):
         """Enter came too soon and was dropped."""
@@ -48,7 +53,7 @@ class DeliberateButton(Button):
         keys = trading_app(self).key_order
         key = keys.current
         seen = self._painted_at is not None and key is not None and key.time > self._painted_at
-        if seen and not keys.in_burst and not keys.is_held:
+        if seen and not keys.in_burst and not (self.refuses_held and keys.is_held):
             super().action_press()
         else:
             self.post_message(self.PressedTooSoon(self))

@@ -44,7 +44,9 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"
-            yield DeliberateButton(action, id="confirm", variant=variant, disabled=not ready)
+            confirm = DeliberateButton(action, id="confirm", variant=variant, disabled=not ready)
+            confirm.refuses_held = not harmless
+            yield confirm
         yield Static("", id="reason", classes="reason", markup=False)
 
     def give_reason(self, reason: str | Content) -> None:
