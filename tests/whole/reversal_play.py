@@ -497,6 +497,8 @@ class Play:
             exchange_state.burst(book, held)
         book.live_triggers.clear()
         book.fills.clear()
+        book.done.clear()
+        book.started_with = dict(book.balances)  # what the orders before, and their fills, have left
         exchange_state.open_position(self.uid, SYMBOL, "long", Decimal(2))
 
 
