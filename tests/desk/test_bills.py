@@ -24,6 +24,8 @@ from tradetui.wire.product_types import ProductType
 DAY_MS = 86_400_000
 ALL = BillCoverage(START_MS - DAY_MS, START_MS + 9 * DAY_MS)
 NOW_MS = START_MS + 3 * DAY_MS
+HOUR_MS = 3_600_000
+FULL_HOUR_MS = -(-START_MS // HOUR_MS) * HOUR_MS
 
 
 def archive_with(*bills: FuturesBill, coverage: BillCoverage = ALL) -> Archive:
@@ -74,10 +76,31 @@ def test_funding_is_not_known_where_bills_were_not_read() -> None:
     assert funding_of(archive_with(coverage=BillCoverage(refusal="not permitted"))) == {"": None}
     late = BillCoverage(START_MS + DAY_MS, NOW_MS)
     assert list(funding_of(archive_with(funding, coverage=late), Grouping.DAY).values()) == [None, 0]
-    gap = BillCoverage(START_MS - DAY_MS, NOW_MS, (TimeSpan(START_MS + 2 * DAY_MS, START_MS + 2 * DAY_MS + 5),))
+    gap = BillCoverage(START_MS - DAY_MS, NOW_MS, (TimeSpan(FULL_HOUR_MS + 2 * DAY_MS, FULL_HOUR_MS + 2 * DAY_MS + 5),))
     assert list(funding_of(archive_with(funding, coverage=gap), Grouping.DAY).values()) == [Decimal("-0.25"), None]
     row = next(iter(results(archive_with(coverage=late).connection, ResultQuery(Grouping.TOTAL, NOW_MS))))
     assert row.net == row.sums.net
+
+
+@pytest.mark.parametrize(
+    ("read_until", "fills_until", "is_known"),
+    [
+        (-3_000_000, -200_000, True),
+        (-3_000_000, 300_000, False),
+        (301_000, 3_000_000, True),
+        (30_000, 3_000_000, False),
+    ],
+)
+def test_funding_stays_known_until_a_settlement_may_have_come(
+    read_until: int, fills_until: int, is_known: bool
+) -> None:
+    hour_ms = FULL_HOUR_MS + 3 * DAY_MS
+    funding = bill(1, START_MS + 1_000, "contract_settle_fee", "-0.25")
+    archive = archive_with(funding, coverage=BillCoverage(START_MS - DAY_MS, hour_ms + read_until))
+    archive.note_read(USDT, hour_ms + fills_until)
+    query = ResultQuery(Grouping.TOTAL, hour_ms + fills_until + 1, product_types=(USDT,))
+    (row,) = results(archive.connection, query)
+    assert row.funding == (Decimal("-0.25") if is_known else None)
 
 
 def test_transfers_are_those_between_the_owners_accounts_oldest_first() -> None:

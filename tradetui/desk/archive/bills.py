@@ -41,6 +41,11 @@ BILL_TABLES: Final = """
 between that are still to be read."""
 
 
+HOUR_MS: Final = 3_600_000
+SETTLEMENT_LASTS_MS: Final = 300_000
+"""How long after its full hour a settlement may still be booked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """Money moved into a futures account (above zero) or out of it, at a time in Unix ms.
@@ -79,6 +84,22 @@ class BillCoverage:
         if self.since is None or self.until is None or self.since > since or self.until < until:
             return False
         return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
+
+    def holds_settlements(self, since: int, until: int) -> bool:
+        """Whether every funding bill of a period was read: what is unread behind the first reading holds no settlement.
+
+        Contracts settle at full hours, each at hours of its own, so that every full hour counts.
+        """
+        if self.since is None or self.until is None or self.since > since:
+            return False
+        unread = (TimeSpan(self.until + 1, until), *self.gaps)
+        return not any(_may_hold_settlement(max(span.since, since), min(span.until, until)) for span in unread)
+
+
+def _may_hold_settlement(since: int, until: int) -> bool:
+    """Whether funding may be booked between two moments (Unix ms, both included)."""
+    full_hour = -(-(since - SETTLEMENT_LASTS_MS) // HOUR_MS) * HOUR_MS
+    return since <= until and full_hour <= until
 
 
 class FundingSum(NamedTuple):

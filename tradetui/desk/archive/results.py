@@ -181,7 +181,7 @@ class BillsRead:
                 continue
             start = since if first_fill is None else max(since, first_fill)
             end = until if fills_until is None else min(until, fills_until - READ_LATELY_MS)
-            if not coverage.holds(min(start, end), end):
+            if not coverage.holds_settlements(min(start, end), end):
                 return False
         return True
 
