@@ -119,6 +119,24 @@ def test_a_day_keeps_exactly_what_happened_on_it(minutes: int, hours: int) -> No
     assert chosen.keeps(moment, "BTCUSDT") == (moment.astimezone(zone).date() == date(2026, 8, 1))
 
 
+@pytest.mark.parametrize("text", ["2026-11-20 10:42", "2026-11-20T10:42", "36h", "10 minutes"])
+def test_where_days_are_whole_a_time_of_day_is_refused(text: str) -> None:
+    for field in ("from", "to"):
+        chosen, problems = read_date_filter({field: text}, NOW_MS, UTC, whole_days=True)
+        assert chosen is None
+        assert problems[field].startswith(f"{field}: must be a whole day, because results are of whole days")
+        assert problems[field].endswith("Give days without a time: today, yesterday, 7d, 11-20, 2026-11-20.")
+
+
+@pytest.mark.parametrize(("zone", "first", "last"), [(UTC, 14, 19), (EAST, 15, 20)])
+def test_where_days_are_whole_a_span_of_days_reaches_their_ends(zone: tzinfo, first: int, last: int) -> None:
+    chosen, problems = read_date_filter({"from": "7d", "to": "2d"}, NOW_MS, zone, whole_days=True)
+    assert not problems
+    assert chosen is not None
+    bounds = ms(2026, 11, first, zone=zone), ms(2026, 11, last + 1, zone=zone) - 1
+    assert (chosen.since, chosen.until) == bounds
+
+
 def test_rows_of_every_kind_are_held_to_their_own_moment_and_symbol() -> None:
     chosen = read("2026-11-20", "2026-11-20", "btc")
     at = [ms(2026, 11, 20, 23, 59), ms(2026, 11, 21)]

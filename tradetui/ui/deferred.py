@@ -116,7 +116,8 @@ def ask_for_dates(app: App[Any], message: OpenDates) -> None:
         if answer is not None and answer is not False:
             message.chosen(None if answer is True else answer)
 
-    app.push_screen(DatesDialog(message.title, message.before, message.now_ms, message.zone), take)
+    dialog = DatesDialog(message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days)
+    app.push_screen(dialog, take)
 
 
 def journal_screen(settings: UiSettings) -> Screen[None]:

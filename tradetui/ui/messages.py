@@ -71,7 +71,7 @@ class OpenHistory(Message):
 class OpenDates(Message):
     """The choice of dates and symbols for the rows of a table; `chosen` is called with it, with None for all of them.
 
-    `now_ms` is the moment that spans such as `7d` end at, in Unix milliseconds.
+    `now_ms` is the moment that spans such as `7d` end at, in Unix milliseconds. `whole_days` refuses times of day.
     """
 
     title: str
@@ -79,6 +79,7 @@ class OpenDates(Message):
     now_ms: int
     zone: tzinfo
     chosen: Callable[[DateFilter | None], None]
+    whole_days: bool = False
 
 
 @dataclass(eq=False)

@@ -20,7 +20,9 @@ DATE_FIELDS: Final = (FROM, TO, SYMBOL)
 _SYMBOLS: Final = re.compile(r"[A-Z0-9_]+", re.ASCII)
 _DAY: Final = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
 _NO_SPAN: Final = re.compile(r"0+[smhdw](?: +ago)?", re.ASCII | re.IGNORECASE)
+_SPAN_OF_DAYS: Final = re.compile(r"\d+[dw](?: +ago)?", re.ASCII | re.IGNORECASE)
 _TIME_REMEDY: Final = "For example today, yesterday, 7d, 36h, 11-20, 2026-11-20, 2026-11-20 15:30."
+_DAY_REMEDY: Final = "Give days without a time: today, yesterday, 7d, 11-20, 2026-11-20."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,12 @@ def _ended_at(row: object) -> datetime | None:
 
 
 def read_date_filter(
-    texts: Mapping[str, str], now_ms: int, zone: tzinfo
+    texts: Mapping[str, str], now_ms: int, zone: tzinfo, *, whole_days: bool = False
 ) -> tuple[DateFilter | None, Mapping[str, str]]:
     """The filter that these texts mean, None where nothing is narrowed; and what is wrong with each field.
 
     Days and times are in the zone. A day alone begins with its first moment, and as the end means its last.
+    `whole_days` refuses times of day, and a span of days begins or ends with the whole day that it leads to.
     """
     given = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
     problems: dict[str, str] = {}
@@ -99,8 +102,9 @@ def read_date_filter(
             problems[field] = str(problem)
             return None
 
-    since = read(FROM, lambda text: _moment(FROM, text, now_ms, zone, at_end=False))
-    until = read(TO, lambda text: _moment(TO, text, now_ms, zone, at_end=True))
+    read_moment = _whole_day if whole_days else _moment
+    since = read(FROM, lambda text: read_moment(FROM, text, now_ms, zone, at_end=False))
+    until = read(TO, lambda text: read_moment(TO, text, now_ms, zone, at_end=True))
     if since is not None and until is not None and until < since:
         problems[TO] = str(
             InvalidRequest(TO, "must not lie before from", given[TO], "Exchange the two, or give their years.")
@@ -130,6 +134,19 @@ def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -
             return milliseconds(text, now_ms, field, zone)
         except InvalidRequest:
             raise InvalidRequest(field, "must be a day, a time, or a span", text, _TIME_REMEDY) from None
+    return _bound(day, zone, at_end=at_end)
+
+
+def _whole_day(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone).date()
+    if _day(field, text, today) is None and _SPAN_OF_DAYS.fullmatch(text) is None:
+        raise InvalidRequest(field, "must be a whole day, because results are of whole days", text, _DAY_REMEDY)
+    moment_ms = _moment(field, text, now_ms, zone, at_end=at_end)
+    return _bound(datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone).date(), zone, at_end=at_end)
+
+
+def _bound(day: date, zone: tzinfo, *, at_end: bool) -> int:
+    """The first millisecond of a day, or its last."""
     begin = datetime.combine(day + timedelta(days=1) if at_end else day, time(), zone)
     return int(begin.timestamp() * 1000) - (1 if at_end else 0)
 

@@ -22,6 +22,7 @@ _HINTS: Final[Mapping[str, str]] = {
     TO: "now",
     SYMBOL: "all; or a piece of the name, such as BTC",
 }
+_WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
 _LONGEST_TEXT: Final = 100
 
 
@@ -33,12 +34,17 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         ("up", "app.focus_previous", "Field before"),
     ]
 
-    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo) -> None:
+    def __init__(
+        self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool = False
+    ) -> None:
+        """`whole_days` refuses times of day."""
         super().__init__(classes="dialog -form")
         self._heading = title
         self._texts = {} if before is None else dict(before.texts)
         self._now_ms = now_ms
         self._zone = zone
+        self._whole_days = whole_days
+        self._hints = {**_HINTS, FROM: _WHOLE_DAY_HINT} if whole_days else _HINTS
 
     def compose(self) -> ComposeResult:
         """Three boxes, what is wrong with each, two buttons."""
@@ -53,7 +59,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
                         f"field-{name}",
                         longest=_LONGEST_TEXT,
                         text=self._texts.get(name, ""),
-                        placeholder=_HINTS[name],
+                        placeholder=self._hints[name],
                     )
                 yield Static("", id=f"problem-{name}", classes="problem -whole", markup=False)
             yield from self.buttons("Show", harmless=True)
@@ -63,9 +69,12 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         """What is typed, by field."""
         return {name: self.query_one(f"#field-{name}", Input).value for name in DATE_FIELDS}
 
+    def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:
+        return read_date_filter(self.texts, self._now_ms, self._zone, whole_days=self._whole_days)
+
     def check(self) -> None:
         """Say what is wrong with each box, and what will be shown."""
-        chosen, problems = read_date_filter(self.texts, self._now_ms, self._zone)
+        chosen, problems = self._read()
         for name in DATE_FIELDS:
             self.show_problem(f"problem-{name}", sanitized(problems.get(name, "")))
         shown = "everything" if chosen is None else chosen.title(self._zone, None)
@@ -74,7 +83,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
 
     def accept(self) -> None:
         """Return the filter, once nothing is wrong."""
-        chosen, problems = read_date_filter(self.texts, self._now_ms, self._zone)
+        chosen, problems = self._read()
         if not problems:
             self.dismiss(True if chosen is None else chosen)
 

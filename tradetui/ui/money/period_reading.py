@@ -32,6 +32,8 @@ class PeriodReading:
         self.zone = zone
         self.choice: PeriodChoice | None = PeriodChoice.MONTH
         """The period by its name; None for dates of one's own."""
+        self._named_before = PeriodChoice.MONTH
+        """The period by its name that dates of one's own took the place of."""
         self.dates: DateFilter | None = None
         self.symbols: tuple[str, ...] = ()
         """The symbols that are chosen; empty for all."""
@@ -54,7 +56,7 @@ class PeriodReading:
     def period(self) -> Period:
         """The calendar days that are looked at."""
         if self.choice is not None or self.dates is None:
-            return period_of(self.choice or PeriodChoice.MONTH, self._now_ms, self.zone)
+            return period_of(self.choice or self._named_before, self._now_ms, self.zone)
         first = None if self.dates.since is None else day_at(self.dates.since, self.zone)
         last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
         return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
@@ -65,7 +67,7 @@ class PeriodReading:
 
     def step(self, by: int) -> bool:
         """Look at the next longer or shorter period; whether there is one."""
-        chosen = _CHOICES.index(self.choice) if self.choice is not None else _CHOICES.index(PeriodChoice.MONTH)
+        chosen = _CHOICES.index(self.choice or self._named_before)
         following = max(0, min(chosen + by, len(_CHOICES) - 1))
         if _CHOICES[following] is self.choice:
             return False
@@ -73,9 +75,10 @@ class PeriodReading:
         return True
 
     def choose_dates(self, dates: DateFilter | None) -> None:
-        """Look at the days of a filter and at its symbols; None goes back to the period there was by default."""
+        """Look at the days of a filter and at its symbols; None goes back to the named period that was shown before."""
+        self._named_before = self.choice or self._named_before
         self.dates = dates
-        self.choice = PeriodChoice.MONTH if dates is None else None
+        self.choice = self._named_before if dates is None else None
         self.symbols = ()
 
     def is_due(self, desk: Desk) -> bool:

@@ -270,9 +270,11 @@ class TableScreen(Screen[None]):
         """How the proposed name of a file of the rows begins."""
         return self.screen_name
 
-    def ask_for_dates(self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None]) -> None:
+    def ask_for_dates(
+        self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None], *, whole_days: bool = False
+    ) -> None:
         """Ask from when to when, and of which symbols, rows are shown."""
-        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, self.zone, chosen))
+        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, self.zone, chosen, whole_days))
 
     @property
     def exported_rows(self) -> RowSource[object]:
