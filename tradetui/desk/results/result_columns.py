@@ -12,7 +12,6 @@ from tradetui.desk.archive.results import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigin
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.tables.columns import (
-    DEFAULT_FORMAT,
     UNREADABLE_MARK,
     CellFormat,
     Column,
@@ -184,18 +183,25 @@ def held_text(held_ms: int | None) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
-def trips_note(lines: Iterable[TripLine]) -> str:
-    """How many trips won and lost by their net, and what they came to in each coin."""
-    nets: dict[str, Decimal] = {}
-    won = lost = count = 0
+def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
+    """How many trips won and lost by their net, and the sum of the column Net in each coin."""
+    rows_by_coin: dict[str, list[TripRow]] = {}
     for line in lines:
-        trip = line.row.trip
-        nets[trip.coin] = nets.get(trip.coin, Decimal(0)) + trip.net
-        won, lost, count = won + (trip.net > 0), lost + (trip.net < 0), count + 1
-    if not count:
+        rows_by_coin.setdefault(line.row.trip.coin, []).append(line.row)
+    rows = [row for coin_rows in rows_by_coin.values() for row in coin_rows]
+    if not rows:
         return ""
-    amounts = ", ".join(f"{money(nets[coin], coin, DEFAULT_FORMAT, signed=True)} {coin}" for coin in sorted(nets))
-    return f"won {won}, {percent(Decimal(won) / count)} · lost {lost} · net {amounts}"
+    won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
+    amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
+    return f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}"
+
+
+def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
+    """The net of trips of one coin; `?` behind it where the funding of one is not known, which it lacks then."""
+    net, funding_known = Decimal(0), True
+    for row in rows:
+        net, funding_known = net + row.net, funding_known and row.funding is not None
+    return f"{money(net, coin, cell_format, signed=True)}{'' if funding_known else UNREADABLE_MARK}"
 
 
 def _moment(unix_ms: int | None) -> datetime | None:
@@ -259,7 +265,16 @@ _TRIPS: Final[tuple[Column[TripLine], ...]] = (
         right=True,
         unit="seconds",
     ),
-    money_column("net", "Net", 9, lambda line: line.row.net, _coin, profit=True),
+    Column(
+        "net",
+        "Net",
+        lambda line: line.row.net,
+        lambda line, cell_format: _net_text(_coin(line), (line.row,), cell_format),
+        10,
+        right=True,
+        tone=lambda line: tone_of(line.row.net),
+        unit="margin coin",
+    ),
     money_column("gross", "Gross", 9, lambda line: line.row.trip.gross, _coin, profit=True),
     money_column("fees", "Fees", 8, lambda line: line.row.trip.fees, _coin, profit=True),
     money_column("funding", "Funding", 8, lambda line: line.row.funding, _coin, profit=True),

@@ -49,7 +49,7 @@ class TripsScreen(TableScreen):
         super().__init__(settings)
         self._period = period
         self._symbols = symbols
-        footer = Footer[TripLine](note=lambda lines, _: trips_note(lines))
+        footer = Footer[TripLine](note=trips_note)
         self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=footer)
         self._nothing = "reading …"
         self._has_more = False

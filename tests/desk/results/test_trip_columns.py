@@ -1,0 +1,42 @@
+"""Round trips as they are listed: their nets with funding, and the note under them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tradetui.desk.archive.results import TripRow
+from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
+from tradetui.desk.tables.columns import DEFAULT_FORMAT
+from tradetui.trading.results.trips import Trip
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.product_types import ProductType
+
+
+def trip_line(gross: str, funding: str | None, coin: str = "USDT") -> TripLine:
+    """A trip that paid one of its coin as fees."""
+    trip = Trip(long=True, coin=coin, opened_ms=1, last_ms=2, start_proven=True, gross=Decimal(gross), fees=Decimal(-1))
+    known_funding = None if funding is None else Decimal(funding)
+    row = TripRow(ProductType.USDT_FUTURES, "BTCUSDT", PositionSide.LONG, trip, known_funding)
+    return TripLine(row, None, None)
+
+
+def net_text(line: TripLine) -> str:
+    """The cell of the column Net."""
+    column = next(column for column in TRIP_COLUMNS if column.id == "net")
+    return column.cell(line, DEFAULT_FORMAT)[0]
+
+
+def test_the_note_counts_and_sums_the_nets_of_the_rows_with_their_funding() -> None:
+    lines = [trip_line("3", "-2.5"), trip_line("2", "-1"), trip_line("1", "0.25"), trip_line("4", "0", "USDC")]
+    assert [net_text(line) for line in lines] == ["-0.50", "0.00", "+0.25", "+3.00"]
+    assert trips_note(lines, DEFAULT_FORMAT) == "won 2, 50.00 % · lost 1 · net +3.00 USDC, -0.25 USDT"
+
+
+def test_a_net_without_its_funding_is_marked_and_marks_the_sum_of_its_coin() -> None:
+    lines = [trip_line("3", None), trip_line("2", "-0.5"), trip_line("4", "0", "USDC")]
+    assert [net_text(line) for line in lines] == ["+2.00?", "+0.50", "+3.00"]
+    assert trips_note(lines, DEFAULT_FORMAT).endswith("net +3.00 USDC, +2.50? USDT")
+
+
+def test_no_trips_have_no_note() -> None:
+    assert trips_note([], DEFAULT_FORMAT) == ""
