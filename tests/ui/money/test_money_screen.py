@@ -132,3 +132,16 @@ async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert "By symbol ─" in screen_text(stage.app)
+
+
+async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_their_reason() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        assert "— no equity sample until " in screen_text(stage.app)
+        assert "today —: no equity sample near 00:00" in screen_text(stage.app)
+        await pilot.press("f", "tab", "tab", *"zzz", "enter")
+        await settled(pilot)
+        assert is_on(stage, screen)
+        assert "No fill of ZZZ in this period." in screen_text(stage.app)
+        assert "— equity is of the whole account" in screen_text(stage.app)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date
 from decimal import Decimal
 
+from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.results import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.figures import ResultFigures
@@ -13,7 +14,14 @@ from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow
-from tradetui.ui.money.sentences import nothing_sentence, period_sentence, wallet_sentence
+from tradetui.ui.money.charts.charts_of_period import equity_chart
+from tradetui.ui.money.sentences import (
+    nothing_sentence,
+    open_change_reason,
+    period_sentence,
+    today_reason,
+    wallet_sentence,
+)
 from tradetui.wire.product_types import ProductType
 
 DAY_MS = 86_400_000
@@ -77,3 +85,35 @@ def test_why_there_is_nothing_and_what_comes_next() -> None:
     assert "has none to be read" in nothing_sentence(PeriodChoice.MONTH, has_any=False, is_missing=False)
     assert "[ and ] choose another period" in nothing_sentence(PeriodChoice.TODAY, has_any=True, is_missing=False)
     assert "Esc goes back from these dates" in nothing_sentence(None, has_any=True, is_missing=False)
+    of_symbol = nothing_sentence(None, has_any=True, is_missing=False, symbols=("ZZZ",))
+    assert of_symbol == "No fill of ZZZ in this period.\nEsc goes back from these dates."
+
+
+def reason(equity: EquityOfPeriod, *symbols: str) -> str:
+    return open_change_reason(replace(RESULTS, equity=equity), symbols)
+
+
+def test_why_the_result_is_not_known_is_told_by_the_samples_of_equity() -> None:
+    start, end = (EquitySample(at, Decimal(9000), Decimal(5)) for at in (SINCE, NOW_MS))
+    assert reason(EquityOfPeriod()) == "— no equity was sampled"
+    assert reason(EquityOfPeriod(sampled_from=SINCE + DAY_MS, end=end)) == "— no equity sample until 24 Oct 00:00"
+    assert reason(EquityOfPeriod(start=start, sampled_from=SINCE)) == "— no equity sample near the end"
+    untold = replace(start, unrealised=None)
+    assert reason(EquityOfPeriod(start=untold, end=end)) == "— an account does not tell its open profit"
+    assert reason(EquityOfPeriod(), "BTCUSDT") == "— equity is of the whole account"
+    assert reason(EquityOfPeriod(start=start, end=end)) == ""
+
+
+def test_why_the_header_has_no_result_of_today() -> None:
+    sampled = replace(RESULTS, equity=EquityOfPeriod(start=EquitySample(SINCE, Decimal(9000), Decimal(5))))
+    assert today_reason(None) == ""
+    assert today_reason(RESULTS) == "today —: no equity sample near 00:00"
+    assert today_reason(sampled) == "today —: transfers are not known"
+
+
+def test_equity_of_chosen_symbols_is_not_called_unsampled() -> None:
+    chart = equity_chart(replace(RESULTS, equity=EquityOfPeriod()), DEFAULT_FORMAT, ("ZZZ",))
+    assert chart.chart is None
+    assert chart.nothing == "Equity is of the whole account:\nit is not shown for chosen symbols."
+    unsampled = equity_chart(replace(RESULTS, equity=EquityOfPeriod()), DEFAULT_FORMAT)
+    assert unsampled.nothing.startswith("No equity was sampled")

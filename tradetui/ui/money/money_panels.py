@@ -99,7 +99,11 @@ class MoneyPanels(Container):
 
     def show_titles(self) -> None:
         """Bring the titles and the sentence where there is no row up to date."""
-        self.query_one("#money-result", AsideFrame).entitle(sanitized("Result"))
+        reading = self._reading
+        result_frame = self.query_one("#money-result", AsideFrame)
+        result_frame.entitle(sanitized("Result"))
+        reason = "" if reading.results is None else sentences.open_change_reason(reading.results, reading.symbols)
+        result_frame.border_subtitle = sanitized(reason)
         frame = self.query_one("#money-groups", TableFrame)
         pattern = f" /{self.table.pattern}" if self.table.pattern else ""
         frame.entitle(sanitized(f"By {self.grouping}{pattern}"))
@@ -113,6 +117,7 @@ class MoneyPanels(Container):
                 self._reading.choice,
                 has_any=self._reading.has_any,
                 is_missing=bool(self._reading.results.missing),
+                symbols=() if self._reading.dates is None else self._reading.dates.symbols,
             )
         self._nothing.update(sanitized(nothing))
 
@@ -148,7 +153,7 @@ class MoneyPanels(Container):
         if self.shows_bars:
             titled = charts_of_period.result_chart(results)
         else:
-            titled = charts_of_period.equity_chart(results, cell_format)
+            titled = charts_of_period.equity_chart(results, cell_format, self._reading.symbols)
         self._chart_panel.show(titled.chart, titled.nothing)
         box.entitle(sanitized(titled.title), f"{self._key_named('chart')} {'equity' if self.shows_bars else 'result'}")
         box.border_subtitle = sanitized(titled.below)

@@ -166,7 +166,8 @@ class MoneyScreen(TableScreen):
         if reading.fills_to_book is not None:
             return f"The archive is brought forward: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
-            return sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
+            wallet = sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
+            return " · ".join(filter(None, (wallet, sentences.today_reason(reading.today_unknown))))
         return "reading …" if self.desk is not None and self.desk.archive is not None else "still starting …"
 
     def _hinted_bindings(self) -> list[KeyBinding]:

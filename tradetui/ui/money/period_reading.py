@@ -39,6 +39,8 @@ class PeriodReading:
         """The symbols that are chosen; empty for all."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
+        self.today_unknown: PeriodResults | None = None
+        """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.has_any = True
         """Whether any day has fills, in this period or another."""
         self.fills_to_book: int | None = None
@@ -107,11 +109,15 @@ class PeriodReading:
             has_any = bool(results.days or month_results.days) or bool(
                 (await reader.period(PeriodQuery(every_day, self._now_ms, desk.settings.product_types))).days
             )
+            today_unknown = None
+            if desk.today() is None:
+                today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
+                today_unknown = await reader.period(PeriodQuery(today, self._now_ms, desk.settings.product_types))
             refused = await reader.bills_refused(desk.settings.product_types)
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"The archive cannot be read: {problem}"
         else:
-            self.bills_refused = refused
+            self.bills_refused, self.today_unknown = refused, today_unknown
             self.results, self.month, self.has_any, self.trouble = results, month_results, has_any, ""
         finally:
             self.fills_to_book = None

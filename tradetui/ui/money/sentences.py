@@ -22,6 +22,7 @@ ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and the wallet's move are not known"
 BILLS_NOT_READ = "bills of this period are still to be read"
 WALLET_NOT_KNOWN = "the wallet's move is not known"
+WHOLE_ACCOUNT = "equity is of the whole account"
 
 
 def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refused: str) -> str:
@@ -48,6 +49,31 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refus
     if missing := missing_sentence(results):
         parts.append(missing)
     return " · ".join(parts)
+
+
+def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
+    """Why the change of what is open, and with it the result, is not known; empty where it is."""
+    equity = results.equity
+    if equity.open_change is not None:
+        return ""
+    if symbols:
+        return f"— {WHOLE_ACCOUNT}"
+    if equity.start is None:
+        if equity.sampled_from is None:
+            return "— no equity was sampled"
+        first = _moment(equity.sampled_from, results.period.zone, results.period.last_day)
+        return f"— no equity sample until {first}"
+    if equity.end is None:
+        return "— no equity sample near the end"
+    return "— an account does not tell its open profit"
+
+
+def today_reason(results_of_today: PeriodResults | None) -> str:
+    """Why the header has no result of today, given today's results; empty where it has one or nothing was read."""
+    if results_of_today is None:
+        return ""
+    is_sampled = results_of_today.equity.start is not None
+    return "today —: transfers are not known" if is_sampled else "today —: no equity sample near 00:00"
 
 
 def missing_sentence(results: PeriodResults) -> str:
@@ -110,10 +136,14 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 
 
-def nothing_sentence(choice: PeriodChoice | None, *, has_any: bool, is_missing: bool) -> str:
-    """Why there is no row, and what happens next or which key helps."""
+def nothing_sentence(
+    choice: PeriodChoice | None, *, has_any: bool, is_missing: bool, symbols: tuple[str, ...] = ()
+) -> str:
+    """Why there is no row, and what happens next or which key helps; `symbols` are the pieces that were typed."""
     if not has_any:
         older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
         return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
     remedy = "[ and ] choose another period." if choice is not None else "Esc goes back from these dates."
+    if symbols:
+        return f"No fill of {', '.join(symbols)} in this period.\n{remedy}"
     return f"Nothing was traded in this period.\n{remedy}"

@@ -40,11 +40,13 @@ def shows_equity_first(results: PeriodResults) -> bool:
     return sampled * _ENOUGH_OF_THE_PERIOD >= traded
 
 
-def equity_chart(results: PeriodResults, cell_format: CellFormat) -> TitledChart:
-    """The curve of equity, deposits and withdrawals taken out and marked."""
+def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple[str, ...] = ()) -> TitledChart:
+    """The curve of equity, deposits and withdrawals taken out and marked; there is none where symbols are chosen."""
     title, equity = f"Equity without deposits, {USDT}", results.equity
     if not equity.curve:
-        if equity.sampled_from is None:
+        if symbols:
+            nothing = "Equity is of the whole account:\nit is not shown for chosen symbols."
+        elif equity.sampled_from is None:
             nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
         else:
             nothing = (
