@@ -336,7 +336,7 @@ class Desk:
 
         if dates is None:
             return ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
-        selection = Selection(kind, since=dates.since, until=dates.until)
+        selection = Selection(kind, since=dates.since, until=dates.until, ids=dates.archive_ids)
         tests = (dates.keeps_symbol,) if dates.symbols else ()
         return ArchiveRows(archive, self._disk, selection, changed=changed, keeps_symbol=tests)
 

@@ -91,7 +91,7 @@ _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (k
 class Selection(Generic[RecordT]):
     """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
-    `symbols` are those of several; none at all is no row.
+    `symbols` are those of several, `ids` those of single rows; none at all is no row.
     """
 
     kind: type[RecordT]
@@ -100,6 +100,7 @@ class Selection(Generic[RecordT]):
     since: int | None = None
     until: int | None = None
     symbols: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
         """The condition and its values."""
@@ -118,6 +119,9 @@ class Selection(Generic[RecordT]):
         if self.symbols is not None:
             parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
             values += self.symbols
+        if self.ids is not None:
+            parts.append("id IN (SELECT value FROM json_each(?))")
+            values.append(dump_json(self.ids))
         return " AND ".join(parts), values
 
 

@@ -7,7 +7,8 @@ from itertools import islice
 
 from tradetui.desk.archive.bills import bill_coverage
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, ended_trips
+from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.archive.trips.fills import trip_fill_ids
 from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
@@ -44,6 +45,14 @@ class ResultsReader:
         """
         await self._bring_forward(lambda fills_to_go: None)
         return await self._disk.run(_read_trips, self._archive, query, limit)
+
+    async def trip_fill_ids(self, row: TripRow) -> tuple[str, ...]:
+        """The ids of the fills that a round trip is made of, newest first.
+
+        Raises:
+            sqlite3.Error, OSError: the archive cannot be used.
+        """
+        return await self._disk.run(trip_fill_ids, self._archive.connection, row)
 
     async def symbols(self) -> list[str]:
         """Every symbol that a fill is kept of."""

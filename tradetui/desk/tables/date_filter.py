@@ -36,6 +36,8 @@ class DateFilter:
     """What was typed, by field."""
     whole_symbols: bool = False
     """Whether the pieces are symbols, and not pieces of them."""
+    archive_ids: tuple[str, ...] | None = None
+    """The ids of the only rows that are shown, where those of the archive are narrowed to single ones."""
 
     def keeps(self, moment: datetime, symbol: str) -> bool:
         """Whether a row of a moment and a symbol is shown."""

@@ -22,7 +22,7 @@ from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.messages import OpenHistory
 from tradetui.ui.money.result_lines import day_in_words
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
@@ -30,6 +30,7 @@ from tradetui.ui.table.table_screen import TableScreen
 from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
+    from tradetui.desk.archive.results import TripRow
     from tradetui.desk.results.period import Period
     from tradetui.ui.settings import UiSettings
 
@@ -142,9 +143,22 @@ class TripsScreen(TableScreen):
     def _selected(self, event: RecordTable.RowSelected) -> None:
         event.prevent_default()
         if isinstance(event.record, TripLine):
-            row = event.record.row
-            dates = DateFilter(row.trip.opened_ms, row.trip.last_ms, (row.symbol,), whole_symbols=True)
-            self.post_message(OpenHistory(FILLS.name, dates))
+            self._open_fills(event.record.row)
+
+    @work(group="fills", exclusive=True, exit_on_error=False)
+    async def _open_fills(self, row: TripRow) -> None:
+        reader = None if self.desk is None else self.desk.results()
+        if reader is None:
+            return
+        try:
+            fill_ids = await reader.trip_fill_ids(row)
+        except (sqlite3.Error, OSError) as problem:
+            notify(self.app, f"The archive cannot be read: {problem}", severity="error")
+            return
+        span = row.trip.opened_ms, row.trip.last_ms
+        self.post_message(
+            OpenHistory(FILLS.name, DateFilter(*span, (row.symbol,), whole_symbols=True, archive_ids=fill_ids))
+        )
 
     async def action_back(self) -> None:
         """Clear the filter, then leave."""
