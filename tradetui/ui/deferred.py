@@ -105,7 +105,7 @@ def history_screen(settings: UiSettings, message: OpenHistory) -> Screen[None]:
     """Every row of a panel that was ever seen."""
     from tradetui.ui.history.history_screen import HistoryScreen
 
-    return HistoryScreen(settings, message.panel, message.dates)
+    return HistoryScreen(settings, message.panel, message.dates, message.beside)
 
 
 def ask_for_dates(app: App[Any], message: OpenDates) -> None:

@@ -61,10 +61,14 @@ class OpenDetail(Message):
 
 @dataclass(eq=False)
 class OpenHistory(Message):
-    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them."""
+    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them.
+
+    `beside` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
+    """
 
     panel: str
     dates: DateFilter | None = None
+    beside: str = ""
 
 
 @dataclass(eq=False)

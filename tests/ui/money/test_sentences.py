@@ -16,6 +16,7 @@ from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.sentences import (
+    funding_beside,
     nothing_sentence,
     open_change_reason,
     period_sentence,
@@ -48,6 +49,19 @@ def wallet_line(results: PeriodResults, bills_refused: str = "") -> str:
 
 def test_the_wallet_s_move_is_told_with_what_it_is_made_of() -> None:
     assert wallet_line(RESULTS) == "Wallet moved +8,109.19: net +6,108.07, transfers +2,000.00, unexplained +1.12"
+
+
+def test_funding_stands_beside_the_fills_that_do_not_show_it() -> None:
+    def beside(funding: str | None, *, is_complete: bool = True, coin: str = "USDT") -> str:
+        amount = None if funding is None else Decimal(funding)
+        return funding_beside(ResultFigures(funding=amount, is_complete=is_complete), coin, DEFAULT_FORMAT)
+
+    assert beside("-14.86") == "funding -14.86 USDT"
+    assert beside("-14.86", is_complete=False) == "funding -14.86? USDT"
+    assert beside("0.00012", coin="BTC").endswith(" BTC")
+    assert beside(None) == "funding that is not known"
+    assert beside("0") == ""
+    assert funding_beside(None, "USDT", DEFAULT_FORMAT) == ""
 
 
 def test_a_hole_is_named_by_its_times() -> None:

@@ -47,15 +47,17 @@ class HistoryScreen(TableScreen):
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
-    def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None) -> None:
+    def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None, beside: str = "") -> None:
+        """`beside` is what else the figure is made of whose rows of these dates are shown; empty for nothing."""
         super().__init__(settings)
         self._dates = dates
+        self._beside, self._beside_dates = beside, dates
         self._kind = PANELS[table]
         # What all rows come to is read in the background: they are far too many to be gone through on each painting.
         footer = Footer[FeedRow](
             totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
-            note=lambda _, cell_format: self._sum_note(cell_format),
-            short_note=lambda _, cell_format: self._short_sum_note(cell_format),
+            note=lambda _, cell_format: self._with_beside(self._sum_note(cell_format)),
+            short_note=lambda _, cell_format: self._with_beside(self._short_sum_note(cell_format)),
         )
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
         self._sum: FillTotals | None = None
@@ -131,6 +133,15 @@ class HistoryScreen(TableScreen):
         self._sum = totals
         self._changed()
 
+    @property
+    def _shown_beside(self) -> str:
+        """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
+        return self._beside if self._dates is self._beside_dates and not self._table.pattern else ""
+
+    def _with_beside(self, note: str) -> str:
+        beside = self._shown_beside
+        return " · ".join(filter(None, (note, beside and f"{beside} beside these fills")))
+
     def _sum_note(self, cell_format: CellFormat) -> str:
         if self._kind.name != FILLS.name:
             return ""
@@ -197,7 +208,8 @@ class HistoryScreen(TableScreen):
             return f"No symbol matches.\n{limit} Esc clears it."
         if self._dates is not None:
             remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
-            return f"Nothing was seen of these dates and symbols.\n{remedy}"
+            but = f" but {self._shown_beside}" if self._shown_beside else ""
+            return f"Nothing was seen of these dates and symbols{but}.\n{remedy}"
         return "There are no rows yet."
 
     @property

@@ -12,7 +12,8 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Static
 
-from tradetui.desk.results.figures import ResultLine
+from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period
 from tradetui.desk.tables.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
@@ -335,7 +336,7 @@ class MoneyScreen(TableScreen):
             return
         opens = event.row.opens
         if opens is Opens.FILLS:
-            self._open_fills(self._reading.period, self._reading.symbols)
+            self._open_fills(self._reading.period, self._reading.symbols, self._reading.total_figures())
         elif opens is Opens.DAY and event.row.day is not None:
             self._open_day(event.row.day)
         elif opens is Opens.EQUITY:
@@ -360,16 +361,21 @@ class MoneyScreen(TableScreen):
         if line.day is not None:
             self._open_day(line.day)
         elif self._panels.grouping is Grouping.SYMBOL:
-            self._open_fills(self._reading.period, (line.group,))
+            self._open_fills(self._reading.period, (line.group,), line.figures, line.coin)
         else:
-            self._open_fills(self._reading.period, line.symbols)
+            self._open_fills(self._reading.period, line.symbols, line.figures, line.coin)
 
     def _open_day(self, day: date) -> None:
-        self._open_fills(Period(day, day, self._reading.zone), self._reading.symbols)
+        figures = self._reading.day_figures(day)
+        self._open_fills(Period(day, day, self._reading.zone), self._reading.symbols, figures)
 
-    def _open_fills(self, period: Period, symbols: tuple[str, ...]) -> None:
+    def _open_fills(
+        self, period: Period, symbols: tuple[str, ...], figures: ResultFigures | None, coin: str = USDT
+    ) -> None:
+        """The fills that figures are of, and the funding that no fill shows."""
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
-        self.post_message(OpenHistory(FILLS.name, dates))
+        beside = sentences.funding_beside(figures, coin, self.cell_format)
+        self.post_message(OpenHistory(FILLS.name, dates, beside))
 
     async def action_back(self) -> None:
         """Clear the filter, leave zoom, leave dates of one's own, then leave."""

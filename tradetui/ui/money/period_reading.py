@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.trading.results.periods import day_at
@@ -62,6 +63,16 @@ class PeriodReading:
         first = None if self.dates.since is None else day_at(self.dates.since, self.zone)
         last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
         return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
+
+    def total_figures(self) -> ResultFigures | None:
+        """The figures of the whole period that is looked at; None before they were read."""
+        results = self.results
+        return None if results is None or results.period != self.period else results.total
+
+    def day_figures(self, day: date) -> ResultFigures | None:
+        """The figures of a day, of the period or of the calendar's month; None where it has none."""
+        known = [results for results in (self.results, self.month) if results is not None]
+        return next((line.figures for results in known for line in results.days if line.day == day), None)
 
     def choose(self, choice: PeriodChoice) -> None:
         """Look at a period by its name, of all symbols."""

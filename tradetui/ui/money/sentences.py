@@ -9,8 +9,10 @@ from textual.content import Content
 
 from tradetui.desk.archive.results import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.desk.tables.number_format import CONVERTED
@@ -74,6 +76,15 @@ def today_reason(results_of_today: PeriodResults | None) -> str:
         return ""
     is_sampled = results_of_today.equity.start is not None
     return "today —: transfers are not known" if is_sampled else "today —: no equity sample near 00:00"
+
+
+def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
+    """The funding that the net of some figures has beside their fills; empty where there is none."""
+    if figures is None or figures.funding == 0:
+        return ""
+    if figures.funding is None:
+        return "funding that is not known"
+    return f"funding {amount_text(figures.funding, coin, figures, cell_format)} {coin}"
 
 
 def missing_sentence(results: PeriodResults) -> str:
