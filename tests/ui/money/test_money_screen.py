@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from tests.ui.virtual import Stage
 from tradetui.desk.results.period import PeriodChoice
+from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.money import sentences
 from tradetui.ui.money.money_layout import MoneyPanel
@@ -112,9 +113,11 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         trips: object = stage.app.screen
         assert isinstance(trips, TripsScreen)
         assert trips.table.shown > 5
+        trip_line = trips.table.cursor_record
+        assert isinstance(trip_line, TripLine)
         await pilot.press("enter")
         await settled(pilot)
-        history_of(stage)
+        assert history_of(stage).table.shown == trip_line.row.trip.fill_count
         await pilot.press("escape", "escape", "escape")
         assert is_on(stage, stage.app.main)
 
