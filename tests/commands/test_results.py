@@ -8,7 +8,7 @@ import json
 import os
 import socket
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,12 @@ Capture = pytest.CaptureFixture[str]
 UNTIL = ("--until", "1h")
 
 
+@pytest.fixture(scope="module")
+def shared_archive(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A data directory for tests that only read: the first one reads the account into it."""
+    return str(tmp_path_factory.mktemp("archive"))
+
+
 def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
     assert main(["show", *words, "--json"]) == code
     return json.loads(capsys.readouterr().out)
@@ -34,7 +40,8 @@ def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
 def test_every_day_is_what_the_fills_of_that_day_add_up_to(point: Point, capsys: Capture, account: str) -> None:
     point(account)
     since, until = "2026-01-01", shown(capsys, "fills", "--limit", "200")[-1]["cTime"]
-    days = shown(capsys, "pnl", "--by", "day", "--until", until)
+    beyond = str(int(until) + 1)  # results end before what `--until` names, fills with it
+    days = shown(capsys, "pnl", "--by", "day", "--until", beyond)
     assert all(row["complete"] and row["funding"] is not None for row in days)
     assert any(Fraction(row["funding"]) for row in days)
     expected: dict[tuple[str, str], list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 3)
@@ -52,7 +59,7 @@ def test_every_day_is_what_the_fills_of_that_day_add_up_to(point: Point, capsys:
     for row in days:
         assert Fraction(row["net"]) == sum(Fraction(row[name]) for name in ("gross", "fees", "funding"))
     for by in ("total", "week", "month", "symbol", "coin"):
-        rows = shown(capsys, "pnl", "--by", by, "--until", until)
+        rows = shown(capsys, "pnl", "--by", by, "--until", beyond)
         assert {next(iter(row)) for row in rows} == {"coin" if by == "total" else by}
         for name in ("gross", "funding", "net", "trades", "wins", "losses"):
             assert sum(Fraction(row[name]) for row in rows) == sum(Fraction(row[name]) for row in days)
@@ -62,8 +69,10 @@ def utc_day(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
 
 
-def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point: Point, capsys: Capture) -> None:
-    point()
+def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(
+    point: Point, capsys: Capture, shared_archive: str
+) -> None:
+    point(TRADETUI_DATA_DIR=shared_archive)
     rows = shown(capsys, "trips", *UNTIL)
     assert len(rows) > 20
     for row in rows:
@@ -129,7 +138,9 @@ def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tm
     [
         (["pnl", "--since", "yesterday"], "--since"),
         (["trips", "--until", "soon"], "--until"),
-        (["pnl", "--since", "1d", "--until", "2d"], "--since: must not be after --until"),
+        (["pnl", "--since", "1d", "--until", "2d"], "--since: must be before --until"),
+        (["trips", "--since", "2026-01-01", "--until", "2026-01-01"], "--since: must be before --until"),
+        (["pnl", "--since", "-5d"], "--since: must not have a minus"),
         (["equity", "--since", "2090-01-01"], "--since: must not be in the future"),
         (["trips", "--symbol", " , "], "--symbol: must name a symbol"),
     ],
@@ -140,6 +151,37 @@ def test_a_wrong_time_names_option_rule_and_remedy(
     point()
     assert main(["show", *words]) == USAGE
     assert parameter in capsys.readouterr().err
+
+
+def test_periods_that_follow_each_other_count_nothing_twice(point: Point, capsys: Capture, shared_archive: str) -> None:
+    point(TRADETUI_DATA_DIR=shared_archive)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    for moment in (yesterday, f"{yesterday}T08:00"):
+        whole = shown(capsys, "pnl", *UNTIL)
+        before, after = shown(capsys, "pnl", "--until", moment), shown(capsys, "pnl", "--since", moment, *UNTIL)
+        for name in ("gross", "fees", "funding"):
+            parts = [Fraction(row[name]) for row in (*before, *after) if row["coin"] == "USDT"]
+            assert sum(parts) == sum(Fraction(row[name]) for row in whole if row["coin"] == "USDT")
+    trips = shown(capsys, "trips", *UNTIL)
+    closed = trips[len(trips) // 2]["closeTime"]
+    later, earlier = shown(capsys, "trips", "--since", closed, *UNTIL), shown(capsys, "trips", "--until", closed)
+    assert later + earlier == trips
+    assert later[-1]["closeTime"] == closed
+    (sample,) = shown(capsys, "equity")
+    assert shown(capsys, "equity", "--until", sample["time"]) == []
+    assert shown(capsys, "equity", "--since", sample["time"]) == [sample]
+
+
+def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
+    point: Point, capsys: Capture, shared_archive: str
+) -> None:
+    point(TRADETUI_DATA_DIR=shared_archive)
+    assert all(row["complete"] for row in shown(capsys, "pnl", "--since", "90d"))
+    assert main(["show", "pnl", "--since", "365d", "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert not any(row["complete"] for row in json.loads(printed.out))
+    assert "the exchange kept ninety days" in printed.err
+    assert "--fresh" not in printed.err
 
 
 def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point: Point, capsys: Capture) -> None:

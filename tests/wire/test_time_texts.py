@@ -32,3 +32,8 @@ def test_read(text: str, expected: int) -> None:
 def test_refused_with_flag_and_value(text: str) -> None:
     with pytest.raises(InvalidRequest, match="--since"):
         milliseconds(text, NOW, "--since")
+
+
+def test_a_span_with_a_minus_is_told_to_be_written_without() -> None:
+    with pytest.raises(InvalidRequest, match=r"must not have a minus.*Try 5d\."):
+        milliseconds("-5d", NOW, "--since")

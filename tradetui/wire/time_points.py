@@ -29,6 +29,8 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
         if moment_ms < _SMALLEST_MS:
             raise InvalidRequest(flag, "must not be earlier than the first futures exchanges", text, "Try 90d.")
         return moment_ms
+    if text.startswith("-") and _AGO.match(text[1:]):
+        raise InvalidRequest(flag, "must not have a minus: a span counts back by itself", text, f"Try {text[1:]}.")
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
             return _known(int(text), text, flag)

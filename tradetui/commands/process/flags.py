@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 
 from tradetui import __version__
@@ -26,6 +27,8 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **{"formatter_class": _HelpFormatter, **options})
         # From Python 3.14 on help has colours, whose control characters would be shown.
         self.color = False
+        # Else `-5d` would be taken for an unknown flag, and the flag before it for one without a value.
+        self._negative_number_matcher = re.compile(r"-\d")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write what argparse has to say: usage, help, version and errors all come through here."""

@@ -15,7 +15,7 @@ _PNL_HELP: Final = (
     "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
     "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
     "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
-    "where fills of the row's period are not read yet."
+    "where fills of the row's period are not read, or lie before what the exchange kept."
 )
 _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
@@ -47,8 +47,9 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
         form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
         times = "ISO 8601 in the profile's timezone, a span such as 7d, or milliseconds"
-        parser.add_argument("--since", metavar="TIME", help=f"{times}; all that is known if left out")
-        parser.add_argument("--until", metavar="TIME", help=f"{times}; now if left out")
+        parser.add_argument("--since", metavar="TIME", help=f"{times}: the first moment; all that is known if left out")
+        until = f"{times}: the period ends before it, a date's midnight is left out; now if left out"
+        parser.add_argument("--until", metavar="TIME", help=until)
         fresh = "first read the newest fills, even where there is an archive"
         parser.add_argument("--fresh", action="store_true", help=fresh)
         if parser is not equity:

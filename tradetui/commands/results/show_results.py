@@ -19,7 +19,15 @@ from tradetui.commands.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRow
 from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
-from tradetui.desk.archive.results import ResultQuery, ResultRow, TripRow, ended_trips, missing_spans, results
+from tradetui.desk.archive.results import (
+    ResultQuery,
+    ResultRow,
+    TripRow,
+    ended_trips,
+    missing_spans,
+    results,
+    spans_never_kept,
+)
 from tradetui.desk.tables.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
@@ -39,6 +47,10 @@ _MISSING: Final = (
     "tradetui: fills of this period are not all read yet: what has complete false is a part. tradetui reads the rest "
     "while it runs, --fresh does so now."
 )
+_NEVER_KEPT: Final = (
+    "tradetui: fills are known from {} on: the exchange kept ninety days of them when they were read first. What has "
+    "complete false begins earlier, and is a part."
+)
 _NO_FUNDING: Final = (
     "tradetui: funding is null where bills of the period are not all read, and not in net then. The exchange keeps "
     "bills for ninety days; tradetui reads them while it runs, --fresh does so now."
@@ -51,24 +63,24 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     try:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
         until = milliseconds(options.until, now_ms, "--until", zone) if options.until is not None else None
-        if since is not None and since > (now_ms if until is None else until):
-            if until is None:
-                raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
-            raise InvalidRequest("--since", "must not be after --until", options.since, "Exchange the two.")
+        if since is not None and until is None and since > now_ms:
+            raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
+        if since is not None and until is not None and since >= until:
+            raise InvalidRequest("--since", "must be before --until", options.since, "Give an earlier time.")
         symbols = _symbols(options.symbol) if options.what != EQUITY else None
     except InvalidRequest as problem:
         return report(problem)
     product_types = tuple(map(ProductType, loaded.profile.product_types))
     grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
-    query = ResultQuery(grouping, now_ms, since, until, symbols, product_types, zone)
+    last = None if until is None else until - 1  # periods that follow each other count nothing twice
+    query = ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
         writer = _writer(options, query.grouping)
-        incomplete, row_count, has_funding = False, 0, True
+        row_count, has_funding = 0, True
         if options.what == PNL:
             for row in results(archive.connection, query):
                 writer.write(_result_as_json(row, query.grouping))
-                incomplete = incomplete or not row.complete
                 has_funding = has_funding and row.funding is not None
                 row_count += 1
         elif options.what == EQUITY:
@@ -82,17 +94,24 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             for trip_row in ended_trips(archive.connection, query):
                 writer.write(_trip_row(trip_row, trip_rows, options, zone))
                 row_count += 1
-            first, last = query.span
-            spans = missing_spans(archive.connection, now_ms)
-            incomplete = any(span.since <= last and first <= span.until for span in spans)
         writer.close()
         if not has_funding:
             say(_why_no_funding(archive, product_types))
         if not row_count:
             say(f"tradetui: {_why_nothing(options.what, archive, query)}")
-    if incomplete:
-        say(_MISSING)
+        if options.what != EQUITY:
+            _say_what_is_missing(archive, query)
     return DONE
+
+
+def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
+    first, last = query.span
+    spans = missing_spans(archive.connection, query.now_ms)
+    if any(span.product_type in (query.product_types or ()) and span.meets(first, last) for span in spans):
+        say(_MISSING)
+    if never_kept := spans_never_kept(archive.connection, query):
+        known_from = max(span.until for span in never_kept) + 1
+        say(_NEVER_KEPT.format(readable_time(known_from, query.zone)))
 
 
 def _symbols(text: str | None) -> tuple[str, ...] | None:

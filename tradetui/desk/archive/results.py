@@ -10,7 +10,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.bills import HOUR_MS, bill_coverage, funding_by_quarter
 from tradetui.desk.archive.booking.kept_fills import read_booked_fill
 from tradetui.desk.archive.booking.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
@@ -98,9 +98,13 @@ class MissingSpan(NamedTuple):
     since: int
     until: int
 
+    def meets(self, since: int, until: int) -> bool:
+        """Whether it has a moment in common with a period (Unix ms, both ends included)."""
+        return self.since <= until and since <= self.until
+
     def touches(self, since: int, until: int, coin: str) -> bool:
         """Whether it meets a period, and could hold fills that are settled in a coin."""
-        return self.since <= until and since <= self.until and _may_settle_in(self.product_type, coin)
+        return self.meets(since, until) and _may_settle_in(self.product_type, coin)
 
 
 class TripRow(NamedTuple):
@@ -137,7 +141,8 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         key = (name_of(quarter, symbol, coin), coin)
         funding[key] = funding.get(key, ZERO) + amount
         groups.setdefault(key, ResultSums())
-    missing, bills = missing_spans(connection, query.now_ms), BillsRead(connection, query)
+    missing = [*missing_spans(connection, query.now_ms), *spans_never_kept(connection, query)]
+    bills = BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
         since, until = query.span
@@ -198,6 +203,27 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
     for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
         if now_ms - read_until > READ_LATELY_MS:
             spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
+    return spans
+
+
+def spans_never_kept(connection: sqlite3.Connection, query: ResultQuery) -> list[MissingSpan]:
+    """What lies before everything that the exchange still told when it was read first, where a period begins there.
+
+    A period without a beginning asks for what is known alone. The exchange keeps ninety days of fills and of bills,
+    and the coverage of bills begins so long before their first reading; a period that begins up to an hour earlier
+    is one of ninety days.
+    """
+    spans = []
+    for product_type in tuple(ProductType) if query.product_types is None else query.product_types:
+        told_from = bill_coverage(connection, product_type).since
+        if query.since is None or told_from is None:
+            continue
+        first_quarter = connection.execute(
+            "SELECT min(quarter) FROM ledger_quarter WHERE product_type = ?", (str(product_type),)
+        ).fetchone()[0]
+        known_from = told_from if first_quarter is None else min(told_from, int(first_quarter) * QUARTER_MS)
+        if query.since < known_from - HOUR_MS:
+            spans.append(MissingSpan(product_type, 0, known_from - 1))
     return spans
 
 
