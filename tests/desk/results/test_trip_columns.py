@@ -35,7 +35,7 @@ def test_the_note_counts_and_sums_the_nets_of_the_rows_with_their_funding() -> N
 def test_a_net_without_its_funding_is_marked_and_marks_the_sum_of_its_coin() -> None:
     lines = [trip_line("3", None), trip_line("2", "-0.5"), trip_line("4", "0", "USDC")]
     assert [net_text(line) for line in lines] == ["+2.00?", "+0.50", "+3.00"]
-    assert trips_note(lines, DEFAULT_FORMAT).endswith("net +3.00 USDC, +2.50? USDT")
+    assert trips_note(lines, DEFAULT_FORMAT).endswith("net +3.00 USDC, +2.50? USDT · ? funding not known")
 
 
 def test_no_trips_have_no_note() -> None:

@@ -193,7 +193,8 @@ def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
         return ""
     won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
     amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
-    return f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}"
+    unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
+    return f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
