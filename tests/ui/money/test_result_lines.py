@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from datetime import UTC, date
 from decimal import Decimal
 
@@ -10,6 +12,8 @@ from tradetui.desk.results.period import Period
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
 from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Tone
+from tradetui.desk.tables.export import Format, write_rows
+from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money.result_lines import FigureLine, Opens, result_rows
 
@@ -104,8 +108,8 @@ def test_totals_sum_every_column_in_one_coin_only() -> None:
     totals = result_totals(lines, DEFAULT_FORMAT, "symbol")
     assert totals["symbol"] == ("2", Tone.PLAIN)
     assert totals["net"] == ("~+9.00", Tone.GAIN)
-    assert totals["orders"][0] == "6"
-    assert totals["won"][0] == "66.67"
+    assert totals["trades"][0] == "6"
+    assert totals["wonPercent"][0] == "66.67"
     assert result_totals([*lines, ResultLine("BTC", "BTC", figures())], DEFAULT_FORMAT, "coin") == {}
 
 
@@ -131,3 +135,13 @@ def test_the_time_held_in_its_two_greatest_units() -> None:
         "2 h 05 min",
         "2 d 2 h",
     ]
+
+
+def test_exported_groups_have_the_names_of_the_command_and_per_cent_as_shown() -> None:
+    line = ResultLine("BTCUSDT", "USDT", figures())
+    stream = io.StringIO()
+    write_rows(stream, MemoryRows((line,), ("BTCUSDT",), 1), result_columns(Grouping.SYMBOL), Format.JSON)
+    (exported,) = json.loads(stream.getvalue())
+    assert (exported["trades"], exported["wins"], exported["losses"]) == ("3", "2", "1")
+    assert exported["wonPercent"].startswith("66.66")
+    assert {"symbol", "gross", "fees", "funding", "net", "volume"} <= exported.keys()

@@ -13,7 +13,7 @@ from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.columns import DEFAULT_FORMAT
-from tradetui.trading.results.returns import CashFlow
+from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.sentences import (
     funding_beside,
@@ -123,6 +123,22 @@ def test_why_the_header_has_no_result_of_today() -> None:
     assert today_reason(None) == ""
     assert today_reason(RESULTS) == "today —: no equity sample near 00:00"
     assert today_reason(sampled) == "today —: transfers are not known"
+
+
+def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:
+    def curve(first: int, last: int) -> tuple[CurvePoint, ...]:
+        return tuple(CurvePoint(at, Decimal(9000), Decimal(1)) for at in (first, last))
+
+    amounts = (5000, 4000, 3000, -2500, -1000, -1500, -500)
+    transfers = tuple(CashFlow(SINCE + (20 + day) * DAY_MS, Decimal(amount)) for day, amount in enumerate(amounts))
+    stretches = curve(SINCE + 20 * DAY_MS, SINCE + 21 * DAY_MS), curve(SINCE + 24 * DAY_MS, NOW_MS)
+    equity = EquityOfPeriod(transfers=transfers, curve=stretches, sampled_from=SINCE + 20 * DAY_MS)
+    long = replace(PERIOD, first_day=date(2026, 8, 24))
+    below = equity_chart(replace(RESULTS, period=long, equity=equity), DEFAULT_FORMAT).below
+    assert below == "▲ 3 in +12,000.00, 4 out -5,500.00 · since 12 Nov · gap: not running"
+    assert len(below) <= 68
+    deposits = replace(RESULTS, period=long, equity=replace(equity, transfers=transfers[:3]))
+    assert equity_chart(deposits, DEFAULT_FORMAT).below.startswith("▲ 3 deposits +12,000.00 · ")
 
 
 def test_equity_of_chosen_symbols_is_not_called_unsampled() -> None:

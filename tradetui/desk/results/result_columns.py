@@ -79,8 +79,9 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
     _amount_column("net", "Net", 9, lambda figures: figures.net),
     _amount_column("fees", "Fees", 9, lambda figures: figures.fees),
     _amount_column("funding", "Funding", 7, lambda figures: figures.funding),
+    # What is exported has the names that `tradetui show pnl --json` has.
     Column(
-        "orders",
+        "trades",
         "Orders",
         lambda line: Decimal(line.figures.orders),
         lambda line, _: number(line.figures.orders),
@@ -88,13 +89,17 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         right=True,
     ),
     Column(
-        "won",
+        "wonPercent",
         "Won %",
-        lambda line: line.figures.won_part,
+        lambda line: None if line.figures.won_part is None else line.figures.won_part * 100,
         lambda line, cell_format: percent_points(line.figures.won_part, exact=cell_format.exact),
         5,
         right=True,
         unit="of the closing orders",
+        sources=(
+            ("wins", lambda line: Decimal(line.figures.won)),
+            ("losses", lambda line: Decimal(line.figures.lost)),
+        ),
     ),
     _amount_column("gross", "Gross", 9, lambda figures: figures.gross),
     _amount_column("volume", "Volume", 10, lambda figures: figures.volume, signed=False),
@@ -109,7 +114,7 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         unit="won ÷ lost",
     ),
 )
-_RANKS: Final = ("net", "fees", "funding", "orders", "won", "gross", "volume", "average", "factor")
+_RANKS: Final = ("net", "fees", "funding", "trades", "wonPercent", "gross", "volume", "average", "factor")
 
 
 def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:

@@ -13,9 +13,13 @@ from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark
 from tradetui.ui.money.result_lines import day_in_words
+from tradetui.wire.time_windows import DAY_MS
 
 _ENOUGH_OF_THE_PERIOD = 3
 """Equity is shown first where it was sampled over at least this part of the period's days."""
+
+_LONG_MS = 14 * DAY_MS
+"""Of a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +61,14 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
     transfers = tuple(TransferMark(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
     chart = Chart(since, until, results.period.zone, segments, (), transfers)
-    parts = []
+    parts = [_transfers_in_words(transfers, cell_format)]
     first = segments[0][0].at_ms
     if first - since > (until - since) // 20:
-        parts.append(f"sampled since {_moment(first, results.period.zone, results.period.last_day)}")
-    parts.append(_transfers_in_words(transfers, cell_format))
+        moment = _moment(first, results.period.zone, results.period.last_day)
+        is_long = until - since > _LONG_MS
+        parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
     if len(segments) > 1:
-        parts.append("blank: not running")
+        parts.append("gap: not running")
     return TitledChart(title, chart, " · ".join(filter(None, parts)), "")
 
 
@@ -97,10 +102,12 @@ def _noon_ms(day: date, zone: tzinfo) -> int:
 def _transfers_in_words(transfers: tuple[TransferMark, ...], cell_format: CellFormat) -> str:
     deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
     withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
+    has_both = bool(deposits) and bool(withdrawals)
     parts = []
-    for amounts, one, several in ((deposits, "deposit", "deposits"), (withdrawals, "withdrawal", "withdrawals")):
+    for amounts, one, direction in ((deposits, "deposit", "in"), (withdrawals, "withdrawal", "out")):
         if amounts:
-            name = one if len(amounts) == 1 else f"{len(amounts)} {several}"
+            several = direction if has_both else f"{one}s"
+            name = one if len(amounts) == 1 and not has_both else f"{len(amounts)} {several}"
             parts.append(f"{name} {money(sum(amounts, Decimal(0)), USDT, cell_format, signed=True)}")
     return f"▲ {', '.join(parts)}" if parts else ""
 
