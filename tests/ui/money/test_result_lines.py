@@ -16,6 +16,8 @@ from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money.result_lines import FigureLine, Opens, result_rows
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.sort_filter import SortFilter
 
 TODAY = date(2026, 11, 21)
 NOW_MS = 1_795_276_800_000
@@ -111,6 +113,19 @@ def test_totals_sum_every_column_in_one_coin_only() -> None:
     assert totals["trades"][0] == "6"
     assert totals["wonPercent"][0] == "66.67"
     assert result_totals([*lines, ResultLine("BTC", "BTC", figures())], DEFAULT_FORMAT, "coin") == {}
+
+
+def test_a_filter_leaves_the_sum_of_the_rows_that_are_shown() -> None:
+    symbols = ("BTCUSDT", "ETHUSDT", "ETHUSD")
+    lines = [ResultLine(symbol, "USDT", figures(str(net))) for net, symbol in enumerate(symbols, 1)]
+    narrowing = SortFilter(result_columns(Grouping.SYMBOL), DEFAULT_FORMAT)
+    narrowing.pattern = "ETH"
+    footer = Footer[ResultLine](totals=lambda shown, cell_format: result_totals(shown, cell_format, "symbol"))
+    footer.bring_up(narrowing.view_of(MemoryRows(lines, symbols, 1)), DEFAULT_FORMAT)
+    assert (footer.totals["symbol"][0], footer.totals["net"][0]) == ("2", "+5.00")
+    has_rule, has_totals, _ = footer.parts(5)
+    assert has_totals
+    assert has_rule
 
 
 def test_funding_that_is_not_known_of_one_is_not_known_of_all() -> None:
