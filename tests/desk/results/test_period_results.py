@@ -166,7 +166,7 @@ def test_a_hole_touches_the_days_it_meets_and_the_whole() -> None:
     fills = [closing(1, moment(18), "1"), closing(2, moment(20), "1"), closing(3, moment(21, 6), "1")]
     archive.add(FuturesFill, fills, {USDT: [Hole(fills[1].record.key, moment(19, 18))]})
     archive.note_read(USDT, NOON)
-    results = read(archive)
+    results = read(archive, product_types=(USDT,))
     assert [(line.group[-2:], line.figures.is_complete) for line in results.days] == [
         ("18", True),
         ("19", False),
@@ -175,7 +175,31 @@ def test_a_hole_touches_the_days_it_meets_and_the_whole() -> None:
     ]
     assert not results.total.is_complete
     assert [span.since for span in results.missing] == [moment(19, 18)]
-    assert read(archive, PeriodChoice.TODAY).total.is_complete
+    assert read(archive, PeriodChoice.TODAY, product_types=(USDT,)).total.is_complete
+
+
+def test_a_product_type_whose_first_page_has_not_come_is_missing_as_a_whole() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [closing(1, moment(20), "1")])
+    archive.note_read(USDT, NOON)
+    results = read(archive, product_types=(USDT, COIN))
+    assert [span.product_type for span in results.missing] == [COIN]
+    assert not results.total.is_complete
+    archive.note_read(COIN, NOON)
+    assert read(archive, product_types=(USDT, COIN)).total.is_complete, "it has no fill"
+
+
+def test_the_total_is_a_part_until_the_first_sample_tells_what_a_pegged_coin_is_worth() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [closing(1, moment(20), "10"), closing(2, moment(20), "-5", USDC, symbol="BTCPERP")])
+    for product_type in (USDT, USDC):
+        archive.note_read(product_type, NOON)
+    total = read(archive, product_types=(USDT, USDC)).total
+    assert (total.gross, total.is_complete) == (Decimal(10), False)
+    account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
+    archive.add_equity((USDT, USDC), EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
+    total = read(archive, product_types=(USDT, USDC)).total
+    assert (total.gross, total.is_complete) == (Decimal("5.005"), True)
 
 
 def test_chosen_symbols_have_no_equity() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.span_sums import DOLLAR_COINS
 
-_PEGGED: Final = frozenset({"USDC", "SUSDC"})
+PEGGED: Final = frozenset({"USDC", "SUSDC"})
 """Coins that are turned over at the rate the newest sample of equity implies."""
 
 
@@ -32,4 +32,4 @@ class Rates:
 
     def of_dollar(self, coin: str) -> Decimal | None:
         """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
-        return self.of_coin(coin) if coin in DOLLAR_COINS or coin in _PEGGED else None
+        return self.of_coin(coin) if coin in DOLLAR_COINS or coin in PEGGED else None

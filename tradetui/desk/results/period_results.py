@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.equity import first_sample, last_sample
-from tradetui.desk.archive.results import BillsRead, MissingSpan, ResultQuery, legs_wait, missing_spans
+from tradetui.desk.archive.results import BillsRead, MissingSpan, ResultQuery, legs_wait, missing_spans, were_read
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.conversion import Rates
+from tradetui.desk.results.conversion import PEGGED, Rates
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period, PeriodQuery
@@ -99,13 +99,16 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
     period, zone = query.period, query.period.zone
     since = _first_known(connection, query) if period.since is None else period.since
     last_ms = min(period.until, query.now_ms)
-    rates = Rates.of(last_sample(connection, query.product_types, query.now_ms))
+    sample = last_sample(connection, query.product_types, query.now_ms)
+    rates = Rates.of(sample)
     sums = period_sums(connection, query, rates, day_at(since, zone), day_at(last_ms, zone))
     missing = tuple(
         span
-        for span in missing_spans(connection, query.now_ms)
-        if span.product_type in query.product_types and span.since <= last_ms and since <= span.until
+        for span in (*missing_spans(connection, query.now_ms), *_never_read(connection, query))
+        if span.product_type in query.product_types and span.meets(since, last_ms)
     )
+    # The first sample, moments after the start, brings the worth of such coins; until then they are not in the total.
+    all_counted = sample is not None or PEGGED.isdisjoint(sums.other_coins)
     ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, period.until, None, query.product_types)
     known = Known(missing, BillsRead(connection, ledger_query), since, last_ms)
     coins = tuple(
@@ -119,7 +122,7 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
-        total=sums.total.figures(known, is_complete=not missing),
+        total=sums.total.figures(known, is_complete=all_counted and not missing),
         other_coins=tuple(_coin_line(coin, own, known) for coin, own in sorted(sums.other_coins.items())),
         symbols=tuple(
             ResultLine(symbol, USDT, own.figures(known, is_complete=known.types_complete(sums.types_of_symbol[symbol])))
@@ -132,6 +135,13 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
         missing=missing,
         orders_complete=not legs_wait(connection),
     )
+
+
+def _never_read(connection: sqlite3.Connection, query: PeriodQuery) -> Iterable[MissingSpan]:
+    """All of the time of product types whose first page of fills has not come yet."""
+    for product_type in query.product_types:
+        if not were_read(connection, product_type):
+            yield MissingSpan(product_type, 0, query.now_ms)
 
 
 def _unexplained(
