@@ -8,6 +8,8 @@ import json
 import os
 import socket
 from collections import defaultdict
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +21,11 @@ from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
 from tradetui.commands.results import archive_reading
+from tradetui.desk.archive.bills import BillReading
+from tradetui.desk.feeds.bills.history import BillHistory
+from tradetui.exchange.errors import Busy
 from tradetui.profiles.load import Flags, load
+from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
 UNTIL = ("--until", "1h")
@@ -115,6 +121,30 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
     assert shown(capsys, "pnl", "--by", "symbol", "--until", until) == before
     with pytest.raises(LookupError):
         archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=True)
+
+
+def test_bills_that_are_behind_the_fills_are_read_first(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, shared_archive: str
+) -> None:
+    point(TRADETUI_DATA_DIR=shared_archive)
+    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    period = ("--until", an_hour_ago.isoformat())
+    before = shown(capsys, "pnl", "--by", "symbol", *period)
+    with closing(
+        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 2**62, fresh=False)
+    ) as archive:
+        coverage = archive.bill_coverage(ProductType.USDT_FUTURES)
+        assert coverage.until is not None
+        read_until = coverage.until - 6 * 3_600_000
+        archive.add_bills(ProductType.USDT_FUTURES, BillReading((), replace(coverage, until=read_until)))
+
+    async def fails(*_: object) -> None:
+        raise Busy("no answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BillHistory, "read_newest", fails)
+        assert any(row["funding"] is None for row in shown(capsys, "pnl", "--by", "symbol", *period))
+    assert shown(capsys, "pnl", "--by", "symbol", *period) == before
 
 
 def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:

@@ -12,7 +12,7 @@ from tests.desk.rows import fill
 from tests.desk.scripted import COIN, USDT
 from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan, Transfer, bill_coverage, transfers
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
-from tradetui.desk.archive.results import ResultQuery, results
+from tradetui.desk.archive.results import ResultQuery, bills_behind, results
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
@@ -101,6 +101,8 @@ def test_funding_stays_known_until_a_settlement_may_have_come(
     query = ResultQuery(Grouping.TOTAL, hour_ms + fills_until + 1, product_types=(USDT,))
     (row,) = results(archive.connection, query)
     assert row.funding == (Decimal("-0.25") if is_known else None)
+    assert bills_behind(archive.connection, USDT, hour_ms + fills_until) is not is_known
+    assert not bills_behind(archive.connection, USDT, NOW_MS), "a period that ends before asks for no more"
 
 
 @pytest.mark.parametrize(("earlier_ms", "is_complete"), [(None, True), (HOUR_MS // 2, True), (2 * HOUR_MS, False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -17,7 +18,7 @@ from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.equity_sampler import EquitySampler
-from tradetui.desk.archive.results import missing_spans, were_read
+from tradetui.desk.archive.results import bills_behind, missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
@@ -62,6 +63,9 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
                 archive.close()
                 return asyncio.run(_read_into_archive(loaded, needed, since, until))
             _bring_forward(archive)
+            behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
+            if behind:
+                asyncio.run(_read_newest_bills(loaded, archive, behind))
         elif not has_samples(archive.connection, settings.product_types):
             archive.close()
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
@@ -162,6 +166,16 @@ async def _read_bills(
         while positions.is_due(now):
             await positions.read_page(now)
             progress.page()
+
+
+async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
+    """Read the bills since they were read last; where the exchange gives none, results do without."""
+    async with open_reader(loaded) as client:
+        for product_type in product_types:
+            history = BillHistory(client, product_type, InlineDisk())
+            await history.attach(archive)
+            with suppress(ExchangeError):
+                await history.read_newest(client.clock.monotonic())
 
 
 class _Progress:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bills import HOUR_MS, bill_coverage, funding_by_quarter
+from tradetui.desk.archive.bills import HOUR_MS, BillCoverage, bill_coverage, funding_by_quarter
 from tradetui.desk.archive.booking.kept_fills import read_booked_fill
 from tradetui.desk.archive.booking.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
@@ -204,6 +204,16 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
         if now_ms - read_until > READ_LATELY_MS:
             spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
     return spans
+
+
+def bills_behind(connection: sqlite3.Connection, product_type: ProductType, until: int) -> bool:
+    """Whether fills were read further than bills, and a settlement up to `until` (Unix ms) may have come since."""
+    read_until = bill_coverage(connection, product_type).until
+    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
+    if read_until is None or row is None:
+        return False
+    end = min(until, row[0] - READ_LATELY_MS)
+    return not BillCoverage(read_until, read_until).holds_settlements(read_until, end)
 
 
 def spans_never_kept(connection: sqlite3.Connection, query: ResultQuery) -> list[MissingSpan]:
