@@ -15,10 +15,12 @@ _HINT_ORDER: Final = (
     "sort",
     "view",
     "zoom",
-    "product",
-    "pause",
+    "money",
+    "alerts",
     "screens",
     "lock",
+    "product",
+    "pause",
 )
 """What does not fit is left out from the end, so what is used most stands first."""
 _RANKS: Final = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
