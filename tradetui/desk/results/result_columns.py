@@ -84,7 +84,7 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         "trades",
         "Orders",
         lambda line: Decimal(line.figures.orders),
-        lambda line, _: number(line.figures.orders),
+        lambda line, _: f"{number(line.figures.orders)}{'' if line.figures.is_complete else UNREADABLE_MARK}",
         6,
         right=True,
     ),
