@@ -46,7 +46,7 @@ SCENES = {
     "exchange-down": Scene((120, 36), ("✗ link down", "no data for 40 s"), _exchange_down, published=True),
     "columns": Scene(
         SIZE,
-        ("Columns of orders", "□ Side ", " 13 wide"),
+        ("Columns of orders", "□ Does ", " 13 wide"),
         press("3", "c", "down", "plus", "space"),
     ),
     "export": Scene(SIZE, ("Export orders", "orders.xlsx", "must end in .csv or .json"), _export),

@@ -69,7 +69,7 @@ class Promises:
         self._seen_open: dict[str, float] = {}
         self._accepted_at_s: dict[str, float] = {}
 
-    # AccountStorage notes
+    # The story
 
     def note(self, text: str) -> None:
         """Write into the story of the life."""
