@@ -161,7 +161,7 @@ def _watch_options(watch: argparse.ArgumentParser) -> None:
         help=f"what to print, of {', '.join(EVENT_KINDS)}; everything if left out",
     )
     watch.add_argument("--json", action="store_true", help="a JSON object a line")
-    since = "go on after this event; or from a time: ISO 8601 in the profile's timezone, a span such as 1h, or ms"
+    since = "go on after this event; or from a time: ISO 8601 in the profile's time zone, a span such as 1h, or ms"
     watch.add_argument("--since", metavar="EVENT_ID", help=f"{since} (default: now)")
     watch.epilog = _WATCH_EPILOG
 

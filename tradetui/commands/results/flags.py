@@ -21,9 +21,9 @@ _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
     "startProven is false where more may have been held before the first fill that is known. funding is null where "
     "it is not known, and not in net then; netDifference is what the exchange's own net result of the position has "
-    "beyond net, null where it tells none. entry and exit are "
+    "beyond net, null where it gives none. entry and exit are "
     "averages: JSON and CSV give them 12 significant digits, text as many decimals as the symbol's prices have. Times "
-    "are in milliseconds, in CSV also in UTC, and in text in the profile's timezone."
+    "are in milliseconds, in CSV also in UTC, and in text in the profile's time zone."
 )
 _EQUITY_HELP: Final = (
     "What the accounts of the profile's product types were worth together, in USDT, oldest first: sampled once a "
@@ -37,7 +37,7 @@ RESULTS: Final = (PNL, TRIPS, EQUITY)
 def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> None:
     """Add them to what can be shown."""
     pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
-    by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's timezone"
+    by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's time zone"
     pnl.add_argument("--by", choices=tuple(map(str, Grouping)), default=Grouping.TOTAL, type=str.lower, help=by)
     trips = whats.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
     equity = whats.add_parser(EQUITY, help="equity over time", description=_EQUITY_HELP)
@@ -46,7 +46,7 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
         form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
-        times = "ISO 8601 in the profile's timezone, a span such as 7d, or milliseconds"
+        times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", metavar="TIME", help=f"{times}: the first moment; all that is known if left out")
         until = f"{times}: the period ends before it, a date's midnight is left out; now if left out"
         parser.add_argument("--until", metavar="TIME", help=until)

@@ -217,7 +217,7 @@ def spot_pair(symbol: str, fee_coins: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _convert(record: ConvertRecord) -> TaxRow:
-    fee = f", fee {exact_digits(record.fee)} of a coin that is not told" if record.fee else ""
+    fee = f", fee {exact_digits(record.fee)} in a coin the exchange does not name" if record.fee else ""
     note = f"convert {record.id}{fee}"
     bought, sold = (record.to_coin_size, record.to_coin), (record.from_coin_size, record.from_coin)
     return TaxRow(record.ts, note, "Trade", *bought, *sold)
