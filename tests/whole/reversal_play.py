@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.born_once import born_once
+from tests.whole.reversing import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
@@ -490,16 +491,8 @@ class Play:
         return self._reader.execute(words, values).fetchall()
 
     def _clear(self) -> None:
-        exchange_state, book = self.sandbox.exchange_state, self.book
-        for order in list(book.orders):
-            exchange_state.cancel_order(self.uid, book.orders[order].spec.symbol, order)
-        for held in list(book.holdings.values()):
-            exchange_state.burst(book, held)
-        book.live_triggers.clear()
-        book.fills.clear()
-        book.done.clear()
-        book.started_with = dict(book.balances)  # what the orders before, and their fills, have left
-        exchange_state.open_position(self.uid, SYMBOL, "long", Decimal(2))
+        empty_book(self.sandbox.exchange_state, self.uid)
+        self.sandbox.exchange_state.open_position(self.uid, SYMBOL, "long", Decimal(2))
 
 
 async def _now(clock: LoopClock) -> int:

@@ -25,6 +25,7 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, InlineDisk
@@ -72,6 +73,19 @@ class Scene:
         return [progress async for progress in self.execution.follow(sent)]
 
 
+def empty_book(exchange_state: ExchangeState, uid: str) -> None:
+    """Leave nothing of what an account held, ordered and traded but its wallet."""
+    book = exchange_state.book(uid, "USDT-FUTURES")
+    for order in list(book.orders):
+        exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
+    for held in list(book.holdings.values()):
+        exchange_state.burst(book, held)
+    book.live_triggers.clear()
+    book.fills.clear()
+    book.done.clear()
+    book.started_with = dict(book.balances)
+
+
 @asynccontextmanager
 async def scene(
     mode: str = "hedge", *, core_only: bool = False, one_way_size: str = "honour", clear: bool = True, seed: int = 3
@@ -84,13 +98,7 @@ async def scene(
     sandbox = Sandbox(exchange_state, clock.wall_ms, options)
     key = next(key for key in exchange_state.keys if key.name == ("managed" if mode == "hedge" else "broker"))
     if clear:
-        book = exchange_state.book(key.uid, "USDT-FUTURES")
-        for order in list(book.orders):
-            exchange_state.cancel_order(key.uid, book.orders[order].spec.symbol, order)
-        for held in list(book.holdings.values()):
-            exchange_state.burst(book, held)
-        book.live_triggers.clear()
-        book.fills.clear()
+        empty_book(exchange_state, key.uid)
     random = Random(seed)
     client = ExchangeClient(
         Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
