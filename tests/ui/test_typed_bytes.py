@@ -91,7 +91,10 @@ def pieces_of(data: bytes, how: str) -> list[bytes]:
 
 
 def confirm(screen: Screen) -> None:
-    """Tab to the button and press it once it is drawn with the focus."""
+    """Tab to the button and press it once it is drawn with the focus; after Enter it may be a held one."""
+    if screen.marks_as_focused("Reverse SHORT"):
+        screen.send(b"\t")
+        until([screen], lambda shown: not shown.marks_as_focused("Reverse SHORT"), "the focus beside it")
     for _ in range(8):
         if screen.marks_as_focused("Reverse SHORT"):
             break
