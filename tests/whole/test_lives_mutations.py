@@ -12,7 +12,7 @@ from tests.whole.lives.life import live
 from tests.whole.lives.plan import Plan
 from tests.whole.lives_mutations import MUTATIONS, Mutation
 
-LIVES_AT_MOST = 40
+LIVES_AT_MOST = 120
 
 
 def plans_for(mutation: Mutation) -> Iterator[Plan]:
