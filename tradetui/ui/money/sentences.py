@@ -67,7 +67,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
         return f"— no equity sample until {first}"
     if equity.end is None:
         return "— no equity sample near the end"
-    return "— an account does not tell its open profit"
+    return "— an account reports no open profit"
 
 
 def today_reason(results_of_today: PeriodResults | None) -> str:
