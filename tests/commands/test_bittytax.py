@@ -173,7 +173,9 @@ def test_profit_fees_and_funding_are_what_the_results_say(point: Point, capsys: 
         figure = "funding" if row["Note"].endswith("funding") else "fees" if "Fee" in row["Type"] else "gross"
         sums[figure, coin] += Fraction(row["Buy Quantity"] or 0) - Fraction(row["Sell Quantity"] or 0)
     assert {figure for figure, _ in sums} == {"gross", "fees", "funding"}
-    assert main(["show", "pnl", "--by", "coin", "--json", *period]) == DONE
+    # Results end before --until, rows of fills with it.
+    until_after = ("--since", str(until_ms - 10 * DAY_MS), "--until", str(until_ms + 1))
+    assert main(["show", "pnl", "--by", "coin", "--json", *until_after]) == DONE
     results = json.loads(capsys.readouterr().out)
     assert len(results) > 1
     for row in results:
