@@ -384,3 +384,28 @@ def test_nothing_is_proven_over_a_hole() -> None:
     archive.add(FuturesFill, rows, {USDT: [Hole(rows[0].record.trade_id)]})
     settle(archive)
     assert not archive.prove_starts(USDT, {LONG_HELD: Decimal(1)}, START_MS + 10_000_000)
+
+
+def steps_to_book_ten(file: Path, kept_before: int) -> int:
+    """Hundreds of steps that SQLite takes to book ten fills and to look for what is held, behind so many others."""
+    with closing(Archive(file)) as archive:
+        rows = fills_of(*((number, "buy", "open", "1", "0") for number in range(kept_before + 10)))
+        archive.add(FuturesFill, rows[:kept_before])
+        settle(archive)
+        archive.add(FuturesFill, rows[kept_before:])
+        steps = 0
+
+        def count() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        archive.connection.set_progress_handler(count, 100)
+        settle(archive)
+        archive.prove_starts(USDT, {}, START_MS)
+        return steps
+
+
+def test_a_fill_costs_the_same_behind_few_and_behind_many(tmp_path: Path) -> None:
+    few, many = steps_to_book_ten(tmp_path / "few.sqlite", 100), steps_to_book_ten(tmp_path / "many.sqlite", 3_000)
+    assert many <= few * 1.2

@@ -223,7 +223,7 @@ class Archive:
         Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `settle` has to take
         legs up anew.
         """
-        tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND kind = 'fill' LIMIT 1"
+        tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
         if self.holes(product_type) or self._connection.execute(tail).fetchone() is not None:
             return False
         with self._changing():
