@@ -61,7 +61,7 @@ async def compare(base_url: str) -> dict[str, list[float]]:
     from tests.wire.whole_reply import read_reply
     from tradetui.exchange import Credentials, ExchangeReader
     from tradetui.exchange.rate_limit.budget import NoBudget
-    from tradetui.wire.catalogue import endpoint
+    from tradetui.wire.endpoints.catalogue import endpoint
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
     peer.urls["api"] = {name: base_url for name in peer.urls["api"]}

@@ -16,7 +16,7 @@ import ccxt
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
 
 BLOCKS = 15
 ROUNDS = 20

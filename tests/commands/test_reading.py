@@ -23,7 +23,7 @@ from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]

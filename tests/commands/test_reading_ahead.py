@@ -12,9 +12,9 @@ from tradetui.commands import show
 from tradetui.commands.show import ahead
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import Busy
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.spot import SpotBill
-from tradetui.wire.reply import Reply
 
 
 def bill(number: int) -> SpotBill:

@@ -7,10 +7,10 @@ from typing import Any
 
 from tradetui.exchange import paging
 from tradetui.exchange.capabilities import Capabilities
-from tradetui.wire.catalogue import endpoint, endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint, endpoint_of
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply, UndecodableRow
 from tradetui.wire.requests.request import Request
 
 NOW_MS = 1_790_000_000_000

@@ -24,9 +24,9 @@ from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionR
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply, UndecodableRow
 from tradetui.wire.requests.request import Request
 
 BILLS, POSITIONS = "futures.bills", "futures.closed_positions"

@@ -34,7 +34,7 @@ from tradetui.desk.tables.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
 from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits

@@ -21,8 +21,8 @@ from tradetui.desk.feeds.multi_product import UndecodableRows
 from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.reply import Reply, UndecodableRow
 from tradetui.wire.requests.request import Request
 
 FILLS = "futures.fills"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from tradetui.desk.creation.issued_keys import covered, match_issued_keys, requested_keys_of
+from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
-from tradetui.wire.reply import UndecodableRow
 
 NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
 

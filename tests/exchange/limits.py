@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tradetui.wire.catalogue import endpoint
-from tradetui.wire.endpoint import Endpoint
-from tradetui.wire.rate_limits import RateLimit
+from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.rate_limits import RateLimit
 
 
 def limited(

@@ -33,7 +33,7 @@ from tradetui.exchange.rate_limit.shared import SharedBudget
 from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint
 
 TIME_OUT_S = 8.0
 HOLD_S = TIME_OUT_S + 1.0

@@ -32,8 +32,8 @@ from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import BusinessType
-from tradetui.wire.reply import Reply
 
 USDT = "USDT-FUTURES"
 DAY = 86_400_000

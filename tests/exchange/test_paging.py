@@ -15,9 +15,9 @@ from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, 
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
-from tradetui.wire.reply import Reply
 
 DAY = 86_400_000
 USDT = "USDT-FUTURES"

@@ -13,10 +13,10 @@ from pydantic import SecretStr
 
 import tradetui.exchange
 from tradetui.exchange import ExchangeReader, InvalidRequest, errors
+from tradetui.exchange.calls.response import parse_response, write_result
 from tradetui.exchange.errors import ExchangeError, Rejected
-from tradetui.exchange.response import parse_response, write_result
 from tradetui.exchange.transport.transport import HttpResponse
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.error_codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
 
 ROOT = Path(tradetui.exchange.__file__).parent

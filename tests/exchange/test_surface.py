@@ -13,8 +13,8 @@ import pytest
 import tradetui.exchange
 from tradetui.exchange import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.endpoints import areas
-from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import Endpoint
 
 ROOT = Path(__file__).parents[2]
 AREAS = ("futures", "spot", "convert", "broker", "public", "subaccounts", "copytrading")

@@ -30,7 +30,7 @@ from tradetui.exchange.client import CREATING
 from tradetui.exchange.errors import ClockTooFarOff, ReadOnly
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
@@ -260,7 +260,7 @@ async def test_a_carrier_built_to_read_refuses_to_write() -> None:
 
 
 def _reverse() -> Any:
-    from tradetui.wire.catalogue import endpoint
+    from tradetui.wire.endpoints.catalogue import endpoint
 
     return endpoint("futures.reverse")
 

@@ -12,7 +12,7 @@ from tradetui.sandbox.app import HttpCall, Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query, prehash, sign_hmac
 
 NOW_MS = 1_793_491_200_000 + 12 * 3_600_000

@@ -13,7 +13,7 @@ import pytest
 from tests.sandbox.calling import Caller
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.api_keys import PERMISSIONS, check_permission
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import prehash, sign_hmac
 
 PATH = CATALOGUE["futures.accounts"].path

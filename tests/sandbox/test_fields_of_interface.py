@@ -12,7 +12,7 @@ import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Caller
 from tests.wire.interface_document import Document, parse, words
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 Row = dict[str, Any]
 BY_NUMBER = {endpoint.number: endpoint for endpoint in CATALOGUE.values() if endpoint.number is not None}

@@ -24,7 +24,7 @@ from tradetui.sandbox.endpoints.rules import (
     TRANSFER_TYPES,
 )
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 BY_NUMBER = {endpoint.number: endpoint for endpoint in CATALOGUE.values() if endpoint.number is not None}
 READS = {number: endpoint for number, endpoint in BY_NUMBER.items() if not endpoint.writes}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.sandbox.calling import NOW_MS, Answered, Caller
 from tradetui.sandbox.gateway.limits import CALLS_OF_AN_ADDRESS, RECOVERY_MS, AddressCounts
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 HERE, THERE = "192.0.2.7", "2001:db8::7"
 ACCOUNTS = ("hedge", "one-way", "broker", "copy-old")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
 from tradetui.sandbox.endpoints.rules import BUSINESS_TYPES, GROUP_TYPES
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 USDT = {"productType": "USDT-FUTURES"}
 PLAN = {**USDT, "planType": "normal_plan"}

@@ -15,10 +15,10 @@ from tradetui.desk.reversal import classification, execution, order_reads
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import RiskContext
 from tradetui.desk.reversal.sending import Sending
-from tradetui.exchange import writes
+from tradetui.exchange.calls import writes
+from tradetui.exchange.calls.response import CallResult, write_result
+from tradetui.exchange.calls.signed_call import SignedCalls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.exchange.response import CallResult, write_result
-from tradetui.exchange.signed_call import SignedCalls
 from tradetui.storage.sqlite_file import open_file
 
 Patch = Callable[[Any, str, Any], object]

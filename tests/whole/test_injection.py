@@ -27,8 +27,8 @@ from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.sending import Departure, Sending
-from tradetui.exchange import signed_call as calls
-from tradetui.exchange import writes
+from tradetui.exchange.calls import signed_call as calls
+from tradetui.exchange.calls import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.trading.holdings import Legs
 from tradetui.wire.enums import Side

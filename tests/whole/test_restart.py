@@ -33,7 +33,7 @@ from tradetui.exchange.clock import SystemClock
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.process_life import ProcessLives
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 loaded = load(os.environ, Flags())
 account = identity_of(loaded)

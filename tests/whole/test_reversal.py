@@ -16,7 +16,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs, Net
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime

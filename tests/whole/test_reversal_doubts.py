@@ -23,7 +23,7 @@ from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
 from tradetui.ui.reversal.tables.lines import decision_lines
 from tradetui.ui.reversal.tables.rows import Room
-from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime

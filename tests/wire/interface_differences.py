@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from tests.wire.interface_document import Document, DocumentedEndpoint, words
 from tradetui.wire import enums as v
-from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.futures import Asset
 from tradetui.wire.models.subaccounts import (

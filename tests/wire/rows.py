@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import endpoint
-from tradetui.wire.endpoint import Endpoint
-from tradetui.wire.reply import Reply
+from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.reply import Reply
 
 FEE = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.0123"}
 

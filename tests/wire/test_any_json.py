@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.wire.rows import FILL, ORDER, ROWS, one
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import CATALOGUE, endpoint
-from tradetui.wire.reply import Reply, UnreadableBody
+from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.reply import Reply, UnreadableBody
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump_json, load_json
 

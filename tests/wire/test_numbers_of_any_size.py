@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.reply import UnreadableBody, read_data, read_envelope
+from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.reply import UnreadableBody, read_data, read_envelope
 
 ABSURD = (
     "9" * 400,

@@ -11,8 +11,9 @@ import pytest
 
 from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.catalogue import CATALOGUE, endpoint
-from tradetui.wire.endpoint import RowLaw
+from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.endpoint import RowLaw
+from tradetui.wire.endpoints.reply import read_envelope
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
@@ -20,7 +21,6 @@ from tradetui.wire.models.futures_requests import PendingOrdersRequest, TriggerH
 from tradetui.wire.models.spot import SpotBillsRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import read_envelope
 
 
 def test_id_less_than_one_is_the_first_page_of_transfers() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.wire.whole_reply import RefusedReply, read_reply
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.reply import UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import KNOWN_CODES, CodeGroup, ErrorKind, meaning, write_refused
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import UnreadableBody, read_data, read_envelope
 from tradetui.wire.text.json_text import dump_json
 
 ENDPOINTS = {

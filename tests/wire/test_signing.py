@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tradetui.wire.catalogue import CATALOGUE
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import BusinessType
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.spot import SpotBillsRequest

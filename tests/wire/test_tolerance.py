@@ -12,11 +12,11 @@ from pydantic import SecretStr
 
 from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import RefusedReply, read_reply
-from tradetui.wire.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
-from tradetui.wire.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump_json
 

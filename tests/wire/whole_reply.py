@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tradetui.wire.endpoint import Endpoint
-from tradetui.wire.reply import Envelope, Reply, read_data, read_envelope
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.reply import Envelope, Reply, read_data, read_envelope
 
 
 class RefusedReply(Exception):

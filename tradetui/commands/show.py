@@ -27,12 +27,12 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.positions import Position
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply
 from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds

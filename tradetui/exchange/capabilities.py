@@ -8,7 +8,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 PROBE_AGAIN_S = 600.0
 ACCOUNT_PROBE_S = 60.0

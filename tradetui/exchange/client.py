@@ -15,7 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tradetui.exchange import paging
-from tradetui.exchange import signed_call as calling
+from tradetui.exchange.calls import signed_call as calling
+from tradetui.exchange.calls.reads import Reads
+from tradetui.exchange.calls.writes import Writes
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
 from tradetui.exchange.connection_status import ConnectionStatus
@@ -34,14 +36,12 @@ from tradetui.exchange.endpoints.areas import (
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.reads import Reads
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.transport.transport import Timeouts, Transport
-from tradetui.exchange.writes import Writes
-from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint_of
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply
 from tradetui.wire.requests.parameter import Time
 from tradetui.wire.requests.request import Request
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tradetui.wire.errors import ExchangeError, InvalidRequest
 
 if TYPE_CHECKING:
-    from tradetui.wire.reply import UndecodableRow
+    from tradetui.wire.endpoints.reply import UndecodableRow
 
 __all__ = [
     "AuthenticationFailed",

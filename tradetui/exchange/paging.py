@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
-from tradetui.wire.catalogue import endpoint_of
-from tradetui.wire.endpoint import RowLaw
+from tradetui.wire.endpoints.catalogue import endpoint_of
+from tradetui.wire.endpoints.endpoint import RowLaw
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply
 from tradetui.wire.time_windows import DAY_MS, split_span
 
 if TYPE_CHECKING:

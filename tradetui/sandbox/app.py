@@ -19,8 +19,8 @@ from tradetui.sandbox.gateway.api_keys import SandboxKey, check_permission
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.options import SandboxOptions
-from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import Endpoint
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

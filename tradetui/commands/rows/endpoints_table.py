@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tradetui.wire.catalogue import CATALOGUE
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import Request
 from tradetui.wire.time_windows import DAY_MS

@@ -35,10 +35,10 @@ from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.error_codes import refusal_explained
 from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountRequest
 from tradetui.wire.models.spot import AccountInfo
-from tradetui.wire.reply import Reply
 
 _GRACE_S: Final = 2.0
 """How long the end of a session waits for a reply under way: what it tells would be lost."""

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from tradetui.desk.creation.key_store import IssuedKey
+from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
-from tradetui.wire.reply import UndecodableRow
 
 COPY_TITLE = "copy-trading"
 _KEY_FIELDS = ("apikey", "subAccountApiKey")

@@ -24,10 +24,10 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 from tradetui.desk.feeds.feed import Reading
 from tradetui.desk.tables.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply, UndecodableRow
 
 T = TypeVar("T")
 

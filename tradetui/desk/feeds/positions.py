@@ -17,13 +17,13 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.positions import Position, PositionBook, reported, with_mark
-from tradetui.wire.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

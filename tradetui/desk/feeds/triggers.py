@@ -20,11 +20,11 @@ from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PlanType
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

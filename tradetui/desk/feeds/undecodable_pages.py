@@ -9,8 +9,8 @@ from typing import Final
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.feeds.multi_product import UndecodableRows
 from tradetui.desk.tables.product_row import time_of
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.reply import Reply
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0

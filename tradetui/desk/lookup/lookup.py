@@ -14,9 +14,9 @@ from tradetui.desk.tables.row_source import KeyedT
 from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.spot import SpotFill
 from tradetui.wire.replies.record import Record
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.query import Query

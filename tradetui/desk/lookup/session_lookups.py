@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tradetui.desk.account.identity import AccountIdentity
     from tradetui.desk.lookup.query import Query
     from tradetui.exchange.client import ExchangeReader
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 
 _SPOT_READ: Final = ("stor", "stow")

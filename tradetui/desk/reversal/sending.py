@@ -20,8 +20,8 @@ from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode
-from tradetui.wire.reply import Reply
 
 _log = logging.getLogger(__name__)
 

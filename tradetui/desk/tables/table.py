@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.product_row import ProductRow
     from tradetui.desk.tables.table_view import TableView
     from tradetui.trading.positions import Position
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.convert import ConvertRecord
     from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
@@ -80,7 +80,7 @@ class Table(Generic[RowT_co]):
     @property
     def endpoint(self) -> Endpoint:
         """The endpoint whose rows it shows."""
-        from tradetui.wire.catalogue import endpoint
+        from tradetui.wire.endpoints.catalogue import endpoint
 
         return endpoint(self.endpoint_name)
 

@@ -6,13 +6,13 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
-    from tradetui.exchange.signed_call import BeforeSend
-    from tradetui.wire.endpoint import Endpoint
-    from tradetui.wire.reply import Reply
+    from tradetui.exchange.calls.signed_call import BeforeSend
+    from tradetui.wire.endpoints.endpoint import Endpoint
+    from tradetui.wire.endpoints.reply import Reply
     from tradetui.wire.requests.parameter import Time
     from tradetui.wire.requests.request import Request
 

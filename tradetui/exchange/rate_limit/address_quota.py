@@ -16,10 +16,10 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from tradetui.exchange.errors import RateLimited
-from tradetui.wire.rate_limits import ADDRESS_CALLS_PER_MINUTE
+from tradetui.wire.endpoints.rate_limits import ADDRESS_CALLS_PER_MINUTE
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 MINUTE_S: Final = 60.0
 DEFAULT_ADDRESS_SHARE: Final = 0.8

@@ -17,7 +17,7 @@ from tradetui.exchange.errors import RateLimited
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 PATIENCE_S = 10.0
 """A pause longer than this is an error at once instead of a wait."""

@@ -25,7 +25,7 @@ from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota,
 from tradetui.exchange.rate_limit.waiting import WaitingCalls
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 _ROUNDING_S = 1e-6
 _SHORTEST_WAIT_S = 2e-4

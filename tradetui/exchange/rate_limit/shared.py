@@ -33,7 +33,7 @@ from tradetui.exchange.rate_limit.shared_pool import SharedPool
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 _log = logging.getLogger(__name__)
 

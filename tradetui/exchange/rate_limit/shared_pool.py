@@ -21,7 +21,7 @@ from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, passes
 from tradetui.exchange.rate_limit.waiting import WaitingCalls
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 _log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
     refuse_write,
 )
-from tradetui.wire.reply import LONGEST_BODY
+from tradetui.wire.endpoints.reply import LONGEST_BODY
 
 HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
 """Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""

@@ -16,7 +16,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
     refuse_write,
 )
-from tradetui.wire.reply import LONGEST_BODY
+from tradetui.wire.endpoints.reply import LONGEST_BODY
 
 _Message: TypeAlias = MutableMapping[str, Any]
 _Receive: TypeAlias = Callable[[], Awaitable[_Message]]

@@ -23,7 +23,7 @@ from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.keys.unlock_key import with_unlock_key
 from tradetui.ui.sanitize import sanitized
-from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.text.sanitize import scrub
 
 

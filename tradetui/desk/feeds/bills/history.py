@@ -19,10 +19,10 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.reply import Reply
 from tradetui.wire.time_windows import NINETY_DAYS_MS
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import SecretStr
 
-from tradetui.wire.endpoint import Endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.text.json_text import load_json
 

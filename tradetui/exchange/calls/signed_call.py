@@ -11,8 +11,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from tradetui.exchange.calls.response import CallResult, parse_response, retry_after
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
-from tradetui.exchange.response import CallResult, parse_response, retry_after
 from tradetui.exchange.transport.base_url import Origin
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.budget import Budget, Permit, Priority
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.signing import Signer
 
 _log = logging.getLogger(__name__)

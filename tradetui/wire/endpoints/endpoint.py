@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from tradetui.wire.rate_limits import RateLimit
+from tradetui.wire.endpoints.rate_limits import RateLimit
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 from tradetui.wire.time_windows import TimeRule

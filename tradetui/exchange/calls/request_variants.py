@@ -13,7 +13,7 @@ from tradetui.wire.error_codes import wants_another_signature, wants_another_wor
 from tradetui.wire.requests.request import Request
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
 
 
 class Dialect:

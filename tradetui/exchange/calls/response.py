@@ -21,6 +21,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
+from tradetui.wire.endpoints.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import (
     TOO_MANY_CALLS_REMEDY,
     UNIFIED_ACCOUNT,
@@ -29,11 +30,10 @@ from tradetui.wire.error_codes import (
     meaning,
     write_refused,
 )
-from tradetui.wire.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 
 if TYPE_CHECKING:
-    from tradetui.wire.endpoint import Endpoint
-    from tradetui.wire.reply import UndecodableRow
+    from tradetui.wire.endpoints.endpoint import Endpoint
+    from tradetui.wire.endpoints.reply import UndecodableRow
 
 TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""

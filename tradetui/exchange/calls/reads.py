@@ -6,6 +6,8 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tradetui.exchange.calls.request_variants import Dialect
+from tradetui.exchange.calls.response import read_result
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -16,18 +18,16 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.request_variants import Dialect
-from tradetui.exchange.response import read_result
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.error_codes import CodeGroup, meaning, switches_off
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
+    from tradetui.exchange.calls.signed_call import SignedCalls
     from tradetui.exchange.capabilities import Capabilities
     from tradetui.exchange.clock import ServerClock
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.signed_call import SignedCalls
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.requests.request import Request
 
 _TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)

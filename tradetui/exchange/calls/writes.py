@@ -5,21 +5,21 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from tradetui.exchange.calls.reads import tidy
+from tradetui.exchange.calls.response import write_result
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidRequest, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.reads import tidy
-from tradetui.exchange.response import write_result
-from tradetui.wire.catalogue import endpoint_of
+from tradetui.wire.endpoints.catalogue import endpoint_of
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.public import ServerTimeRequest
-from tradetui.wire.reply import Reply
 
 if TYPE_CHECKING:
+    from tradetui.exchange.calls.reads import Reads
+    from tradetui.exchange.calls.signed_call import BeforeSend, SignedCalls
     from tradetui.exchange.clock import ServerClock
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
-    from tradetui.exchange.reads import Reads
-    from tradetui.exchange.signed_call import BeforeSend, SignedCalls
-    from tradetui.wire.endpoint import Endpoint
+    from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.requests.request import Request
 
 
