@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from tests.sandbox.born_once import born_once
 from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.desk import Desk
-from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader

@@ -9,7 +9,8 @@ import pytest
 
 from tests.trading.fills import fill
 from tests.trading.test_reversal import legs, plan
-from tradetui.desk.reversal.classification import (
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     Classification,
     Observation,
@@ -17,7 +18,6 @@ from tradetui.desk.reversal.classification import (
     Standing,
     classify,
 )
-from tradetui.desk.reversal.outcome import Outcome
 from tradetui.trading.holdings import Net
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill

@@ -14,7 +14,7 @@ from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.database import Selection
 from tradetui.desk.archive.equity import samples
-from tradetui.desk.feeds.fill_history import KEPT
+from tradetui.desk.feeds.fills.history import KEPT
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 

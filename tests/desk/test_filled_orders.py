@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.rows import fill
-from tradetui.desk.feeds.filled_orders import FilledOrders
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.fills.filled_orders import FilledOrders
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.filled_order import FilledOrder, fill_by_fill
 from tradetui.desk.tables.product_row import ProductRow, newest_first
 from tradetui.desk.tables.row_source import MemoryRows

@@ -18,8 +18,8 @@ from tradetui.desk.intents.journal import Intent, Moment, State
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import KIND
-from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent
 from tradetui.sandbox.app import Sandbox

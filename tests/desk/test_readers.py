@@ -10,10 +10,10 @@ from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.accounts_orders import OrdersReader
-from tradetui.desk.feeds.feed import Feed
-from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.fills.history import FillHistory
+from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
-from tradetui.desk.feeds.snapshot import StillReading
 from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
 from tradetui.exchange.errors import (
     AuthenticationFailed,

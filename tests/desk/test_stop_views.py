@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tests.desk.rows import trigger
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.feeds.stop_views import Stops, StopViews
 from tradetui.desk.tables.columns import DEFAULT_FORMAT
 from tradetui.desk.tables.product_row import ProductRow

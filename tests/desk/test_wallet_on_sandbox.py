@@ -15,7 +15,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, ended_trips, results
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
-from tradetui.desk.feeds.fill_history import NOTED_EVERY_MS, FillHistory
+from tradetui.desk.feeds.fills.history import NOTED_EVERY_MS, FillHistory
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves

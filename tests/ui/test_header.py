@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal_opening import open_journal
 from tradetui.desk.intents.registered_journal import JournalLocation

@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.lookup_stage import BOOKS
 from tests.ui.virtual import Stage
-from tradetui.desk.feeds.feed import Pace
+from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.detail.detail_screen import DetailScreen

@@ -18,12 +18,12 @@ from tradetui.desk.intents.journal import Journal
 from tradetui.desk.intents.registered_journal import RegisteredJournal
 from tradetui.desk.intents.registry import Registry
 from tradetui.desk.intents.states import Event
-from tradetui.desk.reversal import classification, order_reads
-from tradetui.desk.reversal.classification import Standing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch
-from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.sending import Sending
+from tradetui.desk.reversal.tracking import classification, order_reads
+from tradetui.desk.reversal.tracking.classification import Standing
+from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position

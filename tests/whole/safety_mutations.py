@@ -11,10 +11,11 @@ from typing import Any
 from tradetui.desk.intents import journal
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import Journal, Moment, State
-from tradetui.desk.reversal import classification, execution, order_reads
+from tradetui.desk.reversal import execution
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import RiskContext
 from tradetui.desk.reversal.sending import Sending
+from tradetui.desk.reversal.tracking import classification, order_reads
 from tradetui.exchange.calls import writes
 from tradetui.exchange.calls.response import CallResult, write_result
 from tradetui.exchange.calls.signed_call import SignedCalls

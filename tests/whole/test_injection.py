@@ -21,12 +21,14 @@ from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import task_groups
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal import ENDED, Intent, State, WrongStep
-from tradetui.desk.reversal import execution, intent_watch, order_reads, outcome_tracker, sending, tracking
+from tradetui.desk.reversal import execution, intent_watch, sending
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.sending import Departure, Sending
+from tradetui.desk.reversal.tracking import followed_reversals as tracking
+from tradetui.desk.reversal.tracking import order_reads, outcome_tracker
 from tradetui.exchange.calls import signed_call as calls
 from tradetui.exchange.calls import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown

@@ -16,15 +16,15 @@ from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.bills.reader import BILLS_EVERY_S, BillsReader
-from tradetui.desk.feeds.feed import Feed, Pace, Reader
-from tradetui.desk.feeds.fill_history import FillHistory
-from tradetui.desk.feeds.filled_orders import FilledOrders
-from tradetui.desk.feeds.fills import FillsReader
-from tradetui.desk.feeds.health import Health, health_of
+from tradetui.desk.feeds.fills.filled_orders import FilledOrders
+from tradetui.desk.feeds.fills.history import FillHistory
+from tradetui.desk.feeds.fills.reader import FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
+from tradetui.desk.feeds.polling.feed import Feed, Pace, Reader
+from tradetui.desk.feeds.polling.health import Health, health_of
+from tradetui.desk.feeds.polling.scheduler import Scheduler
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
-from tradetui.desk.feeds.scheduler import Scheduler
-from tradetui.desk.feeds.snapshot import Snapshot
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.intents import Intents

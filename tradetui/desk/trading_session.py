@@ -11,7 +11,7 @@ from tradetui.desk.intents.intents import Intents
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
     from tradetui.desk.reversal.execution import Execution
-    from tradetui.desk.reversal.tracking import Listener
+    from tradetui.desk.reversal.tracking.followed_reversals import Listener
 
 
 class TradingSession:

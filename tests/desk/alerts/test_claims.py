@@ -16,7 +16,7 @@ from tradetui.desk.alerts.command import CommandFailed
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
 

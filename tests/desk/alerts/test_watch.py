@@ -10,8 +10,8 @@ from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import NOW_MS, USDT
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.alerts.watch import UNCONFIRMED_S, AlertWatch
-from tradetui.desk.feeds.health import LinkState
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.product_row import ProductRow, RecordT, newest_first
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode, PositionSide

@@ -22,7 +22,7 @@ from tradetui.desk.archive.results import bills_behind, missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.bills.history import BillHistory
-from tradetui.desk.feeds.fill_history import FillHistory
+from tradetui.desk.feeds.fills.history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError

@@ -18,9 +18,9 @@ from tradetui.desk.alerts.event import Alert, AlertEvent, alert_of, one_sentence
 from tradetui.desk.alerts.rules import DEFAULT_RULES, Channel, DesktopSequence, Rule, RuleKind
 from tradetui.desk.alerts.threshold_watch import ThresholdWatch
 from tradetui.desk.alerts.watch import AlertWatch
-from tradetui.desk.feeds.health import LinkState
 from tradetui.desk.feeds.market_context import MarketContext
-from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.account_totals import totals_of
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment

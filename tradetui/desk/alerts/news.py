@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Final, Generic
 
-from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.product_row import BEGINNING, ProductRow, RecordT, time_of
 
 LATE: Final = timedelta(minutes=5)

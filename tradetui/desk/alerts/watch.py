@@ -19,8 +19,8 @@ from tradetui.desk.alerts.sentences import (
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.feeds.health import LinkState
-from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.stage import Stage
 from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.product_row import ProductRow

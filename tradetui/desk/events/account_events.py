@@ -12,9 +12,9 @@ from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.events.event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalSteps
-from tradetui.desk.feeds.feed import Feed
-from tradetui.desk.feeds.health import Health, LinkState, health_of
-from tradetui.desk.feeds.snapshot import Snapshot
+from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.health import Health, LinkState, health_of
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.desk.tables.table import TableName

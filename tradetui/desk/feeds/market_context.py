@@ -12,8 +12,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Generic
 
-from tradetui.desk.feeds.feed import Feed, Reading
-from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.feed import Feed, Reading
+from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.number_format import coin_places, is_dollar

@@ -7,10 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.feeds.feed import Reading
-from tradetui.desk.feeds.fill_history import FillHistory
-from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
-from tradetui.desk.feeds.snapshot import StillReading
+from tradetui.desk.feeds.fills.history import FillHistory
+from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock

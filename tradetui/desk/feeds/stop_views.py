@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.product_row import MarkedRow, ProductRow
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.row_source import KeyedT
 from tradetui.desk.tables.seen_precision import SeenPrecisions
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.snapshot import FeedError
+from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S

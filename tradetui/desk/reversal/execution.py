@@ -11,16 +11,16 @@ from typing import Final
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import Intent, State
 from tradetui.desk.intents.registered_journal import JournalLocation
-from tradetui.desk.reversal.classification import ABSENCE_S
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
-from tradetui.desk.reversal.order_reads import OrderReads
-from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
-from tradetui.desk.reversal.tracking import FollowedReversals, Listener
+from tradetui.desk.reversal.tracking.classification import ABSENCE_S
+from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals, Listener
+from tradetui.desk.reversal.tracking.order_reads import OrderReads
+from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 from tradetui.exchange.client import TradingClient

@@ -11,10 +11,10 @@ from typing import Final
 
 from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.intents.journal import Intent, State
-from tradetui.desk.reversal.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S
 from tradetui.desk.reversal.progress import sent_of
 from tradetui.desk.reversal.sending import KIND
-from tradetui.desk.reversal.tracking import FollowedReversals
+from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
+from tradetui.desk.reversal.tracking.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S
 from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 
 _log = logging.getLogger(__name__)

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal import AlreadyOpen, Overtaken, State, WrongStep
-from tradetui.desk.reversal.classification import OrderAnswer
-from tradetui.desk.reversal.order_reads import OrderReads
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.tracking.classification import OrderAnswer
+from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.health import LinkState
+from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.columns import UNKNOWN, Tone, number, percent, tone_of
 from tradetui.desk.tables.number_format import percent_points

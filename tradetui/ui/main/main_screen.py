@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from tradetui.desk.feeds.feed import Pace
+from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
@@ -39,8 +39,8 @@ from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.feeds.feed import Feed
-    from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput

@@ -20,8 +20,8 @@ from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 
 if TYPE_CHECKING:
-    from tradetui.desk.feeds.feed import Feed
-    from tradetui.desk.feeds.snapshot import Snapshot
+    from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.date_filter import DateFilter
 
 READING: Final = "reading …"

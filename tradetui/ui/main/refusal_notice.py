@@ -9,7 +9,7 @@ from textual.widgets import Static
 from tradetui.ui.sanitize import sanitized
 
 if TYPE_CHECKING:
-    from tradetui.desk.feeds.health import Health
+    from tradetui.desk.feeds.polling.health import Health
 
 PROBED: Final = "The exchange is asked again once a minute."
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.multi_product import refuse_unreadable
+from tradetui.desk.feeds.polling.multi_product import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.paging import PageWalk, walk

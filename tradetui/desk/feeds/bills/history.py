@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
-from tradetui.desk.feeds.multi_product import refuse_unreadable
+from tradetui.desk.feeds.polling.multi_product import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply
 from tradetui.exchange.paging import PageWalk, walk

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tradetui.desk.feeds.feed import Feed
+from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.tables.row_source import FeedRow
 from tradetui.exchange.connection_status import ConnectionStatus
 

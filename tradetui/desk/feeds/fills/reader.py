@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tradetui.desk.feeds.feed import Reading
-from tradetui.desk.feeds.fill_history import KEPT, FillHistory
-from tradetui.desk.feeds.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.fills.history import KEPT, FillHistory
+from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tradetui.desk.archive.hole import Hole
-from tradetui.desk.feeds.multi_product import UndecodableRows
+from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tradetui.desk.feeds.fill_history import KEPT
-from tradetui.desk.feeds.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.fills.history import KEPT
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.filled_order import FilledOrder, order_key
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill

@@ -12,7 +12,11 @@ from typing import Final
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import ENDED, Event, Intent, State
-from tradetui.desk.reversal.classification import (
+from tradetui.desk.reversal.market_state import MarketState
+from tradetui.desk.reversal.outcome import Outcome, matched_result
+from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
+from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     OPENING_FILLS,
     OWN_FILLS,
@@ -22,11 +26,7 @@ from tradetui.desk.reversal.classification import (
     Standing,
     classify,
 )
-from tradetui.desk.reversal.market_state import MarketState
-from tradetui.desk.reversal.order_reads import OrderReads
-from tradetui.desk.reversal.outcome import Outcome, matched_result
-from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError

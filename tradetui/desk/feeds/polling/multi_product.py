@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from tradetui.desk.feeds.feed import Reading
+from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.tables.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow

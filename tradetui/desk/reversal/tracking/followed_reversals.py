@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tradetui.desk.intents.journal import State
-from tradetui.desk.reversal.outcome_tracker import OutcomeTracker
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tradetui.desk.reversal.classification import Observation, OrderAnswer, traded_as_planned
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
+from tradetui.desk.reversal.tracking.classification import Observation, OrderAnswer, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unknown_words, unproven_since

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
-from tradetui.desk.feeds.feed import Feed, Pace
+from tradetui.desk.feeds.polling.feed import Feed, Pace
 from tradetui.desk.tables.row_source import FeedRow
 
 HEAD_START_S: Final = 1.0
