@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from tests.bench.tables_program import Program
 from tradetui.cli import main
-from tradetui.ui.app import TradeApp
+from tradetui.ui.application.app import TradeApp
 
 EVERY_S = 0.01
 MINUTE_S = 60.0
@@ -47,6 +47,6 @@ class WatchedApp(TradeApp):
 
 if __name__ == "__main__":
     if sys.argv[2] == "monitor":
-        with patch("tradetui.ui.app.TradeApp", WatchedApp):
+        with patch("tradetui.ui.application.app.TradeApp", WatchedApp):
             sys.exit(main(["monitor"]))
     WatchedProgram(sys.argv[2], changing=True).run()

@@ -13,7 +13,7 @@ from tradetui.desk.account.identity import stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
-from tradetui.ui.preferences import ScreenPreferences
+from tradetui.ui.settings.preferences import ScreenPreferences
 
 KEY = 'api_key = "k"\nsecret = "s"\npassphrase = "p"\n'
 

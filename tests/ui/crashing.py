@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from tradetui.desk.desk import Desk
-from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.ui.tty.run_app import run_app
 
 

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
-from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.product_types import ProductType

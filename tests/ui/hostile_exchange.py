@@ -15,8 +15,8 @@ from tests.ui.hostile import HOSTILE
 from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.ui.tty.run_app import run_app
 
 Message = MutableMapping[str, Any]

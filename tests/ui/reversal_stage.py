@@ -10,7 +10,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from tests.ui.virtual import Stage
-from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.tty.screenshot import screen_text
 
 REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")

@@ -18,8 +18,8 @@ from tradetui.desk.tables.filled_order import FilledOrder
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.trading.positions import reported
-from tradetui.ui.detail.detail_screen import DetailScreen
-from tradetui.ui.detail.fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.ui.records.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType

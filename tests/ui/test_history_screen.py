@@ -16,11 +16,11 @@ from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_sums import fills_note
-from tradetui.ui.detail.detail_screen import DetailScreen
 from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
-from tradetui.ui.history.history_screen import HistoryScreen
-from tradetui.ui.settings import UiSettings
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.history_screen import HistoryScreen
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.models.futures import FuturesFill
 
@@ -233,7 +233,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
         await settled(pilot)
         for amount in sums_of("ETHUSDT"):
             assert amount in screen_text(stage.app)
-        monkeypatch.setattr("tradetui.ui.history.history_screen.MOST_SUMMED", 10)
+        monkeypatch.setattr("tradetui.ui.records.history_screen.MOST_SUMMED", 10)
         await pilot.press("escape")
         await settled(pilot)
         assert "profit and fees are summed of 10 fills at" in screen_text(stage.app)

@@ -12,9 +12,9 @@ from tests.ui.journalled import doubtful, reversed_once, unknown
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.execution import Execution
-from tradetui.ui.journal.intent_dialog import IntentDialog
-from tradetui.ui.journal.journal_screen import JournalScreen
-from tradetui.ui.journal.release_dialog import ReleaseDialog
+from tradetui.ui.intents.journal.intent_dialog import IntentDialog
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

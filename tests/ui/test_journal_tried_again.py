@@ -16,7 +16,7 @@ from tests.ui.reversal_stage import opened, posts, said, words
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.desk import JOURNAL_FILE
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

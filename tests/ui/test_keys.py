@@ -8,17 +8,17 @@ import pytest
 
 from tests.ui.virtual import Stage
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
-from tradetui.ui.app import TradeApp
-from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.application.app import TradeApp
 from tradetui.ui.dialogs.sort import column_letters
-from tradetui.ui.history.history_screen import HistoryScreen
-from tradetui.ui.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.bindings import bindings_of_key
 from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, SCREEN_NAMES, key_table, shown_keys
-from tradetui.ui.lookup.lookup_screen import LookupScreen
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.history_screen import HistoryScreen
+from tradetui.ui.records.lookup_screen import LookupScreen
 
 SCREENS = {
     "main": MainScreen,

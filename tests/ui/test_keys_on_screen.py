@@ -10,13 +10,13 @@ from textual.widgets import Input, OptionList
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.product_row import ProductRow
 from tradetui.desk.tables.row_source import Sort
-from tradetui.ui.detail.detail_screen import DetailScreen
+from tradetui.ui.application.header_legend import HEADER_FIGURES
+from tradetui.ui.application.help import HelpDialog, HelpLine
 from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.dialogs.header_legend import HEADER_FIGURES
-from tradetui.ui.dialogs.help import HelpDialog, HelpLine
 from tradetui.ui.dialogs.sort import SortDialog, column_letters
 from tradetui.ui.header.session import link_of, worth_of
 from tradetui.ui.keys.footer import Hints
+from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

@@ -12,10 +12,10 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, still, words
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.ui.creation.form import CreationForm
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.creation.form import CreationForm
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -16,12 +16,12 @@ from tests.ui.virtual import Stage
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
-from tradetui.ui.detail.detail_screen import DetailScreen
-from tradetui.ui.detail.fields import NOT_SENT
-from tradetui.ui.dialogs.help import HelpDialog
-from tradetui.ui.lookup.filter_form import FilterForm
-from tradetui.ui.lookup.lookup_screen import LookupScreen
-from tradetui.ui.preferences import TableChoice
+from tradetui.ui.application.help import HelpDialog
+from tradetui.ui.records.detail_fields import NOT_SENT
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.lookup_form import FilterForm
+from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.settings.preferences import TableChoice
 from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.replies.record import Record

@@ -12,7 +12,7 @@ from tests.ui.reversal_stage import opened, posts, read_at_once, words
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.intents.registered_journal import NEW
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.journal.lost_journal_dialog import WORD, LostJournalDialog
+from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -22,7 +22,13 @@ from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.dialogs.columns import ColumnsDialog
 from tradetui.ui.dialogs.export import ExportDialog
-from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice, chosen_columns, preferences_from
+from tradetui.ui.settings.preferences import (
+    ColumnChoice,
+    ScreenPreferences,
+    TableChoice,
+    chosen_columns,
+    preferences_from,
+)
 from tradetui.ui.tty.screenshot import screen_text
 
 PREFERENCES = ScreenPreferences(

@@ -12,10 +12,10 @@ from textual.widgets import OptionList
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
-from tradetui.ui.dialogs.profiles import UNKNOWN_UID, ProfileDialog, profile_lines
-from tradetui.ui.preferences import ColumnChoice, ScreenPreferences, TableChoice
-from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.settings import ProfileLook, ProfileSummary
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.main.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines
+from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
+from tradetui.ui.settings.ui_settings import ProfileLook, ProfileSummary
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

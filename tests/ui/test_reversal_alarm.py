@@ -16,7 +16,7 @@ from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
-from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

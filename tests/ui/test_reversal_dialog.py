@@ -15,8 +15,8 @@ from tests.ui.virtual import BriefStage as Stage
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

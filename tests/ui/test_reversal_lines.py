@@ -11,7 +11,7 @@ from textual.widgets import Button, Input
 from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, words
 from tests.ui.test_reversal_of_a_named_leg import typed
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

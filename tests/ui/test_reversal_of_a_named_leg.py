@@ -10,8 +10,8 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import still, words
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.ui.reversal.dialog import ReversalDialog
-from tradetui.ui.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime
 

@@ -23,9 +23,9 @@ from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.reversal.tables.lines import decision_lines, request_lines
-from tradetui.ui.reversal.tables.outcome_lines import outcome_lines
-from tradetui.ui.reversal.tables.rows import Room
+from tradetui.ui.intents.reversal.tables.lines import decision_lines, request_lines
+from tradetui.ui.intents.reversal.tables.outcome_lines import outcome_lines
+from tradetui.ui.intents.reversal.tables.rows import Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract
 

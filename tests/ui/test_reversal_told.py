@@ -19,7 +19,7 @@ from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure
 from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

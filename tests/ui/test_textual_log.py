@@ -10,8 +10,8 @@ import pexpect
 import pytest
 
 from tests.ui.crashing import _no_desk
-from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 
 ROOT = Path(__file__).parents[2]
 SECRET = "qzjxkvwp"

@@ -10,8 +10,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from tests.ui.crashing import _no_desk
-from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.ui.tty.run_app import run_app
 
 

@@ -19,8 +19,8 @@ from tradetui.desk.desk import Desk
 from tradetui.exchange.clock import LoopClock
 from tradetui.sandbox.app import Sandbox
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.ui.app import TradeApp
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 
 START_MS = 1_785_585_600_000
 """2026-08-01 12:00:00 UTC."""

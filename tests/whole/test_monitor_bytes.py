@@ -19,10 +19,10 @@ from tests.whole.outgoing import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load
-from tradetui.ui.app import TradeApp
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.palette import Actions
 from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.palette import Actions
-from tradetui.ui.settings import ProfileChoice, UiSettings
+from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
 

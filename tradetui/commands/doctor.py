@@ -36,7 +36,7 @@ from tradetui.profiles.load import LoadedProfile, load
 from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.keys.profile_keys import own_keys
-from tradetui.ui.themes import DEFAULT_THEME, THEMES, theme_named
+from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.enums import PlanType
 from tradetui.wire.text.json_text import dump_json

@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> int:
     if not needs_terminal(os.environ):
         return USAGE
     from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
-    from tradetui.ui.app import TradeApp
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.application.app import TradeApp
+    from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.tty.abilities import terminal_abilities
     from tradetui.ui.tty.run_app import run_app
 

@@ -22,7 +22,7 @@ from tradetui.desk.events.sentences import event_sentence
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
-from tradetui.ui.time_zones import zone_named
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.time_points import milliseconds

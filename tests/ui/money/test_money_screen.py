@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from tests.ui.virtual import Stage
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
-from tradetui.ui.history.history_screen import HistoryScreen
 from tradetui.ui.money import sentences
 from tradetui.ui.money.money_layout import MoneyPanel
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
+from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
-from tradetui.ui.creation.titles import ISSUED_KEYS, TITLES, choices
+from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)
 _ROW = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "grid desk", "permList": "read"}

@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.ui.virtual import Stage
-from tradetui.ui.themes import THEMES
+from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.tty.screenshot import screen_text
 
 SIZES: Final = ((80, 24), (120, 36), (160, 48), (200, 60), (300, 80))

@@ -33,7 +33,7 @@ from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.money import exact_digits
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.time_zones import zone_named
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType

@@ -32,7 +32,7 @@ from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.time_zones import zone_named
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.product_types import ProductType
 
 

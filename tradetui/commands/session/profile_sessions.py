@@ -11,8 +11,8 @@ from tradetui.commands.session import screen_state
 from tradetui.profiles.changes import Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
-from tradetui.ui.preferences import preferences_from
-from tradetui.ui.settings import ConfigurationReload, ProfileChoice, ProfileLook, ProfileSummary
+from tradetui.ui.settings.preferences import preferences_from
+from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileChoice, ProfileLook, ProfileSummary
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

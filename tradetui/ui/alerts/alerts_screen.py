@@ -19,14 +19,14 @@ from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
-from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 LOG_READ_EVERY_S = 1.0
 _FRAME = 3

@@ -14,8 +14,8 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.columns import Column
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.text.sanitize import scrub
 
 _KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 default · Enter accepts · Esc cancels"

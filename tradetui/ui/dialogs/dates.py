@@ -15,7 +15,7 @@ from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.sanitize import sanitized
-from tradetui.ui.time_zones import zone_label
+from tradetui.ui.settings.time_zones import zone_label
 
 _HINTS: Final[Mapping[str, str]] = {
     FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",

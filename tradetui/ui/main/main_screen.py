@@ -16,7 +16,6 @@ from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.app_protocol import FollowsRow
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session import show_session
@@ -30,12 +29,13 @@ from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.profile_choice import ask_for_profile
 from tradetui.ui.main.refusal_notice import RefusalNotice
 from tradetui.ui.main.reverse_key import VanishedPosition, ask_for_leg
-from tradetui.ui.messages import OpenHistory, OpenReversal
+from tradetui.ui.protocol.messages import OpenHistory, OpenReversal
+from tradetui.ui.protocol.screens import FollowsRow
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
-from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 TICK_S = 1.0
 PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"

@@ -1,24 +1,30 @@
-"""The list of profiles, each with host, UID and mode, and the account that is picked from it."""
+"""The list of profiles: host, UID and mode of each, always in the same order, and the account picked from it."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
+
 from tradetui.desk.settings import Access
-from tradetui.ui.app_protocol import trading_app
-from tradetui.ui.dialogs.profiles import ProfileDialog
-from tradetui.ui.settings import KEY_READS_ONLY, ProfileSummary
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
+from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tradetui.desk.desk import Desk
-    from tradetui.ui.settings import ProfileChoice, UiSettings
+    from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 
 SUMMARY_S: Final = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
+UNKNOWN_UID: Final = "UID known once open"
+_OPEN: Final = "open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 
 
@@ -52,3 +58,36 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
     uid = desk.account.uid if desk.account is not None else None
     mode = _MODES.get(desk.access, "trade")
     return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
+
+
+def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
+    """One line for each profile, the figures of all below each other; `open_index` is None where none is open."""
+    cells = [
+        (
+            scrub(name),
+            scrub(summary.trouble or summary.host),
+            "" if summary.trouble else scrub(summary.uid or UNKNOWN_UID),
+            "" if summary.trouble else summary.mode,
+            _OPEN if index == open_index else "",
+        )
+        for index, (name, summary) in enumerate(zip(names, summaries, strict=True))
+    ]
+    # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
+    sound = [row for row, summary in zip(cells, summaries, strict=True) if not summary.trouble]
+    widths = [max((cell_len(row[column]) for row in sound), default=0) for column in range(5)]
+    widths[0] = max((cell_len(row[0]) for row in cells), default=0)
+    return ["  ".join(_padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * max(0, width - cell_len(text))
+
+
+class ProfileDialog(ChoiceDialog):
+    """Returns the index of the profile that was picked, None where none was."""
+
+    def __init__(
+        self, names: Sequence[str], summaries: Sequence[ProfileSummary], chosen: int, *, is_open: bool
+    ) -> None:
+        """`chosen` is where the cursor begins: the profile that is open, or was to be opened."""
+        super().__init__("Profiles", profile_lines(names, summaries, chosen if is_open else None), chosen)

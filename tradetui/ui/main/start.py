@@ -12,7 +12,7 @@ from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.keys.footer import Hints
 
 if TYPE_CHECKING:
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 
 class StartScreen(Screen[None]):

@@ -24,7 +24,6 @@ from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS, KeyBinding
-from tradetui.ui.messages import OpenHistory, OpenTrips
 from tradetui.ui.money import sentences
 from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
@@ -34,13 +33,14 @@ from tradetui.ui.money.period_bar import PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import Opens
 from tradetui.ui.money.result_panel import ResultPanel
+from tradetui.ui.protocol.messages import OpenHistory, OpenTrips
 from tradetui.ui.sanitize import sanitized
+from tradetui.ui.settings.time_zones import zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
-from tradetui.ui.time_zones import zone_label, zone_named
 
 if TYPE_CHECKING:
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 _TICK_S: Final = 1.0
 _LINES_AROUND: Final = 3

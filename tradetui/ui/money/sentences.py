@@ -18,7 +18,7 @@ from tradetui.desk.tables.columns.figure_columns import money
 from tradetui.desk.tables.number_format import CONVERTED
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
-from tradetui.ui.time_zones import zone_label
+from tradetui.ui.settings.time_zones import zone_label
 
 ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and the wallet's move are not known"

@@ -20,19 +20,19 @@ from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.messages import OpenHistory
 from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.protocol.messages import OpenHistory
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.frame import TableFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
-from tradetui.ui.time_zones import zone_label
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.results import TripRow
     from tradetui.desk.results.period import Period
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 MOST_TRIPS: Final = 2_000
 """Round trips that are listed; a shorter period shows the others."""

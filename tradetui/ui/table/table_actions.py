@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.choosable_columns import choosable_columns
-from tradetui.ui.app_protocol import trading_app
 from tradetui.ui.dialogs.columns import ColumnsDialog
-from tradetui.ui.preferences import TableChoice, chosen_columns
+from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.settings.preferences import TableChoice, chosen_columns
 
 if TYPE_CHECKING:
     from textual.screen import Screen

@@ -15,12 +15,12 @@ from textual.widgets import Input
 from tradetui.desk.tables.columns import CellFormat
 from tradetui.desk.tables.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
-from tradetui.ui.app_protocol import TradingApp, trading_app
 from tradetui.ui.dialogs.sort import SortChoice, SortDialog
 from tradetui.ui.keys.bindings import bindings_of_key
 from tradetui.ui.keys.footer import Hint, Hints
 from tradetui.ui.keys.registry import BINDINGS, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
-from tradetui.ui.messages import (
+from tradetui.ui.protocol.application import TradingApp, trading_app
+from tradetui.ui.protocol.messages import (
     OpenAlerts,
     OpenCreation,
     OpenDates,
@@ -32,15 +32,15 @@ from tradetui.ui.messages import (
     OpenScreenList,
 )
 from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import MachineZone, zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns
-from tradetui.ui.time_zones import MachineZone, zone_label, zone_named
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.date_filter import DateFilter
     from tradetui.desk.tables.row_source import RowSource
-    from tradetui.ui.settings import UiSettings
+    from tradetui.ui.settings.ui_settings import UiSettings
 
 FILTER_HINTS = (
     Hint("Enter", "keep the filter", "keep_filter"),

@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import Final
 
-from tradetui.ui.app import TradeApp
+from tradetui.ui.application.app import TradeApp
 from tradetui.ui.tty.terminal import TerminalGuard
 from tradetui.wire.text.sanitize import scrub
 

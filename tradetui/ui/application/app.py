@@ -1,0 +1,451 @@
+"""The application: it paints first, then opens a desk, and hands what the desk publishes to the main screen."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen, Screen
+
+from tradetui.ui.application import deferred
+from tradetui.ui.application.trading_lock import TradingLock
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.key_order import KeyOrder, TypedInput
+from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
+from tradetui.ui.main.start import StartScreen
+from tradetui.ui.protocol.messages import (
+    OpenAlerts,
+    OpenCreation,
+    OpenDates,
+    OpenDetail,
+    OpenExport,
+    OpenHistory,
+    OpenJournal,
+    OpenLookup,
+    OpenMoney,
+    OpenReversal,
+    OpenScreenList,
+    OpenTrips,
+)
+from tradetui.ui.protocol.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, ShowsAlerts, is_of_results
+from tradetui.ui.sanitize import notify
+from tradetui.ui.settings.preference_writer import PreferenceWriter
+from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
+from tradetui.ui.settings.themes import THEMES, first_theme
+from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
+from tradetui.ui.tty.ascii_filter import AsciiFilter
+from tradetui.ui.tty.crash import crash_report
+from tradetui.ui.tty.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
+from tradetui.ui.tty.textual_log import silence_textual_log
+
+if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
+    from tradetui.desk.alerts.event import Alert
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.ui.alerts.notices import AlertNotices
+    from tradetui.ui.main.main_screen import MainScreen
+    from tradetui.ui.protocol.screens import KeyedScreen
+    from tradetui.ui.records.lookup_screen import LookupScreen
+
+CRASHED = 1
+STARTED_S = 3.0
+_ASCII: Final = AsciiFilter()
+
+
+def _tidy_up() -> None:
+    """Clear away once what starting has left, and never look again at what stays: the modules and their classes."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+class TradeApp(App[None], inherit_bindings=False):
+    """The screen. It renders what the desk hands it and does no network or disk work itself."""
+
+    CSS_PATH = Path(__file__).with_name("tradetui.tcss")
+    TITLE = "tradetui"
+    COMMANDS = {deferred.palette}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("app"),
+        Binding("ctrl+q,ctrl+c", "leave", "Quit", show=False, system=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True),
+    ]
+
+    def __init__(self, settings: UiSettings) -> None:
+        silence_textual_log()
+        # no-color.org lets the variable count when it is not empty; Textual lets an empty one count too.
+        without_colours = bool(os.environ.get("NO_COLOR"))
+        if not without_colours:
+            os.environ.pop("NO_COLOR", None)
+        # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
+        # colours are chosen.
+        super().__init__(ansi_color=True if without_colours else None)
+        self._key_troubles: tuple[KeyTrouble, ...] = ()
+        self.settings = settings = self._with_own_keys(settings)
+        self.desk: Desk | None = None
+        self._alerts: AlertNotices | None = None
+        self.failure: str | None = None
+        self.chosen = settings.chosen
+        self.animation_level = "none"
+        self._subscriptions: tuple[Callable[[], None], ...] = ()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.preferences = settings.preferences
+        self._begin_with(first_theme(settings.theme, self.preferences.theme, settings.terminal))
+        if settings.keys:
+            self.set_keymap(dict(settings.keys))
+        self._preference_writer = PreferenceWriter(self)
+        self._main: MainScreen | None = None
+        self._main_stands = asyncio.Event()
+        self.lookup: LookupScreen | None = None
+        self.key_order = KeyOrder(self, self._hand_over)
+        self._trading_lock = TradingLock(self, lambda: self.main.published(None))
+
+    def _begin_with(self, name: str) -> None:
+        """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
+        theme = next(theme for theme in THEMES if theme.name == name)
+        if theme.ansi:
+            self.theme = name  # the terminal's own colours take more than styles
+            return
+        self.set_reactive(App.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line goes through before it is written."""
+        filters = super().get_line_filters()
+        return filters if self.settings.terminal.has_utf8 else [*filters, _ASCII]
+
+    def get_default_screen(self) -> Screen[Any]:
+        """What is painted before the main screen, which then is always the lowest, is imported."""
+        return StartScreen(self.settings, self.begin)
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """What is on the screen as SVG; the spaces that a text begins with are kept by every renderer."""
+        drawn = super().export_screenshot(title=title, simplify=simplify)
+        return drawn.replace("<text ", '<text xml:space="preserve" ')
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen."""
+        if self._main is None:
+            self._main = deferred.main_screen(self.settings)
+        return self._main
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colours our styles name, for themes that do not give them."""
+        return dict(THEMES[0].variables)
+
+    def _paint_all(self, _: App[Any]) -> None:
+        """Paint every cell: the terminal was somebody else's meanwhile."""
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
+            for widget in screen.walk_children():
+                widget.refresh()
+
+    def on_mount(self) -> None:
+        """Say what is wrong with a profile's own keys."""
+        self.app_resume_signal.subscribe(self, self._paint_all)
+        self._say_notices()
+
+    def _say_notices(self) -> None:
+        for sentence in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
+            notify(self, sentence, severity="warning", seconds=10)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if self.desk is not None:
+            self.desk.alerts.typed()
+        if not (
+            self.key_order.busy
+            and isinstance(event, events.Key)
+            and await self._check_bindings(event.key, priority=True)
+        ):
+            await self.key_order.add(event)
+
+    async def _hand_over(self, event: TypedInput) -> None:
+        """Give the key to the screen, which may drop it, and then to whatever has the focus."""
+        screen = self.screen
+        if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
+            return
+        await super().on_event(event)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do what a key is bound to that nothing on the screen took, or have the screen say that it does nothing."""
+        event.prevent_default()  # Textual's own method would look for the binding once more
+        if not await self._check_bindings(event.key) and isinstance(self.screen, SaysUnboundKeys):
+            self.screen.say_unbound(event)
+
+    async def begin(self) -> None:
+        """Open the desk, and meanwhile show the main screen that is to show its rows."""
+        self.open_profile(self.chosen)
+        await self.push_screen(self.main)
+        self._main_stands.set()
+
+    # The desk
+
+    def open_profile(self, chosen: int) -> None:
+        """Open a profile's desk in the place of the one that is open."""
+        if self.desk is not None and self.desk.holds_unsaved_keys:
+            notify(self, "New API keys are not saved yet; N shows what to do first.", severity="error")
+            return
+        self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
+
+    async def _open(self, chosen: int) -> None:
+        profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
+        self.chosen = chosen
+        if again:
+            await self.leave_lookup()
+            self.main.opening(profile.name)
+            await self._close_desk()
+        try:
+            if again and profile.look is not None:
+                await self._preference_writer.written()
+                self.use_look(profile.look() if self.settings.inline_start else await asyncio.to_thread(profile.look))
+            # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
+            if self.settings.inline_start:
+                opened = profile.open_desk()
+            else:
+                if not again:
+                    gc.disable()
+                    self.set_timer(STARTED_S, _tidy_up)
+                opened = await asyncio.to_thread(profile.open_desk)
+        except Exception as problem:
+            self.failure = f"{profile.name} cannot be opened: {problem}"
+            await self._main_stands.wait()
+            self.main.cannot_open(self.failure)
+            return
+        self.failure = None
+        self.desk = opened
+        self._alerts = notices = deferred.alert_notices(self, opened, rings=self.settings.bell)
+        opened.alerts.desktop = notices.show_on_desktop
+        self._subscriptions = (
+            opened.subscribe(self._published),
+            opened.alerts.subscribe(self.alerted),
+            opened.alerts.subscribe_failures(notices.say_failure),
+        )
+        if not self.settings.inline_start:
+            await opened.client.prepare()
+        await self._main_stands.wait()
+        self.main.opened(opened)
+        opened.start()
+
+    def _published(self, feed: Feed[FeedRow] | None) -> None:
+        if self.is_running:
+            self.main.published(feed)
+            if isinstance(self.screen, FollowsDesk):
+                self.screen.desk_changed()
+            if self.lookup is not None:
+                self.lookup.refresh_header()
+
+    def alerted(self, alert: Alert) -> None:
+        """Ring, and show the alert wherever the person is."""
+        if self.is_running and self.desk is not None and self._alerts is not None:
+            self.main.show_alert()
+            # Behind a dialog the screen's own line is still there.
+            screen = next(screen for screen in reversed(self.screen_stack) if not isinstance(screen, ModalScreen))
+            if isinstance(screen, ShowsAlerts):
+                screen.show_alert()
+            beside_dialog = screen is not self.screen
+            self._alerts.tell(
+                alert,
+                self.desk.clock.monotonic(),
+                line_is_seen=isinstance(screen, ShowsAlerts),
+                beside_dialog=beside_dialog,
+            )
+
+    async def _close_desk(self) -> None:
+        for end in self._subscriptions:
+            end()
+        self._subscriptions = ()
+        if self.desk is not None:
+            desk, self.desk = self.desk, None
+            await desk.stop()
+
+    async def on_unmount(self) -> None:
+        """The desk ends with the screen."""
+        self.key_order.stop()
+        await self._close_desk()
+
+    # Screens
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether the screen of a lookup covers the panels."""
+        return self.lookup is not None
+
+    @property
+    def keyed_screen(self) -> KeyedScreen:
+        """The results or the lookup that is open, else the main screen: whose keys help and palette show."""
+        return next(
+            (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
+        )
+
+    @on(OpenLookup)
+    def _open_lookup(self, message: OpenLookup) -> None:
+        """Look up one kind of record, in the place of another kind if one is open."""
+        before, self.lookup = self.lookup, deferred.lookup_screen(self.settings, message.table, message.texts)
+        if before is None:
+            self.push_screen(self.lookup)
+        else:
+            self.switch_screen(self.lookup)
+        self.main.set_paces()
+
+    @on(OpenScreenList)
+    def _open_screen_list(self) -> None:
+        deferred.open_screen_list(self.lookup or self.main)
+
+    @on(OpenDetail)
+    def _open_detail(self, message: OpenDetail) -> None:
+        self.push_screen(deferred.detail_screen(message))
+
+    @on(OpenJournal)
+    def _open_journal(self) -> None:
+        self.push_screen(deferred.journal_screen(self.settings))
+
+    @on(OpenMoney)
+    def _open_money(self) -> None:
+        if self.desk is not None:
+            self.push_screen(deferred.money_screen(self.settings, self.desk))
+
+    @on(OpenTrips)
+    def _open_trips(self, message: OpenTrips) -> None:
+        self.push_screen(deferred.trips_screen(self.settings, message))
+
+    @on(OpenAlerts)
+    def _open_alerts(self) -> None:
+        self.push_screen(deferred.alerts_screen(self.settings))
+
+    @on(OpenHistory)
+    def _open_history(self, message: OpenHistory) -> None:
+        self.push_screen(deferred.history_screen(self.settings, message))
+
+    @on(OpenDates)
+    def _open_dates(self, message: OpenDates) -> None:
+        deferred.ask_for_dates(self, message)
+
+    @on(OpenReversal)
+    def _open_reversal(self, message: OpenReversal) -> None:
+        if self.desk is not None and self.desk.execution is not None:
+            self.push_screen(deferred.reversal_dialog(self.desk.execution, self.desk, message.target))
+
+    @on(OpenCreation)
+    def _open_creation(self, message: OpenCreation) -> None:
+        if self.desk is not None and self.desk.creation is not None:
+            deferred.open_creation(self, self.desk.creation, message.name)
+
+    @on(OpenExport)
+    def _open_export(self, message: OpenExport) -> None:
+        deferred.open_export(self, self.desk, message)
+
+    async def open_panel(self, name: str) -> None:
+        """Go to a panel of the main screen."""
+        await self.leave_lookup()
+        await self.main.action_panel(name)
+
+    async def leave_lookup(self) -> None:
+        """Back to the main screen from whatever records are looked up."""
+        if self.lookup is None:
+            return
+        self.lookup = None
+        while self.screen is not self.main:
+            await self.pop_screen()
+        self.main.set_paces()
+
+    # What can be done from every screen
+
+    def _with_own_keys(self, settings: UiSettings) -> UiSettings:
+        """The settings with the keys that can be taken; why the others are not is kept to be said."""
+        own = own_keys(settings.keys)
+        self._key_troubles = own.troubles
+        return replace(settings, keys=own.taken)
+
+    def use_look(self, look: ProfileLook) -> None:
+        """Show the screen as a profile wants it: theme, zone, keys, columns and order."""
+        self.settings = self._with_own_keys(self.settings.with_look(look))
+        self.preferences = self.settings.preferences
+        self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
+        self.set_keymap(dict(self.settings.keys))
+        switch_mouse(self, on=self.settings.mouse)
+        self.main.use_settings(self.settings)
+        self._say_notices()
+
+    def use_mouse(self, *, on: bool) -> None:
+        """Take the mouse, or leave it to the terminal for the rest of the session."""
+        self.settings = replace(self.settings, mouse=on)
+        switch_mouse(self, on=on)
+        notify(self, MOUSE_ON if on else MOUSE_OFF, seconds=8)
+
+    def choose_theme(self, name: str) -> None:
+        """Take other colours."""
+        self.theme = name
+        self._remember(replace(self.preferences, theme=name))
+
+    def remember_table(self, name: str, choice: TableChoice) -> None:
+        """Show a table the same way next time."""
+        self._remember(self.preferences.with_table(name, choice))
+
+    def _remember(self, preferences: ScreenPreferences) -> None:
+        if preferences == self.preferences:
+            return
+        self.preferences = preferences
+        self._preference_writer.write(self.settings.profiles[self.chosen].name, self.settings.keep, preferences)
+
+    def action_leave(self) -> None:
+        """Quit; asks while an intent is unsettled."""
+        intents = self.desk.intents if self.desk is not None else None
+        unsettled = intents.unsettled() if intents is not None else ()
+        if not unsettled:
+            self.exit()
+            return
+
+        def leave(yes: bool | None) -> None:
+            if yes:
+                self.exit()
+
+        question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
+        if self.desk is not None and self.desk.holds_unsaved_keys:
+            question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
+        self.push_screen(deferred.confirm_dialog("Quit", question, "Quit"), leave)
+
+    def action_lock_at_once(self) -> None:
+        """Lock trading, whatever is open; unlocking is the main screen's."""
+        self._trading_lock.lock(self.desk)
+
+    def lock_or_unlock(self) -> None:
+        """Lock trading at once; unlocking asks first, on top of whatever is open."""
+        self._trading_lock.lock_or_unlock(self.desk)
+
+    def action_help(self) -> None:
+        """Every key and what it does."""
+        self.push_screen(deferred.help_dialog(self.settings.keys, self.keyed_screen))
+
+    def copy(self, text: str | None, what: str) -> None:
+        """Put text on the clipboard by OSC 52 and say what it was."""
+        if text is None:
+            notify(self, "Nothing to copy: no row under the cursor.", severity="warning")
+            return
+        text = text.strip()
+        self.copy_to_clipboard(text)
+        shown = text.replace("\t", "  ")
+        notify(self, f"Copied {what}: {shown if len(shown) <= 60 else shown[:59] + '…'}")
+
+    def _fatal_error(self) -> None:
+        # Textual's own prints every local variable of every frame.
+        error = self._exception
+        self.failure = crash_report(error) if error is not None else "internal error"
+        self._return_code = CRASHED
+        self._close_messages_no_wait()

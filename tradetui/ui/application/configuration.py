@@ -1,0 +1,61 @@
+"""Reads the configuration again while the program runs: stricter limits count at once, looser ones after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tradetui.ui.protocol.application import TradingApp
+from tradetui.ui.sanitize import notify
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+NO_FILE: Final = "There is no configuration to read: this session was started without one."
+UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."
+READ_S: Final = 30.0
+"""Seconds for which the result is shown: it may be long."""
+_SCREEN: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
+
+
+def reload_configuration(app: App[Any]) -> None:
+    """Read the configuration of the open profile again, take of it what may be taken, and say what became of it."""
+    app.run_worker(_reload(app), group="configuration", exclusive=True, exit_on_error=False)
+
+
+async def _reload(app: App[Any]) -> None:
+    trading_app = cast(TradingApp, app)
+    reload = trading_app.settings.profiles[trading_app.chosen].reload
+    if reload is None:
+        notify(app, NO_FILE, severity="warning", seconds=8)
+        return
+    try:
+        result = reload() if trading_app.settings.inline_start else await asyncio.to_thread(reload)
+    except Exception as problem:
+        notify(app, f"The configuration was not taken: {problem}", severity="error", seconds=READ_S)
+        return
+    execution = trading_app.desk.execution if trading_app.desk is not None else None
+    if execution is not None:
+        execution.use_limits_of(result.settings)
+    if trading_app.desk is not None:
+        trading_app.desk.zone = result.settings.zone
+        if result.alert_rules != trading_app.desk.alerts.rules:
+            trading_app.desk.alerts.use_rules(result.alert_rules)
+    if result.changed & _SCREEN:
+        preferences = trading_app.preferences
+        if "theme" in result.changed:
+            # The theme chosen on the screen would hide the one that was just written.
+            preferences = replace(preferences, theme=None)
+        trading_app.use_look(replace(result.look, preferences=preferences))
+    if result.reopens:
+        trading_app.open_profile(trading_app.chosen)
+    if result.taken:
+        notify(app, f"In force now: {'; '.join(result.taken)}.", seconds=READ_S)
+    if result.reopens:
+        notify(app, "The session is opened again: it may do less than before.", severity="warning", seconds=READ_S)
+    if result.needs_restart:
+        sentence = f"After a restart of tradetui: {'; '.join(result.needs_restart)}."
+        notify(app, sentence, severity="warning", seconds=READ_S)
+    if not result.changed:
+        notify(app, UNCHANGED)

@@ -1,0 +1,28 @@
+"""The list of every panel and lookup that can be opened; what the account cannot see is not in it."""
+
+from __future__ import annotations
+
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.protocol.messages import OpenLookup
+from tradetui.ui.table.table_screen import TableScreen
+
+
+def open_screen_list(screen: TableScreen) -> None:
+    """Ask where to go from a screen, and go there."""
+    titles = {**{name: table.title for name, table in TABLES.items()}, "create": "Create …"}
+    names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
+    if not screen.hides("create"):
+        names.append("create")
+    here = screen.screen_name
+
+    async def go(index: int | None) -> None:
+        if index is not None and (name := names[index]) in LOOKUPS:
+            screen.post_message(OpenLookup(name))
+        elif index is not None and names[index] == "create":
+            screen.action_create()
+        elif index is not None:
+            await screen.trade_app.open_panel(names[index])
+
+    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
+    screen.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)

@@ -1,0 +1,77 @@
+"""The lock of trading as the screen works it: locking is done at once, wherever one is; unlocking asks first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from tradetui.ui.application import deferred
+from tradetui.ui.sanitize import notify
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.intents.intents import Intents
+
+LOCKED_NOW: Final = "Trading is locked."
+
+
+class TradingLock:
+    """Locks and unlocks on the screen of an application; `changed` is called so that the screen shows it."""
+
+    def __init__(self, app: App[Any], changed: Callable[[], None]) -> None:
+        self._app = app
+        self._changed = changed
+
+    def lock(self, desk: Desk | None) -> None:
+        """Lock trading at once."""
+        if desk is None or desk.intents is None:
+            notify(self._app, "There is nothing to lock: nothing can be sent.", severity="warning")
+            return
+        self._app.run_worker(self._lock(desk.intents), exit_on_error=False)
+
+    async def _lock(self, intents: Intents) -> None:
+        written = intents.set_lock(True)
+        self._changed()
+        if await written:
+            if intents.locked:
+                notify(self._app, LOCKED_NOW)
+            return
+        self._changed()
+        why = intents.trouble or "the journal cannot be used"
+        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
+        notify(self._app, sentence, severity="error", seconds=600)
+
+    def lock_or_unlock(self, desk: Desk | None) -> None:
+        """Lock trading at once; unlocking asks first, on top of whatever is open.
+
+        Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
+        to try it again.
+        """
+        if desk is None or desk.intents is None:
+            self.lock(desk)
+        elif desk.intents.loss is not None:
+            self._app.push_screen(deferred.lost_journal_dialog(desk.intents))
+        elif desk.intents.fault is not None:
+            deferred.ask_to_try_again(self._app, desk.intents, self._changed)
+        elif not desk.intents.locked:
+            self.lock(desk)
+        else:
+            self._ask_to_unlock(desk, desk.intents)
+
+    def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
+        def unlock(yes: bool | None) -> None:
+            if yes:
+                intents.set_lock(False)
+                self._take_back_message()
+                self._changed()
+
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        self._app.push_screen(deferred.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
+
+    def _take_back_message(self) -> None:
+        """Show no longer that trading is locked."""
+        for notification in tuple(self._app._notifications):
+            if notification.message == LOCKED_NOW:
+                self._app._unnotify(notification)

@@ -1,1 +1,0 @@
-"""The screen of every field of one row, read and as received."""

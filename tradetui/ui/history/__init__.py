@@ -1,1 +1,0 @@
-"""The screen of every fill or trigger ever seen, from the archive."""

@@ -1,0 +1,157 @@
+"""The form: one row for each thing to create, every rule told beneath its row as one types."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from tradetui.desk.creation import (
+    FIELD_TITLES,
+    CheckedForm,
+    Creation,
+    CreationKind,
+    CreationStatus,
+    check_form,
+    creation_fields,
+    rows_of,
+)
+from tradetui.desk.intents.journal import State
+from tradetui.desk.parameter_form import FormField
+from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.parameter_form import ParameterForm
+from tradetui.ui.intents.creation.result import ResultDialog
+from tradetui.ui.intents.creation.review import ReviewDialog
+from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
+from tradetui.ui.sanitize import sanitized
+from tradetui.wire.text.sanitize import scrub
+
+_LONGEST_TEXT = 1_400
+"""Longer than thirty addresses."""
+
+
+class CreationForm(ParameterForm[None]):
+    """Nothing is sent from here: Enter shows what would be, once nothing is wrong or missing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("down", "move(1)", "Row below"),
+        ("up", "move(-1)", "Row above"),
+        ("f2", "reveal", "Show or hide what is typed"),
+    ]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+
+    def __init__(self, creation: Creation, kind: CreationKind) -> None:
+        super().__init__(classes="dialog -creating")
+        self._creation = creation
+        self._kind = kind
+        self._fields = creation_fields(kind)
+        self._rows = rows_of(kind)
+        self._showed_locked = False
+
+    def compose(self) -> ComposeResult:
+        """Titles, then a line of boxes and a line for what is wrong with them, for each row."""
+        with Vertical() as box:
+            box.border_title = sanitized(TITLES[self._kind])
+            box.border_subtitle = sanitized("Tab next · F2 shows passphrases · Enter reviews · Esc back")
+            with Horizontal(classes="row titles"):
+                for field in self._fields:
+                    yield Static(sanitized(FIELD_TITLES[field.name]), classes=f"cell {field.name}", markup=False)
+            with VerticalScroll(can_focus=False):
+                for row in range(self._rows):
+                    with Horizontal(classes="row"):
+                        yield from (self._box(row, field) for field in self._fields)
+                    yield Static("", id=f"problem-{row}", classes="problem", markup=False)
+            yield from self.buttons("Review", harmless=True)
+
+    def _box(self, row: int, field: FormField) -> Input:
+        return self.box(field, f"box-{row}-{field.name}", longest=_LONGEST_TEXT, classes=f"cell {field.name}")
+
+    def _texts(self) -> list[dict[str, str]]:
+        return [
+            {field.name: self.query_one(f"#box-{row}-{field.name}", Input).value for field in self._fields}
+            for row in range(self._rows)
+        ]
+
+    def check(self) -> None:
+        """Say what is wrong with each row, and what is still needed."""
+        result = check_form(self._kind, self._texts())
+        for row in range(self._rows):
+            self.show_problem(f"problem-{row}", self._problems(result, row))
+        self.show_result(acceptable=result.request is not None, about=self._about())
+
+    def desk_changed(self) -> None:
+        """The lock may be another one."""
+        if self._showed_locked != self._creation.locked:
+            self.check()
+
+    def _problems(self, result: CheckedForm, row: int) -> Content:
+        lines = [
+            Content.styled(scrub(f"{FIELD_TITLES[name]}: {problem}"), "$warn")
+            for name, problem in result.problems[row].items()
+        ]
+        if result.missing[row]:
+            missing = ", ".join(FIELD_TITLES[name].lower() for name in result.missing[row])
+            lines.append(Content.styled(f"still needed: {missing}", "$quiet"))
+        return Content("\n").join(lines)
+
+    def _about(self) -> list[str]:
+        name = self.focused_id("box-").rpartition("-")[2]
+        lines = [
+            f"{FIELD_TITLES[field.name]}: {field.rule}{'' if field.required else ', or nothing'}"
+            + (f": {', '.join(field.choices)}" if field.choices else "")
+            for field in self._fields
+            if field.name == name
+        ]
+        self._showed_locked = self._creation.locked
+        if self._showed_locked:
+            lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
+        return [*lines, f"The exchange shows a key once; it is saved in {self._creation.keys.where}."]
+
+    def action_move(self, by: int) -> None:
+        """To the same field of another row."""
+        row, _, name = self.focused_id("box-").partition("-")
+        if name and 0 <= int(row) + by < self._rows:
+            self.query_one(f"#box-{int(row) + by}-{name}", Input).focus()
+
+    def action_reveal(self) -> None:
+        """Show the passphrases as they are typed, or cover them."""
+        for box in self.query(".passphrase").results(Input):
+            box.password = not box.password
+
+    def accept(self) -> None:
+        """Show the review of what would be sent, once nothing is wrong or missing."""
+        request = check_form(self._kind, self._texts()).request
+        if request is not None:
+            self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)
+
+    def _reviewed(self, created: CreationStatus | None) -> None:
+        """Once something was sent the form has done its work: what became of it takes its place.
+
+        Where it was refused the form stays behind what is said, to be mended.
+        """
+        if created is None:
+            return
+        if created.state is State.REJECTED:
+            self.app.push_screen(ResultDialog(self._creation, created, fresh=True))
+        else:
+            self.app.call_later(self._show, created)
+
+    def _show(self, created: CreationStatus) -> None:
+        self.app.switch_screen(ResultDialog(self._creation, created, fresh=True))
+
+    def action_cancel(self) -> None:
+        """Close; asks where something typed would be lost."""
+        if not any(any(row.values()) for row in self._texts()):
+            self.dismiss()
+            return
+
+        def leave(yes: bool | None) -> None:
+            if yes:
+                self.dismiss()
+
+        question = "Everything typed here is discarded; nothing was sent."
+        self.app.push_screen(ConfirmDialog("Leave the form", question, "Leave"), leave)

@@ -1,0 +1,188 @@
+"""The keys issued to this account: covered until asked for, copied without being shown, made profiles in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from pydantic import SecretStr
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList, Static
+
+from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.text_dialog import TextDialog
+from tradetui.ui.intents.creation.titles import BREAKPOINTS
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.wire.text.sanitize import scrub
+
+COVERED = "•" * 12
+LABEL = 14
+_KEYS = "v shows · a copies the API key · s the secret · x the passphrase · m makes it a profile"
+WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the passphrase"
+_NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
+
+
+class IssuedKeysDialog(DimmingScreen[None]):
+    """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "issued('reveal')", "Show"),
+        Binding("a", "issued('copy(\"api_key\")')", "Copy the API key"),
+        Binding("s", "issued('copy(\"secret\")')", "Copy the secret"),
+        Binding("x", "issued('copy(\"passphrase\")')", "Copy the passphrase"),
+        Binding("m", "issued('make_profile')", "Make it a profile"),
+        Binding("j", "issued('cursor(1)')", "Down"),
+        Binding("k", "issued('cursor(-1)')", "Up"),
+    ]
+
+    async def action_issued(self, action: str) -> None:
+        """Do this with the list, once it is there."""
+        for keys in self.query(IssuedKeys):
+            await keys.run_action(action)
+
+
+class IssuedKeys(Vertical):
+    """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
+
+    _key_list = getters.query_one(OptionList)
+    _card = getters.query_one("#card", Static)
+
+    def __init__(self, keys: AccountKeys, entries: Sequence[StoredKey]) -> None:
+        super().__init__(classes="given")
+        self._keys = keys
+        self._entries = entries
+        self._shown: Secrets | None = None
+
+    def compose(self) -> ComposeResult:
+        yield OptionList(*(sanitized(self._words(entry)) for entry in self._entries), markup=False)
+        yield Static("", id="card", markup=False)
+        yield Static(sanitized(_KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._key_list.highlighted = 0 if self._entries else None
+        self._draw()
+
+    @property
+    def entry(self) -> StoredKey | None:
+        """The key under the cursor."""
+        at = self._key_list.highlighted
+        return self._entries[at] if at is not None and at < len(self._entries) else None
+
+    @staticmethod
+    def _words(entry: StoredKey) -> str:
+        state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  requested, never received"
+        if entry.unreadable:
+            state = "  CANNOT BE READ"
+        return f"{entry.name:<32} {entry.uid or UNKNOWN:<12} {entry.label}{state}"
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        self._shown = None
+        self._draw()
+
+    def _draw(self) -> None:
+        entry = self.entry
+        if entry is None:
+            self._card.update(sanitized("tradetui has not created an API key for this account yet."))
+            return
+        if entry.unreadable:
+            self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
+            return
+        created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
+        kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
+        lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
+        lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]
+        lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
+        lines.append(self._line("addresses", ", ".join(entry.addresses) or "none given"))
+        lines.append(self._line("kept in", entry.location))
+        self._card.update(Content("\n").join(lines))
+
+    def _value(self, entry: StoredKey, name: str) -> str:
+        if self._shown is None:
+            return COVERED if name in entry.has else UNKNOWN
+        value: SecretStr | None = getattr(self._shown, name)
+        return UNKNOWN if value is None else value.get_secret_value()
+
+    @staticmethod
+    def _line(label: str, text: str, style: str = "") -> Content:
+        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(text), style))
+
+    def action_cursor(self, by: int) -> None:
+        """Up or down."""
+        self._key_list.highlighted = max(0, min((self._key_list.highlighted or 0) + by, len(self._entries) - 1))
+
+    async def _secrets(self) -> Secrets | None:
+        entry = self.entry
+        if entry is None:
+            return None
+        try:
+            return await self._keys.secrets(entry.name)
+        except KeyStoreUnusable as problem:
+            notify(self.app, str(problem), severity="error", seconds=10)
+            return None
+
+    async def action_reveal(self) -> None:
+        """Show the key under the cursor, or cover it."""
+        self._shown = None if self._shown is not None else await self._secrets()
+        self._draw()
+
+    async def action_copy(self, name: str) -> None:
+        """Put one of the three on the clipboard, without showing it."""
+        entry, secrets = self.entry, await self._secrets()
+        if entry is None or secrets is None:
+            return
+        label = dict(_NAMES)[name]
+        value: SecretStr | None = getattr(secrets, name)
+        if value is None:
+            notify(self.app, f"There is no {label} of {entry.name}.", severity="warning")
+            return
+        self.app.copy_to_clipboard(value.get_secret_value())
+        notify(self.app, f"Copied the {label} of {entry.name}; the clipboard holds it now.")
+
+    def action_make_profile(self) -> None:
+        """Ask for a name and write a profile of the key under the cursor."""
+        entry = self.entry
+        if entry is None or not self._keys.makes_profiles:
+            return
+
+        async def write(name: str) -> str:
+            file = await self._keys.make_profile(name, entry)
+            return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
+
+        self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))
+
+
+class IssuedKeysScreen(IssuedKeysDialog):
+    """Opens at once and fills in."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+
+    def __init__(self, keys: AccountKeys) -> None:
+        super().__init__(classes="dialog -creating")
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "API keys you created"
+            box.border_subtitle = "Esc closes"
+            yield Static(sanitized("reading …"), id="said", markup=False)
+
+    async def on_mount(self) -> None:
+        """Read the key store."""
+        message_line = self.query_one("#said", Static)
+        try:
+            entries = await self._keys.entries()
+        except KeyStoreUnusable as problem:
+            message_line.update(sanitized(problem))
+            return
+        message_line.display = False
+        await self.query_one(Vertical).mount(IssuedKeys(self._keys, entries))
+        self.query_one(OptionList).focus()

@@ -1,0 +1,52 @@
+"""How the form of what can be created is opened, and the keys given out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+
+from tradetui.desk.creation import Creation, CreationKind
+from tradetui.desk.intents.intents import Withheld
+from tradetui.ui.dialogs.choice import ChoiceDialog
+from tradetui.ui.intents.creation.form import CreationForm
+from tradetui.ui.intents.creation.issued_keys import IssuedKeysScreen
+from tradetui.ui.intents.creation.result import ResultDialog
+from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
+from tradetui.ui.sanitize import notify
+
+
+def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
+    """Open one of the choices, or ask which."""
+    if name is not None:
+        _open_named(app, creation, name)
+        return
+    names = choices(creation)
+
+    def go(index: int | None) -> None:
+        if index is not None:
+            _open_named(app, creation, names[index])
+
+    app.push_screen(ChoiceDialog("Create", names), go)
+
+
+def _open_named(app: App[Any], creation: Creation, name: str) -> None:
+    """Open one of the choices."""
+    if name == ISSUED_KEYS:
+        app.push_screen(IssuedKeysScreen(creation.keys))
+        return
+    kind = next(kind for kind in CreationKind if TITLES[kind] == name)
+    app.run_worker(_open(app, creation, kind), group="creating", exit_on_error=False)
+
+
+async def _open(app: App[Any], creation: Creation, kind: CreationKind) -> None:
+    """The form; where an earlier creation of the kind is not settled, that one, since it stands in the way."""
+    try:
+        unsettled = await creation.unsettled(kind)
+    except Withheld as refused:
+        notify(app, " ".join(refused.reasons), severity="warning", seconds=8)
+        return
+    if unsettled is None:
+        app.push_screen(CreationForm(creation, kind))
+    else:
+        app.push_screen(ResultDialog(creation, unsettled))

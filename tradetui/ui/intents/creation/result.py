@@ -1,0 +1,157 @@
+"""What became of a creation: its state, what to do next, a row for each thing asked for, and the keys themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, OptionList, Static
+
+from tradetui.desk.creation import Creation, CreationStatus, KeyStoreUnusable, StoredKey
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal import State
+from tradetui.ui.intents.creation.issued_keys import IssuedKeys, IssuedKeysDialog
+from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
+from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.wire.text.sanitize import scrub
+
+_READING_S = 1.0
+_HEADS = {
+    State.SETTLED: ("Created", "bold $success"),
+    State.REJECTED: ("Refused: nothing was created", "bold $warn"),
+    State.UNKNOWN: ("It is not known what was created", "bold $error"),
+    State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $error"),
+}
+_MARKS = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", "$warn")}
+
+
+class ResultDialog(IssuedKeysDialog):
+    """Stays until it is closed; Enter pressed once too often does not close it unread."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "close", "Close"),
+        Binding("pagedown", "scroll(10)", "Page down", priority=True),
+        Binding("pageup", "scroll(-10)", "Page up", priority=True),
+    ]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+    _close_button = getters.query_one("#close", Button)
+
+    def __init__(self, creation: Creation, created: CreationStatus, *, fresh: bool = False) -> None:
+        super().__init__(classes="dialog -creating")
+        self._creation = creation
+        self._created = created
+        self._fresh = fresh
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = sanitized(TITLES[self._created.kind])
+            back = self._fresh and self._created.state is State.REJECTED
+            box.border_subtitle = "Esc: back to the form" if back else "Esc closes"
+            with VerticalScroll(can_focus=False):
+                yield Static(id="body", markup=False)
+                yield Vertical(id="keys")
+            with Horizontal(classes="buttons"):
+                yield Button("Release …", id="release")
+                yield Button("Write again", id="again", variant="warning")
+                yield Button("Back to the form" if back else "Close", id="close", disabled=self._fresh)
+
+    async def on_mount(self) -> None:
+        """Show it, and arm the button that closes it a moment later."""
+        await self._show()
+        if self._fresh:
+            self.run_worker(self._arm(), group="arming", exit_on_error=False)
+
+    async def _arm(self) -> None:
+        await asyncio.sleep(_READING_S)
+        self._close_button.disabled = False
+        self._focus()
+
+    async def _show(self) -> None:
+        created = self._created
+        self.query_one("#body", Static).update(Content("\n").join(self._lines()))
+        self.query_one("#release", Button).display = created.state is State.UNKNOWN
+        self.query_one("#again", Button).display = not created.kept
+        if created.state is not State.SETTLED:
+            self.app.bell()
+        holder = self.query_one("#keys", Vertical)
+        await holder.remove_children()
+        entries = await self._entries()
+        if entries:
+            await holder.mount(IssuedKeys(self._creation.keys, entries))
+        self._focus()
+
+    def _focus(self) -> None:
+        """The safe place: the keys where there are any, else the button that closes."""
+        if self.query(OptionList):
+            self.query_one(OptionList).focus()
+        else:
+            self._close_button.focus()
+
+    async def _entries(self) -> list[StoredKey]:
+        names = {row.entry for row in self._created.rows if row.entry is not None}
+        if not names or not self._created.kept:
+            return []
+        with suppress(KeyStoreUnusable):
+            entries_by_name = {entry.name: entry for entry in await self._creation.keys.entries()}
+            return [entries_by_name[name] for row in self._created.rows if (name := row.entry or "") in entries_by_name]
+        return []
+
+    def _lines(self) -> Iterable[Content]:
+        created = self._created
+        head, style = _HEADS.get(created.state, (f"It is {created.state}", "bold $warn"))
+        yield Content.styled(head, style)
+        yield sanitized(created.sentence)
+        if created.next:
+            yield Content("")
+            yield Content.styled(scrub(created.next), "$warn")
+        if created.rows:
+            yield Content("")
+        for row in created.rows:
+            mark, tone = _MARKS[row.good]
+            yield Content.assemble((f"{mark} ", tone), (f"{scrub(row.title):<12} ", "bold"), scrub(row.sentence))
+
+    def action_scroll(self, lines: int) -> None:
+        """Show more of it, where it is more than fits."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    @on(Button.Pressed, "#close")
+    def action_close(self) -> None:
+        """Close, once it could be read."""
+        if not self._close_button.disabled:
+            self.dismiss()
+
+    @on(Button.Pressed, "#again")
+    async def _again(self) -> None:
+        """Try again to put on disk what is held in memory."""
+        with suppress(Withheld):
+            self._created = await self._creation.keep(self._created.intent)
+        await self._show()
+
+    @on(Button.Pressed, "#release")
+    def _release(self) -> None:
+        """Give the kind free, once the person says what was found on the exchange's site."""
+        created = self._created
+
+        def given(why: str | None) -> None:
+            if why is not None:
+                self.run_worker(self._released(why), exit_on_error=False)
+
+        self.app.push_screen(ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next), given)
+
+    async def _released(self, why: str) -> None:
+        try:
+            await self._creation.release(self._created.intent, why)
+        except Exception as problem:
+            # Another process may have released it meanwhile.
+            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
+            return
+        notify(self.app, "Released; the journal says so.")
+        self.dismiss()

@@ -1,0 +1,176 @@
+"""The review: exactly what will be sent, sent once, and then what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.reversal.preview import ARMS_S
+from tradetui.desk.settings import Environment
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
+from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
+from tradetui.ui.intents.unlock_key import with_unlock_key
+from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.sanitize import sanitized
+from tradetui.wire.endpoints.catalogue import endpoint_of
+from tradetui.wire.text.sanitize import scrub
+
+
+class ReviewDialog(LockingDialog[CreationStatus | None]):
+    """Returns what became of it, None where nothing was sent.
+
+    Cancel goes back to the form; it has the focus and Enter presses it. Tab then Enter sends.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("down,j", "scroll(1)", "Further down"),
+        ("up,k", "scroll(-1)", "Further up"),
+        ("pagedown", "scroll(10)", "Page down"),
+        ("pageup", "scroll(-10)", "Page up"),
+    ]
+    VERTICAL_BREAKPOINTS = BREAKPOINTS
+
+    def __init__(self, creation: Creation, request: CreationRequest) -> None:
+        super().__init__(classes="dialog -creating")
+        self._creation = creation
+        self._request = request
+        self._kind = kind_of(request)
+        self._armed = False
+        self._sending = False
+        self._words = ""
+
+    def compose(self) -> ComposeResult:
+        settings = self._creation.settings
+        style = "live" if settings.environment is Environment.LIVE else "calm"
+        uid = self._creation.keys.uid or settings.uid or "uid not known"
+        account = f"{settings.environment} · {settings.name} · {uid}"
+        with Vertical() as box:
+            box.border_title = sanitized(TITLES[self._kind])
+            box.border_subtitle = sanitized("Esc back to the form")
+            yield Static(sanitized(account), classes=style, markup=False)
+            with VerticalScroll(can_focus=False):
+                yield Static(Content("\n").join(self._lines()), id="body", markup=False)
+            yield from self.buttons(self._action(), ready=False)
+
+    def _action(self) -> str:
+        names = titles_of(self._request)
+        return f"Create {len(names)}" if len(names) > 1 else "Create it"
+
+    def _lines(self) -> Iterable[Content]:
+        what = endpoint_of(type(self._request))
+        yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
+        yield Content("")
+        yield Content.styled(f"{what.method} {what.path}", "bold")
+        yield from map(sanitized, _json_lines(self._request.redacted()))
+        yield Content("")
+        yield Content.styled(
+            "It cannot be undone from here, and is never sent twice. The new keys are saved "
+            f"in {scrub(self._creation.keys.where)} before they are shown.",
+            "$quiet",
+        )
+
+    async def on_mount(self) -> None:
+        """Arm a moment later, so that keys typed ahead send nothing."""
+        self._tell("arming …")
+        self.run_worker(self._arm(), group="arming", exit_on_error=False)
+
+    async def _arm(self) -> None:
+        await asyncio.sleep(ARMS_S)
+        self._armed = True
+        self._tell("")
+
+    def _tell(self, sentence: str) -> None:
+        self._words = sentence
+        reasons = self._creation.blocking_reasons(self._kind)
+        enabled = self._armed and not self._sending and not reasons
+        button = self.confirm_button
+        if not enabled and button.has_focus:
+            self.cancel_button.focus()
+        button.disabled = not enabled
+        if enabled and not sentence:
+            self.say_next_step("sends it")
+            return
+        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
+        self.give_reason("\n".join(filter(None, (sentence, *reasons))))
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self.say_what_may_be_done()
+
+    def say_what_may_be_done(self) -> None:
+        """The lock may be another one."""
+        if not self._sending:
+            self._tell(self._words)
+
+    def pressed_too_soon(self) -> None:
+        """Say that Enter pressed nothing, beside what else keeps it from being sent."""
+        self._tell(TOO_SOON)
+
+    def action_scroll(self, lines: int) -> None:
+        """Show more of what will be sent, where it is more than fits."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_cancel(self) -> None:
+        """Back to the form; while it is being sent there is nothing to cancel any more."""
+        if not self._sending:
+            self.dismiss(None)
+
+    def confirm(self) -> None:
+        """Send it, once."""
+        if not self._armed or self._sending:
+            return
+        self._sending = True
+        self.confirm_button.disabled = True
+        self.cancel_button.disabled = True
+        self.give_reason("sending … the outcome is shown here")
+        self.query_one(Vertical).border_subtitle = ""
+        # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
+        self.app.run_worker(self._send(), group="creating", exit_on_error=False)
+
+    async def _send(self) -> None:
+        try:
+            created = await self._creation.create(self._request)
+        except Withheld as refused:
+            self._withheld(" ".join(refused.reasons))
+        except Exception as problem:
+            self._sending = False
+            self._say(f"The outcome is not known ({type(problem).__name__}). Look at: tradetui journal")
+        else:
+            if self.is_attached:
+                self.dismiss(created)
+
+    def _withheld(self, why: str) -> None:
+        self._sending = False
+        self._say(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
+
+    def _say(self, sentence: str) -> None:
+        if self.is_attached:
+            cancel = self.cancel_button
+            cancel.disabled = False
+            cancel.focus()
+            self._tell(sentence)
+
+
+def _json_lines(body: Any) -> Iterable[str]:
+    """The body as it is sent, a field a line."""
+    elements = body if isinstance(body, list) else [body]
+    if body is elements:
+        yield "["
+    for index, element in enumerate(elements):
+        fields = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in element.items()]
+        yield "{"
+        yield ",\n".join(fields)
+        yield "}," if index + 1 < len(elements) else "}"
+    if body is elements:
+        yield "]"

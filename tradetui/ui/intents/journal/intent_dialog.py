@@ -1,0 +1,74 @@
+"""One intent from the journal: what was requested, what came back, what was held, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.intents.reversal.tables.rows import line
+from tradetui.ui.sanitize import sanitized
+from tradetui.wire.text.json_text import dump_json
+
+if TYPE_CHECKING:
+    from tradetui.desk.intents.journal import Event, Intent
+
+PLANNED = ("request", "mode", "before", "after")
+
+
+class IntentDialog(DimmingScreen[None]):
+    """Everything the journal knows of one intent; secrets stand in it as `***` and nowhere else."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
+
+    def __init__(self, intent: Intent, zone: tzinfo) -> None:
+        super().__init__(classes="dialog -tall")
+        self._intent = intent
+        self._zone = zone
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = sanitized(f"Intent {self._intent.id}")
+            box.border_subtitle = sanitized("↑ ↓ scroll · Esc back")
+            with VerticalScroll():
+                yield Static(Content("\n").join(intent_lines(self._intent, self._zone)), markup=False)
+
+
+def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
+    """The intent line by line: what it was, then each step with its time and what was told in it."""
+    details = intent.details
+    yield line("what", str(details.get("title") or intent.kind), "bold")
+    yield line("state", str(intent.state), "bold $accent")
+    yield line("kind", intent.kind)
+    yield line("locks", intent.scope)
+    yield line("account", intent.account)
+    for event in intent.events:
+        yield Content("")
+        yield from _event_lines(event, zone)
+
+
+def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
+    at = datetime.fromtimestamp(event.at_ms / 1000, UTC).astimezone(zone)
+    yield line(str(event.state), f"{at:%Y-%m-%d %H:%M:%S}.{event.at_ms % 1000:03d}", "bold")
+    for name, value in event.details.items():
+        if name != "title":
+            yield from _value_lines(name, value)
+
+
+def _value_lines(name: str, value: Any) -> Iterator[Content]:
+    if isinstance(value, Mapping) and name in ("request", "reply"):
+        for field, element in value.items():
+            yield line(f"  {name} {field}"[:40], f" {_words(element)}")
+        return
+    yield line(f"  {name}", _words(value))
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else dump_json(value)

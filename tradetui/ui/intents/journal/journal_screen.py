@@ -1,0 +1,172 @@
+"""The journal on the screen: every intent of the account, what became of it, and the deliberate release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from tradetui.desk.intents.journal_columns import JOURNAL, end_of_intent
+from tradetui.desk.intents.states import RELEASABLE
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.ui.intents.journal.intent_dialog import IntentDialog
+from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_screen import TableScreen
+
+if TYPE_CHECKING:
+    from tradetui.desk.creation import Creation
+    from tradetui.desk.intents.journal import Intent
+    from tradetui.ui.settings.ui_settings import UiSettings
+
+LOOK_S = 1.0
+_EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
+
+
+class JournalScreen(TableScreen):
+    """Newest first; looked at again every second, since other processes of the account write it too."""
+
+    where = "journal"
+    AUTO_FOCUS = "RecordTable"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("journal")
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__(settings)
+        self._table = RecordTable(JOURNAL, id="table-journal")
+        self._words = Static(sanitized("reading …"), classes="words", markup=False)
+        self._intents: tuple[Intent, ...] = ()
+        self._generation = 0
+        self._trouble = ""
+
+    def compose(self) -> ComposeResult:
+        """The intents, and the keys."""
+        with TableFrame(table=self._table, id="records", classes="panel -empty") as box:
+            box.entitle(sanitized("Journal"))
+            yield self._table
+            with Container(classes="nothing"):
+                yield self._words
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Read, and go on looking."""
+        self.show_zone()
+        self.set_interval(LOOK_S, self._look)
+        self.run_worker(self._look(), exit_on_error=False)
+
+    async def _look(self) -> None:
+        desk = self.desk
+        if desk is None or desk.intents is None:
+            return
+        try:
+            intents = tuple(await desk.intents.newest())
+            self._trouble = ""
+        except Exception as problem:
+            self._trouble = str(problem)
+            intents = self._intents
+        if intents != self._intents or not self._generation:
+            self._intents = intents
+            self._generation += 1
+            self._table.set_source(MemoryRows(intents, [intent.id for intent in intents], self._generation))
+        self.refresh_states()
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """The intents."""
+        return self._table
+
+    @property
+    def subject(self) -> str:
+        """Intents."""
+        return "Journal"
+
+    @property
+    def screen_name(self) -> str:
+        """The journal."""
+        return "journal"
+
+    def refresh_states(self) -> None:
+        """Bring the title, the words of an empty journal and the hints up to date."""
+        box = self.query_one("#records", TableFrame)
+        shown, count = self._table.shown, len(self._intents)
+        narrowed = f" {shown}/{count}" if shown != count else f" {count}"
+        box.entitle(sanitized(f"Journal{narrowed if count else ''}"))
+        box.set_class(not shown, "-empty")
+        box.border_subtitle = sanitized(self._trouble)
+        self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else _EMPTY)))
+        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
+        intent = self._table.cursor_record
+        releasable = intent is not None and intent.state in RELEASABLE
+        return {**super().possible(), "columns": False, "release": releasable}
+
+    @on(RecordTable.RowHighlighted)
+    def _moved(self) -> None:
+        self.refresh_states()
+
+    @on(RecordTable.RowSelected)
+    def _selected(self, event: RecordTable.RowSelected) -> None:
+        event.prevent_default()
+        intent = next((intent for intent in self._intents if intent.id == event.key), None)
+        if intent is not None:
+            self.app.push_screen(IntentDialog(intent, self.zone))
+
+    async def action_back(self) -> None:
+        """Clear the filter, then leave."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()
+
+    def action_release(self) -> None:
+        """Give free what an intent locks, though its outcome is not known."""
+        desk, intent = self.desk, self._table.cursor_record
+        if not self.able("release") or desk is None or desk.execution is None or intent is None:
+            return
+        if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):
+            # Before a reason is typed for nothing.
+            notify(self.app, reason, severity="warning")
+            return
+
+        def released(why: str | None) -> None:
+            if why is not None:
+                self.run_worker(self._release(intent, why), exit_on_error=False)
+
+        name = intent.scope.rpartition("|")[2]
+        title = str(intent.details.get("title") or intent.scope)
+        caution = str(intent.details.get("next") or CAUTION)
+        self.app.push_screen(ReleaseDialog(title, end_of_intent(intent), name, caution), released)
+
+    def _creation_of(self, intent: Intent) -> Creation | None:
+        """Who releases it where it is a creation."""
+        creation = self.desk.creation if self.desk is not None else None
+        return creation if creation is not None and creation.made(intent) else None
+
+    async def _release(self, intent: Intent, why: str) -> None:
+        desk = self.desk
+        assert desk is not None and desk.execution is not None
+        try:
+            if (creation := self._creation_of(intent)) is not None:
+                await creation.release(intent.id, why)
+            else:
+                await desk.execution.release(intent.id, why)
+        except Exception as problem:
+            # Another process may have settled or released it meanwhile; the list says what is so now.
+            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
+        else:
+            notify(self.app, "Released; the journal says so.")
+        await self._look()

@@ -1,0 +1,166 @@
+"""One confirmed reversal: it is sent, followed, and its end told, whether its dialog is still open or was left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from textual.app import App
+from textual.content import Content
+
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.sending import Departure
+from tradetui.desk.reversal.stage import Stage
+from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
+from tradetui.ui.intents.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
+from tradetui.ui.intents.reversal.tables.rows import Room
+from tradetui.ui.sanitize import notify
+from tradetui.wire.text.sanitize import scrub
+
+Ending = Callable[[Room], Content]
+_NO_SCREEN: Final = Room(80, 24)
+
+
+class AttemptView(Protocol):
+    """The dialog in which somebody may wait for the end."""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is still open."""
+        ...
+
+    def show_standing(self, standing: Content) -> None:
+        """Show how far it is."""
+        ...
+
+    def show_not_sent(self, why: str, preview: Preview | None) -> None:
+        """Show that nothing was sent, and what was read instead, where that is not what was shown."""
+        ...
+
+    def show_end(self, end: Ending) -> None:
+        """Show how it ended, in the room that there is."""
+        ...
+
+
+class Attempt:
+    """Goes on, and tells its end in a corner, where the dialog was left."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        view: AttemptView,
+        execution: Execution,
+        shown: Preview,
+        typed: str,
+        read_anew: Callable[[], None],
+    ) -> None:
+        """`read_anew` is called when something was sent and has ended: what the panels show is older."""
+        self.sent: Sent | None = None
+        self._app = app
+        self._view = view
+        self._execution = execution
+        self._shown = shown
+        self._typed = typed
+        self._read_anew = read_anew
+        self._departure = Departure()
+        self._taken_back = False
+
+    def leave(self) -> None:
+        """Take back what has not left for the exchange; what has left goes on behind. Either is said."""
+        plan = self._shown.plan
+        title = plan.title if plan is not None else f"Reverse {self._shown.subject}"
+        self._taken_back = self._departure.withdraw("it was withdrawn")
+        if self._taken_back:
+            notify(self._app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
+            return
+        sentence = (
+            f"{title}: it is sent and cannot be withdrawn. {self._shown.target.symbol} stays locked until the outcome "
+            "is known; a message here names it, and J shows it."
+        )
+        notify(self._app, sentence, severity="warning", seconds=30)
+
+    async def run(self) -> None:
+        """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
+        try:
+            self.sent = await self._execution.confirm(self._shown, self._typed, self._departure)
+            await self._follow(self.sent)
+        except NotConfirmed as refused:
+            if not self._taken_back:
+                self._not_confirmed(refused)
+        except Exception as problem:
+            if self._taken_back:
+                return
+            refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
+            if refused_or_not_sent and not self._is_open():
+                self._ended(_sentence(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
+            else:
+                self._ended(_sentence(unknown_outcome_lines(self._shown, f"{type(problem).__name__}: {problem}")))
+
+    def _is_open(self) -> bool:
+        """Whether the journal has an intent on this symbol that has not ended."""
+        target = self._shown.target
+        return target.product_type is not None and (
+            self._execution.intents.open_on(scope_of(target.product_type, target.symbol)) is not None
+        )
+
+    def _not_confirmed(self, refused: NotConfirmed) -> None:
+        why = " ".join(refused.reasons)
+        if self._view.is_attached:
+            self._view.show_not_sent(why, refused.preview if refused.preview is not self._shown else None)
+        else:
+            notify(self._app, f"Reverse {self._shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
+
+    async def _follow(self, sent: Sent) -> None:
+        progress = sent.progress
+        async for progress in self._execution.follow(sent):
+            self._show_progress(progress)
+            if progress.stage is Stage.CORRECTED:
+                self._app.bell()
+        if progress.stage is not Stage.ENDED:
+            self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence)))
+
+    def _show_progress(self, progress: Progress) -> None:
+        plan = self._shown.plan
+        assert plan is not None
+        if progress.stage is Stage.ENDED and progress.outcome is not None:
+
+            def outcome(room: Room) -> Content:
+                return Content("\n").join(outcome_lines(self._shown, plan, progress, room))
+
+            self._ended(outcome, progress)
+        elif progress.stage is Stage.ENDED:
+            ended = Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn")
+            self._ended(_sentence(ended), progress)
+        elif self._view.is_attached:
+            standing = Content.assemble(
+                (f"{progress.state}  ", "bold $error" if progress.stage is Stage.CORRECTED else "bold $accent"),
+                scrub(progress.sentence),
+                (f"\n{left_sentence(self._shown)}", "$quiet"),
+            )
+            self._view.show_standing(standing)
+
+    def _ended(self, end: Ending, progress: Progress | None = None) -> None:
+        """Show how it ended, or tell somebody who did not wait for it."""
+        good = progress is not None and progress.outcome is Outcome.REVERSED
+        self._read_anew()
+        if not good:
+            self._app.bell()
+        if self._view.is_attached:
+            self._view.show_end(end)
+            return
+        title = self.sent.title if self.sent is not None else f"Reverse {self._shown.subject}"
+        sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
+        notify(
+            self._app,
+            f"{title}: {sentence}",
+            severity="information" if good else "error",
+            seconds=10 if good else 600,
+        )
+
+
+def _sentence(content: Content) -> Ending:
+    """An end that is the same in any room."""
+    return lambda room: content

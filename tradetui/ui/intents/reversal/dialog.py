@@ -1,0 +1,414 @@
+"""The reversal dialog: what will be held afterwards, exactly what is sent, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events, getters, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.pretrade_checks import LOCKED
+from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
+from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.ui.intents.reversal.attempt import Attempt, Ending
+from tradetui.ui.intents.reversal.fields import Fields
+from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
+from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
+from tradetui.ui.intents.reversal.phase import ASKING, Phase
+from tradetui.ui.intents.reversal.preview_area import PreviewArea
+from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
+from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
+from tradetui.ui.intents.reversal.unread import NO_FOCUS, Unread
+from tradetui.ui.intents.unlock_key import with_unlock_key
+from tradetui.ui.keys.key_order import TypedInput
+from tradetui.ui.keys.registry import is_key_of, shown_keys
+from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.wire.text.sanitize import scrub
+
+_READING_S = 1.0
+_AGE_SHOWN_S = 5.0
+
+
+class ReversalDialog(ScrollingDialog):
+    """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
+
+    Inputs, buttons and reason stand still; what lies above them scrolls where it does not fit, and nothing can be
+    confirmed before all that decides was on the screen. Esc leaves it in every phase.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [("tab", "next", "Next")]
+    _frame = getters.query_one(Frame)
+    _fields = getters.query_one(Fields)
+    _notice_line = getters.query_one("#notice", Static)
+
+    def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
+        """`read_anew` is called when something was sent and has ended: what the panels show is older."""
+        super().__init__(classes="dialog -reversal")
+        self._read_anew = read_anew
+        self._execution = execution
+        self._target = target
+        self._phase = Phase.READING
+        self._preview: Preview | None = None
+        self._unread = Unread()
+        self._marked: tuple[Change, ...] = ()
+        """What the preview marks, also after it was read."""
+        self._ready = False
+        """Whether it was armed once: keys from before are dropped."""
+        self._note = ""
+        self._reading = ""
+        """What reading is doing, or why it failed; empty once it is done."""
+        self._unreadable = False
+        """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
+        self._attempt: Attempt | None = None
+        """What was confirmed last."""
+
+    def compose(self) -> ComposeResult:
+        with Frame(self._execution):
+            yield PreviewArea()
+            yield Static("", id="notice", markup=False)
+            yield Fields(self._execution)
+            yield from self.buttons("Reverse", ready=False)
+        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
+        yield Static(sanitized(KEYS.format(lock=lock)), id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
+        self._show_fields()
+        self._show_age()
+        self.watch(self._area, "scroll_y", self._scrolled, init=False)
+        self.set_interval(_AGE_SHOWN_S, self._show_age)
+        self._begin_reading()
+
+    def _begin_reading(self, fresh: Preview | None = None) -> None:
+        self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
+
+    @property
+    def _now(self) -> float:
+        desk = trading_app(self).desk
+        return desk.clock.monotonic() if desk is not None else 0.0
+
+    @property
+    def _subject(self) -> str:
+        """Symbol and leg, as far as they are known."""
+        return self._preview.subject if self._preview is not None else self._target.subject
+
+    # Keys
+
+    def before_key(self, event: TypedInput) -> bool:
+        """Drop what is typed before there is something to type it for.
+
+        A key at an armed preview means that it was read, unless it came together with the one before it, or is an
+        Enter that found no focus: that one does nothing, and says so.
+        """
+        in_burst = trading_app(self).key_order.in_burst
+        if not in_burst:
+            self._unread.pressed_nothing = ""
+        is_enter = isinstance(event, events.Key) and event.key == "enter"
+        if is_enter and self.focused is None and self._phase in ASKING:
+            self._unread.pressed_nothing = NO_FOCUS
+            self.call_later(self._tell)
+            self.set_timer(BACK_S, self._give_focus_back)
+        elif self._phase is Phase.ARMED and not in_burst:
+            self._unread.read(self._preview, word_wanted=self._fields.word_wanted)
+            self._note = ""
+            self.call_later(self._tell)
+        if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
+            return True
+        self._unread.dropped = True
+        self.call_later(self._tell)
+        return False
+
+    def _is_text(self, event: TypedInput) -> bool:
+        """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
+        if self._execution.locked:
+            return False
+        return isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
+
+    def box_for_text(self, key: str) -> Input | None:
+        """The word where one is asked for, else the size; a key that locks is not text for the size."""
+        may_type = self._phase in ASKING and self._ready and not self._execution.locked
+        if not may_type:
+            return None
+        if self._fields.must_type:
+            return self._fields.word_box
+        return None if is_key_of("lock", key, trading_app(self).settings.keys) else self._fields.size_box
+
+    def say_what_may_be_done(self) -> None:
+        """The lock may be another one."""
+        self._tell()
+
+    def action_next(self) -> None:
+        """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
+        word_is_whole = self._fields.word_box.has_focus and not self._fields.word_wanted
+        if not (word_is_whole and self._focus.next_from_word(is_reading=self._phase is Phase.READING)):
+            self.focus_next()
+
+    @property
+    def shows_request(self) -> bool:
+        """Whether a preview is on the screen, and nothing was confirmed yet."""
+        return self._preview is not None and self._phase in ASKING
+
+    def _scrolled(self) -> None:
+        if self._preview is not None:
+            self._area.note_end()
+        self._tell()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw_again)
+
+    def _draw_again(self) -> None:
+        """Draw the preview for the room that there is now."""
+        if self._preview is not None and self.shows_request:
+            self._draw(self._preview)
+            self.call_after_refresh(self._scrolled)
+        self._show_age()
+        self._tell()
+
+    # Filling in
+
+    async def _keep_fresh(self, fresh: Preview | None) -> None:
+        """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
+        while self._phase in ASKING:
+            self._disarm(f"{self._note} Reading …".strip())
+            try:
+                preview = fresh or await self._execution.preview(self._target)
+            except Exception as problem:
+                self._say_unread(problem)
+                await asyncio.sleep(EXPIRES_S / 5)
+                continue
+            fresh = None
+            if self._note:
+                self._note += " It was read again: check it and confirm again."
+            self._show(preview)
+            await asyncio.sleep(ARMS_S)
+            self._arm()
+            await asyncio.sleep(EXPIRES_S - ARMS_S)
+            self._note = f"The preview was older than {EXPIRES_S:.0f} s."
+
+    def _say_unread(self, problem: Exception) -> None:
+        """Say the whole reason, which may be longer than the line above the buttons, where the preview would stand."""
+        if self._preview is not None:
+            self._disarm(f"It cannot be read: {problem}")
+            return
+        self._unreadable = True
+        self._area.show(Content.styled(scrub(f"It cannot be read: {problem}"), "$warn"))
+        self._disarm("There is nothing to confirm.")
+
+    def _show(self, preview: Preview) -> None:
+        """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
+        before = self._preview
+        if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
+            self._area.read_whole = False
+        self._preview, self._reading = preview, ""
+        # Another size may be possible where this one is not; where none was asked for, none is possible.
+        self._unreadable = preview.plan is None and preview.target.size is None
+        self._unread.looked_at = self._unread.looked_at or preview
+        self._marked = self._unread.changed(preview)
+        self._draw(preview)
+        self._target = preview.target
+        self._show_age()
+        self._tell()
+
+    def _draw(self, preview: Preview) -> None:
+        self._area.show_preview(preview, self._marked, self._execution.settings)
+        self._fields.ask_for(preview)
+        name_button(self.confirm_button, preview, self._area.size.width)
+
+    def _show_age(self) -> None:
+        """Say whose account it is, how old the preview is with all its figures, and for how long it is good."""
+        if self._phase is Phase.OVER or self._preview is None:
+            self._frame.show_state("" if self._phase is Phase.OVER else "reading …")
+        elif self._phase is Phase.SENDING:
+            self._frame.show_state("sending …")
+        else:
+            self._frame.show_age(self._preview, self._now)
+
+    def _arm(self) -> None:
+        self._phase, self._ready = Phase.ARMED, True
+        self._area.note_end()
+        self._tell()
+        if self.focused is None:
+            self.set_timer(BACK_S, self._give_focus_back)
+
+    def _give_focus_back(self) -> None:
+        if self.focused is None and self.is_attached and self._phase is Phase.ARMED:
+            self._focus.give_back()
+
+    def _disarm(self, reason: str) -> None:
+        self._phase = Phase.READING
+        self._reading = reason
+        self._tell()
+
+    # What is said
+
+    def _tell(self) -> None:
+        """Bring fields, notice, reason and the confirm button up to date."""
+        if self._phase in (Phase.SENDING, Phase.OVER) or not self.is_attached:
+            return
+        self._show_fields()
+        intents = self._execution.intents
+        if intents.notice:
+            self._unread.notice, intents.notice = intents.notice, ""
+        self._show_notice(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
+        reasons = self._reasons()
+        armed = self._phase is Phase.ARMED
+        if not armed or reasons:
+            self._focus.let_go_of_confirm()
+        confirm = self.confirm_button
+        confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
+        if not self._ready and not self._reading:
+            reasons = (*reasons, "arming …")
+        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
+        self._focus.go_on()
+        if reasons or not armed:
+            self.give_reason("\n".join(reasons) or "arming …")
+        elif self._note:
+            self.give_reason(self._note)
+        else:
+            self.say_next_step("sends it")
+
+    def on_descendant_focus(self) -> None:
+        """What Enter does depends on what has the focus."""
+        self._tell()
+
+    def _reasons(self) -> tuple[str, ...]:
+        """Every reason why it cannot be confirmed now."""
+        if self._preview is None or self._reading:
+            return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
+        if problem := self._fields.size_box.problem(self._target.size):
+            return (problem,)
+        unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
+        return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
+
+    def _show_notice(self, content: Content) -> None:
+        if self._notice_line.content != content:
+            self._notice_line.update(content)
+        self._notice_line.display = bool(content.plain)
+
+    # Fields
+
+    def _show_fields(self) -> None:
+        """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
+        hidden = self._execution.locked or self._unreadable or self._area.is_too_small
+        shown = not hidden and self._phase in ASKING
+        if not shown:
+            self._focus.leave_fields()
+        come_back = shown and not self._fields.size_box.display
+        self._fields.show(shown)
+        self._fields.enable(self._ready)
+        if come_back:
+            self._focus.come_back_to_field()
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        if self._fields.must_type and not self._fields.word_wanted:
+            self._unread.dropped = False
+        self._tell()
+
+    @on(Input.Submitted, "#size")
+    def _size_taken(self) -> None:
+        """Plan again with another size; nothing typed is the whole position."""
+        box = self._fields.size_box
+        if box.is_wrong:
+            return
+        if box.amount != self._target.size:
+            self._disarm("Reading …")
+            self._target = replace(self._target, size=box.amount)
+            self._preview = self._unread.looked_at = None
+            self._fields.ask_for(None)
+            self._area.read_whole = False
+            self._note = ""
+            self._area.scroll_home(animate=False)
+            self._begin_reading()
+        self._focus.entered(box)
+
+    @on(Input.Submitted, "#typed")
+    def _word_taken(self) -> None:
+        """On to the button that confirms, once the word is whole; to the size where that was not applied."""
+        fields = self._fields
+        if fields.size_box.problem(self._target.size):
+            self.set_focus(fields.size_box)
+        else:
+            self._focus.entered(fields.word_box)
+
+    # Choosing
+
+    def action_cancel(self) -> None:
+        """Leave; what is being sent is taken back where it has not left yet."""
+        if self._phase is Phase.SENDING and self._attempt is not None:
+            self._attempt.leave()
+        elif self._phase in ASKING:
+            notify(self.app, f"Reverse {self._subject}: nothing was sent.")
+        self._phase = Phase.OVER
+        self.dismiss(None)
+
+    def pressed_too_soon(self) -> None:
+        """Enter came before the focus was on the screen: say so until the next key."""
+        self._unread.pressed_nothing = TOO_SOON
+        self._tell()
+
+    def confirm(self) -> None:
+        """Send it, once it is read again and nothing has changed."""
+        # The pre-trade checks are asked by what sends it; here only what it cannot know.
+        if (
+            self._phase is not Phase.ARMED
+            or self._preview is None
+            or self._fields.size_box.problem(self._target.size)
+            or self._area.unseen(armed=True)
+        ):
+            return
+        self.workers.cancel_group(self, "preview")
+        self._focus.let_go_of_confirm()
+        self._phase = Phase.SENDING
+        self._show_age()
+        self.give_reason(sending_sentence(self._preview))
+        self.confirm_button.disabled = True
+        self._unread.looked_at = self._preview
+        self.cancel_button.disabled = True
+        self._fields.enable(False)
+        self._attempt = Attempt(self.app, self, self._execution, self._preview, self._fields.word, self._read_anew)
+        # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
+        self.app.run_worker(self._attempt.run(), group="sending", exit_on_error=False)
+
+    # Afterwards
+
+    def show_not_sent(self, why: str, preview: Preview | None) -> None:
+        """Show it again instead of sending it; focus, scroll and typing are as they were."""
+        self._unread.not_sent, self._note = why, ""
+        self._phase = Phase.READING
+        self.cancel_button.disabled = False
+        self._show_fields()
+        self._begin_reading(preview)
+
+    def show_standing(self, standing: Content) -> None:
+        """Show how far it is."""
+        self.give_reason(standing)
+
+    def show_end(self, end: Ending) -> None:
+        """Show how it ended."""
+        self._phase = Phase.OVER
+        self._area.show(end(self._area.room))
+        self._area.scroll_home(animate=False)
+        self._show_notice(Content(""))
+        self.give_reason("")
+        self._fields.show(False)
+        self.confirm_button.display = False
+        self.query_one("#keys", Static).update(KEYS_AT_THE_END)
+        self._frame.border_subtitle = ""
+        self._show_age()
+        self.cancel_button.label, self.cancel_button.disabled = "Acknowledge", True
+        self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
+
+    async def _arm_acknowledgement(self) -> None:
+        """Let the end be read: Enter pressed once too often must not close it unseen."""
+        await asyncio.sleep(_READING_S)
+        self.cancel_button.disabled = False
+        self.cancel_button.focus()

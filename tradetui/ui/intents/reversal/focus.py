@@ -1,0 +1,96 @@
+"""Where the focus of the reversal dialog goes: on to what is needed next, and back once a button can be pressed."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from textual.widget import Widget
+from textual.widgets import Button, Input
+
+from tradetui.ui.intents.reversal.fields import Fields
+
+BACK_S: Final = 0.5
+"""After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
+
+
+class FocusedScreen(Protocol):
+    """The screen whose focus is moved."""
+
+    @property
+    def focused(self) -> Widget | None:
+        """What has the focus."""
+        ...
+
+    def set_focus(self, widget: Widget | None) -> None:
+        """Give it the focus."""
+        ...
+
+
+class DialogFocus:
+    """Moves the focus among both fields and both buttons, and remembers where it was while it cannot be there."""
+
+    def __init__(self, screen: FocusedScreen, fields: Fields, cancel: Button, confirm: Button) -> None:
+        self._screen = screen
+        self._fields = fields
+        self._cancel = cancel
+        self._confirm = confirm
+        self._before: Widget | None = None
+        """What had the focus before it was taken away."""
+        self._entered: Input | None = None
+        """The field in which Enter was pressed, and from which the focus has not gone on yet."""
+
+    def next_from_word(self, *, is_reading: bool) -> bool:
+        """From the whole word to the confirm button, once it can be pressed; False where something else comes next."""
+        if self._confirm.focusable:
+            self._screen.set_focus(self._confirm)
+        elif is_reading:
+            self._before = self._confirm
+            self._screen.set_focus(None)
+        else:
+            return False
+        return True
+
+    def entered(self, field: Input) -> None:
+        """Go on from a field that was filled in: now if what is needed next can be reached, else as soon as it can."""
+        self._entered = field
+        self.go_on()
+
+    def go_on(self) -> None:
+        """From a field that was filled in to the word where it is missing, else to the confirm button.
+
+        It waits in the field until the button can be pressed, and goes nowhere once the trader has left the field.
+        """
+        if self._screen.focused is not self._entered:
+            self._entered = None
+        if self._entered is None:
+            return
+        following = self._fields.word_box if self._fields.word_wanted else self._confirm
+        if following is self._entered:
+            self._entered = None
+        elif following.focusable:
+            self._entered = None
+            self._screen.set_focus(following)
+
+    def let_go_of_confirm(self) -> None:
+        """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
+        if self._confirm.has_focus:
+            self._before = self._confirm
+            self._screen.set_focus(None)
+
+    def give_back(self) -> None:
+        """Give the focus back to what had it, or to Cancel."""
+        before = self._before or self._cancel
+        self._screen.set_focus(before if before.focusable else self._cancel)
+
+    def leave_fields(self) -> None:
+        """Go from a field that is hidden to Cancel."""
+        if isinstance(self._screen.focused, Input):
+            self._before = self._screen.focused
+            self._screen.set_focus(self._cancel)
+
+    def come_back_to_field(self) -> None:
+        """Go back to the field that was left."""
+        if isinstance(self._before, Input):
+            field, self._before = self._before, None
+            if field.focusable:
+                self._screen.set_focus(field)

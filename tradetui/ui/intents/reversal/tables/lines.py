@@ -1,0 +1,145 @@
+"""What the reversal dialog says before it is sent: what decides, the request as sent, and what each figure rests on."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from textual.content import Content
+
+from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
+from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tables.columns import UNKNOWN, number
+from tradetui.trading.money import exact_digits
+from tradetui.trading.positions import Reported
+from tradetui.trading.resting.order_impact import RestingKind
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.ui.intents.reversal.tables.figures import figures_of
+from tradetui.ui.intents.reversal.tables.legs import legs_table
+from tradetui.ui.intents.reversal.tables.orders import orders_table
+from tradetui.ui.intents.reversal.tables.risks import MARGIN_SHORT, risk_table
+from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room, line
+from tradetui.ui.sanitize import sanitized
+from tradetui.wire.enums import PositionMode
+from tradetui.wire.text.sanitize import scrub
+
+_ASSUMED: Final = "Assumed   "
+_MODE_NAMES: Final = {PositionMode.HEDGE: "hedge", PositionMode.ONE_WAY: "one-way"}
+
+
+def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> Iterator[Content]:
+    """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
+    plan, marks = preview.plan, Marks(changed)
+    if plan is None:
+        yield from _position_lines(preview, marks)
+        return
+    blank = [Content("")] if room.is_airy else []
+    yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
+    yield sanitized(_action(plan))
+    yield from blank
+    yield from legs_table(preview, plan, marks, room)
+    yield from _doubt_lines(preview, plan)
+    if not room.is_airy:
+        yield from _warning_lines(preview)
+    yield from blank
+    yield from risk_table(preview, plan, marks, room)
+    yield from blank
+    mark = preview.estimates.mark if preview.estimates is not None else None
+    yield from orders_table(preview.resting, figures_of(preview), mark, marks, room)
+    for change in changed:
+        if change.fact is ChangedFact.ORDER and change.now == "gone":
+            yield Content.assemble(line("order", change.before), (" ◂ gone", CHANGED))
+    yield from blank
+    for index, text in enumerate(textwrap.wrap(scrub(_assumptions(plan)), max(20, room.width - len(_ASSUMED)))):
+        yield Content.styled(f"{_ASSUMED if not index else ' ' * len(_ASSUMED)}{text}", "$quiet")
+
+
+def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Content]:
+    """The request exactly as sent."""
+    plan, marks = preview.plan, Marks(changed)
+    if plan is None:
+        return
+    yield Content("")
+    yield Content.styled("The request as sent, POST /api/v2/mix/order/click-backhand", "$quiet")
+    for name, value in plan.request_fields().items():
+        sent = plan.side_meaning if name == "side" else str(value)
+        if name == "size" and plan.wish.size is None:
+            sent = f"{sent}, the whole position"
+        yield _marked(line(name, sent), marks.was(ChangedFact.REQUEST, name))
+    if "size" not in plan.request_fields():
+        yield line("size", "not sent: the whole position")
+
+
+def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change]) -> Iterator[Content]:
+    """What every figure rests on, and how old it is."""
+    yield Content("")
+    yield Content.styled("Where the figures come from", "$quiet")
+    yield from _position_lines(preview, Marks(changed))
+    yield line("read", "Positions, orders, account, bid and ask were read together; the frame above says how long ago.")
+    for figure in preview.figures:
+        value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)
+        now = "" if figure.now is None else f", {number(figure.now, at_most=8)} now"
+        yield line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}: {figure.basis}")
+    for order in preview.resting:
+        yield line("order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}")
+        yield line("", f"afterwards: {order.effect}")
+    if settings.proxy:
+        yield line("sent through", settings.proxy)
+    if settings.ca_file:
+        yield line("certificates", settings.ca_file)
+
+
+def _action(plan: ReversalPlan) -> str:
+    """The two market orders in a sentence."""
+    result = plan.results[0]
+    closed, size = exact_digits(result.closed), exact_digits(plan.held_size)
+    if plan.uncertain:
+        return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
+    close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
+    part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
+    opened = exact_digits(result.opened)
+    return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
+
+
+def _doubt_lines(preview: Preview, plan: ReversalPlan) -> Iterator[Content]:
+    if plan.uncertain:
+        yield Content.styled("One of the two; the outcome will say which.", "bold $warn")
+    if preview.unproven:
+        yield Content.styled(scrub(f"NOT PROVEN: {preview.unproven}"), "bold $warn")
+
+
+def _warning_lines(preview: Preview) -> Iterable[Content]:
+    """The worst of what stands below, where it does not fit on the screen with the legs."""
+    if preview.margin_short:
+        yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", "bold $error")
+    wrong = [order for order in preview.resting if order.wrong_way]
+    if wrong:
+        more = f", and {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
+        yield Content.styled(scrub(f"{wrong[0].summary}: {wrong[0].effect}{more}  !"), "bold $warn")
+
+
+def _position_lines(preview: Preview, marks: Marks) -> Iterable[Content]:
+    position = preview.position
+    mode = f"not known: {preview.mode_from}"
+    if preview.mode is not None:
+        mode = f"{_MODE_NAMES[preview.mode]}, read from {preview.mode_from}"
+    yield _marked(line("position mode", mode), marks.was(ChangedFact.MODE))
+    if position is None:
+        return
+    figures = figures_of(preview)
+    leverage = f"leverage {number(position.leverage)}x" if position.leverage else "leverage not known"
+    yield line("margin", f"{position.margin_mode or 'margin mode not known'}, {leverage}")
+    source = "as the exchange reports" if isinstance(position.source, Reported) else "summed from fills"
+    yield line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
+    if position.locked:
+        yield line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
+
+
+def _assumptions(plan: ReversalPlan) -> str:
+    sentences = [f"{assumption[0].upper()}{assumption[1:]}." for assumption in plan.assumptions]
+    return " ".join([*sentences, "Estimates (~) hold while all other prices stand."])
+
+
+def _marked(row: Content, was: str | None) -> Content:
+    return row if was is None else Content.assemble(row, (f" ◂ {scrub(was)}", CHANGED))

@@ -1,0 +1,77 @@
+"""The symbol's orders and stops: what each will do after the reversal, and how far away it is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from textual.content import Content
+
+from tradetui.desk.reversal.preview import ChangedFact
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.trading.resting.order_impact import OrderImpact
+from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
+from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room
+from tradetui.wire.text.sanitize import scrub
+
+_KIND, _ACTION, _AWAY = 14, 36, 8
+_GAP: Final = 3
+_LEAST_ACTION: Final = 22
+
+
+def orders_table(
+    resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
+) -> Iterator[Content]:
+    """One row for each that the reversal touches; those that stay as they are become one row where there are many."""
+    if not resting:
+        return
+    shown = _listed(resting, marks, room.most_orders)
+    actions = {order.order_id: _action(order, figures) for order in shown}
+    longest = max(map(len, actions.values()), default=0)
+    widest = _ACTION if room.is_wide else room.width - _KIND - _AWAY - 1
+    width = max(_LEAST_ACTION, min(widest, longest + 1))
+    title = f"{'Orders, stops':<{_KIND + width}}{'away':>{_AWAY}}"
+    yield Content.styled(f"{title}{' ' * _GAP}{'afterwards' if room.is_wide else ''}".rstrip(), "$quiet")
+    for order in shown:
+        yield from _row(order, actions[order.order_id], width, mark, marks, room)
+    if left_out := len(resting) - len(shown):
+        yield Content.styled(f"{left_out} more {'stays as it is' if left_out == 1 else 'stay as they are'}", "$quiet")
+
+
+def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence[OrderImpact]:
+    if len(resting) <= most:
+        return resting
+    touched = [order for order in resting if order.wrong_way or order.assumed or _was(order, marks) is not None]
+    others = [order for order in resting if order not in touched]
+    chosen = [*touched, *others[: max(0, most - 1 - len(touched))]]
+    return [order for order in resting if order in chosen]
+
+
+def _row(
+    order: OrderImpact, action: str, width: int, mark: Decimal | None, marks: Marks, room: Room
+) -> Iterator[Content]:
+    away = UNKNOWN if order.price is None or not mark else per_cent((order.price - mark) / mark, signed=True)
+    style = "bold $warn" if order.wrong_way else ""
+    effect = f"{scrub(order.effect)}{'  !' if order.wrong_way else ''}"
+    head = (f"{order.kind:<{_KIND}}", style or "$quiet")
+    middle = (f"{scrub(action):<{width}}{away:>{_AWAY}}", style)
+    was = _was(order, marks)
+    changed = [] if was is None else [(f" ◂ was {scrub(was)}", CHANGED)]
+    if room.is_wide and _KIND + max(width, len(action)) + _AWAY + _GAP + len(effect) <= room.width:
+        yield Content.assemble(head, middle, (f"{' ' * _GAP}{effect}", style), *changed)
+        return
+    yield Content.assemble(head, middle, *changed)
+    for part in textwrap.wrap(effect, max(_LEAST_ACTION, room.width - _KIND)):
+        yield Content.assemble((f"{' ' * _KIND}{part}", style))
+
+
+def _was(order: OrderImpact, marks: Marks) -> str | None:
+    return marks.before(ChangedFact.ORDER, order.order_id)
+
+
+def _action(order: OrderImpact, figures: Figures) -> str:
+    at = f"at {figures.price(order.price)}" if order.price is not None else "at the market"
+    done = f", {per_cent(order.done, places=0)} done" if order.done else ""
+    return f"{order.action} {at}{done}"

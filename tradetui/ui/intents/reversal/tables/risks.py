@@ -1,0 +1,194 @@
+"""What the reversal costs and risks, now and afterwards, each figure with what it rests on; then what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final
+
+from textual.content import Content
+
+from tradetui.desk.reversal.preview import ChangedFact, Preview
+from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.trading.estimates.cost_estimates import ReversalCosts
+from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.risk_estimates import Estimable
+from tradetui.trading.holdings import Holdings
+from tradetui.trading.money import ZERO
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
+from tradetui.ui.intents.reversal.tables.rows import DIFFERENT, Marks, Room, TableRow, table
+
+_WIDTHS: Final = (22, 15, 18)
+_OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
+_SHORT: Final = "bold $error"
+MARGIN_SHORT: Final = "margin runs SHORT: the exchange may open less, or leave it closed"
+
+
+def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
+    """The table; its first row names the price that the estimates are made at."""
+    estimates = preview.estimates
+    if estimates is None:
+        return
+    figures, costs = figures_of(preview), estimates.costs
+    at = f"at {costs.price_from}, {figures.price(costs.price)}" if costs.price else "no price can be read"
+    larger = " · the larger result" if plan.uncertain else ""
+    header = TableRow("" if room.is_wide else f"{at}{larger}", ("now", "afterwards"), f"{at}{larger}")
+    yield from table([header, *_rows(preview, plan, estimates, marks).values()], _WIDTHS, room)
+
+
+def outcome_risk_table(
+    preview: Preview, plan: ReversalPlan, actuals: ReversalActuals, held: Holdings | None, room: Room
+) -> Iterator[Content]:
+    """The same table with what was read once it had ended in its last column; a row that is off is marked.
+
+    Where two results were possible the estimates are those of the larger one, and are compared with that alone.
+    """
+    estimates = preview.estimates
+    if estimates is None:
+        return
+    larger = max(plan.results, key=lambda result: result.traded)
+    is_comparable = not plan.uncertain or held == larger.after
+    is_inverse = plan.wish.product_type.is_coin_margined
+    off = differing(estimates, actuals, is_inverse=is_inverse) if is_comparable else frozenset()
+    read = _read_afterwards(figures_of(preview), actuals)
+    rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "held"))]
+    for figure, row in _rows(preview, plan, estimates, Marks()).items():
+        is_off = figure in off
+        style = "bold $error" if is_off else "" if row.style == _SHORT else row.style
+        note = DIFFERENT if is_off else ""
+        rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _SHORT, keeps_note=True))
+    yield from table(rows, _OUTCOME_WIDTHS, room)
+
+
+def _read_afterwards(figures: Figures, actuals: ReversalActuals) -> Mapping[RiskFigure, str]:
+    liquidation = UNKNOWN
+    if actuals.reports_liquidation:
+        liquidation = "none" if actuals.liquidation is None else figures.price(actuals.liquidation)
+    stopped = "?"
+    if actuals.stop_price is not None:
+        stopped = figures.money(actuals.stopped, signed=True)
+    elif actuals.stops_read:
+        stopped = "no stop"
+    return {
+        RiskFigure.PROFIT: figures.money(actuals.profit, signed=True),
+        RiskFigure.FEES: figures.money(actuals.fees, signed=True),
+        RiskFigure.FREE_MARGIN: figures.money(actuals.free),
+        RiskFigure.MARGIN_RATIO: per_cent(actuals.ratio),
+        RiskFigure.LIQUIDATION: liquidation,
+        RiskFigure.IF_STOPPED: stopped,
+    }
+
+
+def _rows(
+    preview: Preview, plan: ReversalPlan, estimates: ReversalEstimates, marks: Marks
+) -> Mapping[RiskFigure, TableRow]:
+    figures, costs = figures_of(preview), estimates.costs
+    return {
+        RiskFigure.PROFIT: _profit(plan, preview, figures, costs),
+        RiskFigure.FEES: _fees(preview, figures, estimates, marks),
+        RiskFigure.FREE_MARGIN: _free_margin(figures, estimates, marks),
+        RiskFigure.MARGIN_RATIO: _margin_ratio(estimates),
+        RiskFigure.LIQUIDATION: _liquidation(plan, figures, estimates),
+        RiskFigure.IF_STOPPED: _if_stopped(figures, estimates),
+    }
+
+
+def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: ReversalCosts) -> TableRow:
+    entry = preview.position.entry if preview.position is not None else None
+    if entry is None or costs.price is None:
+        return TableRow("Profit taken", ("", UNKNOWN), f"the entry of the {plan.leg} is not known")
+    distance = costs.price - entry
+    where = "above" if distance > ZERO else "below"
+    basis = f"closes the {plan.leg} {figures.price(abs(distance))} {where} its entry"
+    tone = "$gain" if (costs.realised or ZERO) > ZERO else "$loss"
+    return TableRow("Profit taken", ("", estimate(figures.money(costs.realised, signed=True))), basis, tone)
+
+
+def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
+    costs = estimates.costs
+    basis = costs.fee_from
+    if costs.fee_rate is not None and costs.notional is not None:
+        notional = Figures(None, "USD").money(costs.notional)
+        basis = f"taker {per_cent(costs.fee_rate)} of {notional} {estimates.quote_coin}, both trades"
+    cells = ("", estimate(figures.money(costs.fees, signed=True)))
+    return TableRow("Fees", cells, basis, changed=marks.was(ChangedFact.NOTIONAL))
+
+
+def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
+    costs = estimates.costs
+    name, cells = f"Free margin {estimates.margin_coin}", (figures.money(costs.free), _after(figures, costs))
+    changed = marks.was(ChangedFact.MARGIN)
+    if costs.margin_short:
+        return TableRow(name, cells, MARGIN_SHORT, _SHORT, _SHORT, changed, keeps_note=True)
+    if costs.margin_short is None or costs.needed is None:
+        return TableRow(name, cells, "the margin needed or the free margin is not known", changed=changed)
+    needs = figures.money(costs.needed)
+    freed = figures.money(costs.freed)
+    frees = "" if costs.freed is None else f", closing frees {'as much first' if freed == needs else freed}"
+    return TableRow(name, cells, f"enough: needs {needs}{frees}", changed=changed)
+
+
+def _after(figures: Figures, costs: ReversalCosts) -> str:
+    return estimate(figures.money(costs.free_after))
+
+
+def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
+    risks = estimates.risks
+    basis = f"{'of this position alone; ' if risks.ratio_is_own else ''}liquidation at 100 %"
+    return TableRow("Margin ratio", (per_cent(risks.ratio), estimate(per_cent(risks.ratio_after))), basis)
+
+
+def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstimates) -> TableRow:
+    risks, mark = estimates.risks, estimates.mark
+    name = f"Liquidation {plan.wish.symbol}"
+    now = "none" if risks.liquidation is None else figures.price(risks.liquidation)
+    if risks.estimable is Estimable.NOT_REPORTED:
+        now = UNKNOWN
+    if risks.estimable is not Estimable.YES or mark is None:
+        return TableRow(name, (now, "not estimable"), str(risks.estimable))
+    away = []
+    if risks.liquidation is not None:
+        away.append(_away(risks.liquidation, mark, places=2))
+    if risks.liquidation_after is None:
+        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price, all else still"]))
+    after = estimate(liquidation(risks.liquidation_after))
+    away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
+    return TableRow(name, (now, after), f"{', '.join(away)}, all else still")
+
+
+def _away(price: Decimal, mark: Decimal, *, places: int) -> str:
+    return f"{per_cent(abs(price - mark) / mark, places=places)} {'above' if price > mark else 'below'}"
+
+
+def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
+    stop = estimates.stop
+    if stop is None:
+        return TableRow(
+            "If stopped",
+            ("?", "?"),
+            "waiting stops cannot be read: check them yourself",
+            "$warn",
+            "$warn",
+            keeps_note=True,
+        )
+    leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
+    if stop.price is None:
+        other = "SHORT" if leg == "LONG" else "LONG"
+        ends = f"; {figures.price(stop.ending)} ends with the {other}" if stop.ending else ""
+        if stop.trails and stop.is_part:
+            basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
+            return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)
+        if stop.trails:
+            return TableRow("If stopped", (now, "trailing"), f"a trailing stop's price moves: not estimable{ends}")
+        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
+    part = f"{figures.size(stop.size)} of the {leg}," if stop.is_part else f"the {leg}'s whole result"
+    after = estimate(figures.money(stop.afterwards, signed=True))
+    name, basis = f"If stopped at {figures.price(stop.price)}", f"{part} should its stop fill there"
+    if stop.others_unread:
+        basis = f"the {leg}'s stop as its position reports it; other stops cannot be read: check them yourself"
+        return TableRow(name, (now, after), basis, "$warn", "$warn", keeps_note=True)
+    if stop.is_only_reported:
+        basis = f"{part}; only its position reports this stop"
+    return TableRow(name, (now, after), basis, keeps_note=stop.is_part)

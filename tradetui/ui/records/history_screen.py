@@ -1,0 +1,248 @@
+"""Every fill or trigger ever seen, from the archive: any number of rows, a few pages of them in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.row_source import FeedRow, RowSource
+from tradetui.desk.tables.row_sums import FillTotals
+from tradetui.desk.tables.table import FILLS, PANELS
+from tradetui.ui.header.newest_alert import NewestAlert
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.footer import Footer
+from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_screen import TableScreen
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.replies.record import Record
+
+if TYPE_CHECKING:
+    from tradetui.desk.tables.date_filter import DateFilter
+    from tradetui.ui.settings.ui_settings import UiSettings
+
+MOST_SUMMED: Final = 100_000
+"""Fills that are gone through for their sums, some seconds of reading."""
+ORDER: Final = "by time; s turns the order round; the filter matches symbols"
+
+
+class HistoryScreen(TableScreen):
+    """The rows as they were when it was opened; `u` looks for newer ones."""
+
+    where = "history"
+    filter_prompt = "Symbol, or a regular expression for it; ! first inverts it"
+    filter_limit = ": symbols only"
+    AUTO_FOCUS = "RecordTable"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
+
+    def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None, beside: str = "") -> None:
+        """`beside` is what else the figure is made of whose rows of these dates are shown; empty for nothing."""
+        super().__init__(settings)
+        self._dates = dates
+        self._beside, self._beside_dates = beside, dates
+        self._kind = PANELS[table]
+        # What all rows come to is read in the background: they are far too many to be gone through on each painting.
+        footer = Footer[FeedRow](
+            totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
+            note=lambda _, cell_format: self._with_beside(self._sum_note(cell_format)),
+            short_note=lambda _, cell_format: self._with_beside(self._short_sum_note(cell_format)),
+        )
+        self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
+        self._sum: FillTotals | None = None
+        self._summed: tuple[RowSource[object], int] | None = None
+        self._words = Static(sanitized("reading …"), classes="words", markup=False)
+        self._rows: ArchiveRows[Record] | None = None
+        self._painting = False
+
+    def compose(self) -> ComposeResult:
+        """The rows, and the keys."""
+        with TableFrame(table=self._table, id="records", classes="panel -empty"):
+            yield self._table
+            with Container(classes="nothing"):
+                yield self._words
+        yield NewestAlert()
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Count, and read what is in sight."""
+        self.show_zone()
+        if (choice := self.trade_app.preferences.tables.get(self._kind.name)) is not None:
+            show_choice(self._table, self._kind, choice)
+            self._table.sort_by(None)
+        self._open_rows(self._dates)
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        if self._rows is not None:
+            self._rows.close()
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self.show_alert()
+
+    def show_alert(self) -> None:
+        """Show the newest alert in a line, where it covers no figure."""
+        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
+
+    def _open_rows(self, dates: DateFilter | None) -> None:
+        assert self.desk is not None
+        if self._rows is not None:
+            self._rows.close()
+        self._dates = dates
+        self._rows = self.desk.history(self._kind.endpoint.row, self._changed, dates)
+        self.action_poll_now()
+
+    def action_dates(self) -> None:
+        """Choose from when to when, and of which symbols, rows are shown."""
+        self.ask_for_dates(self._dates, self._open_rows)
+
+    def action_poll_now(self) -> None:
+        """Count again, so that newer rows are seen."""
+        shown = self._table.rows if self._table.source is self._rows else None
+        for rows in {self._rows, shown}:
+            if isinstance(rows, ArchiveRows):
+                self.run_worker(rows.refresh(), exit_on_error=False)
+
+    def _sum_anew(self) -> None:
+        """Sum up the fills that are shown, unless that was done or they are too many."""
+        rows = self._table.rows
+        if self._kind.name != FILLS.name or not isinstance(rows, ArchiveRows) or self._summed == (rows, rows.count):
+            return
+        self._summed, self._sum = (rows, rows.count), None
+        if rows.count <= MOST_SUMMED:
+            self._sum_up(rows)
+
+    @work(group="sum", exclusive=True, exit_on_error=False)
+    async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
+        totals = FillTotals()
+        async for fills in rows.chunks():
+            for fill in fills:
+                totals.add(fill)
+        self._sum = totals
+        self._changed()
+
+    @property
+    def _shown_beside(self) -> str:
+        """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
+        return self._beside if self._dates is self._beside_dates and not self._table.pattern else ""
+
+    def _with_beside(self, note: str) -> str:
+        beside = self._shown_beside
+        return " · ".join(filter(None, (note, beside and f"{beside} beside these fills")))
+
+    def _sum_note(self, cell_format: CellFormat) -> str:
+        if self._kind.name != FILLS.name:
+            return ""
+        if self._table.shown > MOST_SUMMED:
+            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; f narrows them by dates"
+        return "profit and fees are being summed …" if self._known_sum is None else self._known_sum.text(cell_format)
+
+    def _short_sum_note(self, cell_format: CellFormat) -> str:
+        if self._known_sum is None:
+            return self._sum_note(cell_format)
+        parts = (f"sums in USDT: all {self._table.shown:,} fills", self._known_sum.outside_cells(cell_format))
+        return " · ".join(filter(None, parts))
+
+    @property
+    def _known_sum(self) -> FillTotals | None:
+        """The sums of the fills that are shown now; None while they are being added up, or where they are too many."""
+        return self._sum if self._summed == (self._table.rows, self._table.shown) else None
+
+    def _changed(self) -> None:
+        if not self._painting and self.is_attached:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._painting = False
+        if self._rows is not None:
+            self._table.set_source(self._rows)
+        self.refresh_states()
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """The rows."""
+        return self._table
+
+    @property
+    def subject(self) -> str:
+        """What they are."""
+        return self._kind.history_title or self._kind.title
+
+    @property
+    def screen_name(self) -> str:
+        """The panel whose rows they were."""
+        return self._kind.name
+
+    def refresh_states(self) -> None:
+        """Bring the title, the sums, the words where there is no row, and the hints up to date."""
+        self._sum_anew()
+        box, shown = self.query_one("#records", TableFrame), self._table.shown
+        pattern = f" /{self._table.pattern}" if self._table.pattern else ""
+        dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
+        box.entitle(sanitized(f"{self.subject} {shown:,}{dates}{pattern}"))
+        box.border_subtitle = sanitized(ORDER)
+        box.set_class(not shown, "-empty")
+        self._words.update(sanitized(self.nothing))
+        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
+        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+
+    @property
+    def nothing(self) -> str:
+        """What it means that there is no row."""
+        if self._table.pattern:
+            key = self.key_named("filter")
+            limit = f"The history's filter matches symbols only; {key} in panel 5 or 4 matches every word."
+            return f"No symbol matches.\n{limit} Esc clears it."
+        if self._dates is not None:
+            remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
+            but = f" but {self._shown_beside}" if self._shown_beside else ""
+            return f"Nothing was seen of these dates and symbols{but}.\n{remedy}"
+        return "There are no rows yet."
+
+    @property
+    def _has_typed_dates(self) -> bool:
+        """Whether somebody typed the dates; those of a figure that was opened are left with the screen."""
+        return self._dates is not None and bool(self._dates.texts)
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id: rows in order of time can always be turned round."""
+        return {**super().possible(), "sort_reverse": True}
+
+    def action_sort(self) -> None:
+        """Turn the order round: by time is the only one that the archive's index knows."""
+        sort = self._table.sort
+        self._table.sort_by("cTime" if sort is None else None, False)
+        self.refresh_states()
+
+    def action_sort_reverse(self) -> None:
+        """The same."""
+        self.action_sort()
+
+    def remember_sort(self) -> None:
+        """This order is the screen's own, not the panel's."""
+
+    async def action_back(self) -> None:
+        """Clear the filter, then the dates, then leave."""
+        if await self.drop_filter():
+            return
+        if self._has_typed_dates:
+            self._open_rows(None)
+        else:
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()

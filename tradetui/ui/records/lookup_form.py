@@ -1,0 +1,116 @@
+"""The filter form: one line for each parameter an endpoint takes, every rule told at its field as one types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input, Static
+
+from tradetui.desk.lookup.query import Checked, Query
+from tradetui.desk.parameter_form import FormField
+from tradetui.ui.dialogs.parameter_form import ParameterForm
+from tradetui.ui.records.lookup_sentences import stretch_words
+from tradetui.ui.sanitize import sanitized
+from tradetui.ui.settings.time_zones import zone_label
+
+AROUND_THE_FIELDS = 11
+_ROOMY_HEIGHT = 30
+"""Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
+_LONGEST_TEXT = 200
+"""Longer than anything an endpoint takes."""
+
+
+class FilterForm(ParameterForm[Query | None]):
+    """Returns the query that was typed, None when it was left. Enter shows it once nothing is wrong."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("down", "app.focus_next", "Next field"),
+        ("up", "app.focus_previous", "Field before"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        fields: tuple[FormField, ...],
+        texts: Mapping[str, str],
+        check: Callable[[Mapping[str, str]], Checked],
+        zone: tzinfo,
+    ) -> None:
+        super().__init__(classes="dialog -form")
+        self._heading = title
+        self._fields = {field.name: field for field in fields}
+        self._texts = dict(texts)
+        self._check = check
+        self._zone = zone
+
+    def compose(self) -> ComposeResult:
+        """Name, box and problem of each field, what would be read, two buttons."""
+        with Vertical() as box:
+            box.border_title = sanitized(self._heading)
+            box.border_subtitle = sanitized("Tab next · Enter shows · Esc back")
+            with VerticalScroll(can_focus=False):
+                for field in self._fields.values():
+                    yield from self._lines(field)
+            yield from self.buttons("Show", harmless=True)
+
+    def _lines(self, field: FormField) -> ComposeResult:
+        with Horizontal(classes="field"):
+            yield Static(sanitized(field.name), classes="name", markup=False)
+            yield self.box(
+                field,
+                f"field-{field.name}",
+                longest=_LONGEST_TEXT,
+                text=self._texts.get(field.name, ""),
+                placeholder=self._hint(field),
+            )
+        yield Static("", id=f"problem-{field.name}", classes="problem", markup=False)
+
+    def _hint(self, field: FormField) -> str:
+        if field.is_time:
+            return f"2026-08-01T09:30 ({zone_label(self._zone)}), 7d ago, or milliseconds"
+        if field.choices:
+            return f"any of {len(field.choices)} words" if len(field.choices) > 4 else " or ".join(field.choices)
+        return "needed" if field.required else "any"
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The fields scroll where they do not fit; what would be read and the buttons stay in sight."""
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND_THE_FIELDS)
+        self.check()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is typed, by field."""
+        return {name: self.query_one(f"#field-{name}", Input).value for name in self._fields}
+
+    def check(self) -> None:
+        """Say what is wrong with each box, and what would be read."""
+        texts = self.texts
+        result = self._check(texts)
+        for name, field in self._fields.items():
+            # That it is needed stands in the empty box already.
+            empty = field.required and not texts[name].strip()
+            line = self.show_problem(f"problem-{name}", sanitized("" if empty else result.problems.get(name, "")))
+            # Where there is little room, whole where one types and its first line elsewhere.
+            whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
+            line.set_class(whole, "-whole")
+        self.show_result(acceptable=result.query is not None, about=self._about(result))
+
+    def _about(self, result: Checked) -> list[str]:
+        field = self._fields.get(self.focused_id("field-"))
+        choices_line = f"{field.name}: {', '.join(field.choices)}" if field is not None and field.choices else ""
+        if result.query is None:
+            return [choices_line, f"To be mended first: {', '.join(result.problems)}."]
+        stretch = stretch_words(result.query, self._zone)
+        return [choices_line, f"Reads {stretch}." if stretch else ""]
+
+    def accept(self) -> None:
+        """Return the query, once nothing is wrong."""
+        query = self._check(self.texts).query
+        if query is not None:
+            self.dismiss(query)

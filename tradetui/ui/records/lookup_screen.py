@@ -1,0 +1,413 @@
+"""The screen of one kind of record: its rows as they are loaded, what was requested, and totals by coin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, getters
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Static
+
+from tradetui.desk.lookup.lookup import LookupState
+from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
+from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.columns.totals import totals_columns
+from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.table import LOOKUPS, Table, TableName
+from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.header.session import show_session
+from tradetui.ui.keys.bindings import bindings
+from tradetui.ui.keys.footer import Hints
+from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.protocol.messages import OpenLookup
+from tradetui.ui.records.lookup_form import FilterForm
+from tradetui.ui.records.lookup_sentences import asked_words, bar_of, progress_words
+from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_screen import TableScreen
+
+if TYPE_CHECKING:
+    from tradetui.desk.lookup.lookup import Lookup
+    from tradetui.ui.settings.ui_settings import UiSettings
+
+_HINT_ORDER = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+TOTALS_TALL = 20
+"""Lines of a terminal that has room for the totals."""
+READY_AT_A_TIME = 100
+NOT_ASKED = "This needs a query first."
+
+
+class LookupScreen(TableScreen):
+    """Renders one lookup; pages are asked for when the cursor or the scroll comes near the end of the rows."""
+
+    where = "lookup"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
+    _totals_box = getters.query_one("#totals", Container)
+    _records_box = getters.query_one("#records", TableFrame)
+
+    def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
+        super().__init__(settings)
+        self.kind = LOOKUPS[table]
+        self._texts = dict(texts or {})
+        self.rows_table = RecordTable(self.kind.columns, id=f"table-{table}")
+        self.totals_table = RecordTable(totals_columns(()), id="table-totals")
+        self.lookup: Lookup | None = None
+        self._focused: RecordTable[object] = self.rows_table
+        self._words = Static(sanitized(NOT_ASKED), classes="words", markup=False)
+        self._end: Callable[[], None] = lambda: None
+        self._painting = False
+        self._zoomed = False
+        self._caption = ""
+
+    def compose(self) -> ComposeResult:
+        """Header, what was asked, the rows, how far the reading is, the totals, hints."""
+        profile = self._settings.profiles[self.trade_app.chosen]
+        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield Static("", id="asked", markup=False)
+        with TableFrame(table=self.rows_table, id="records", classes="panel -empty"):
+            yield self.rows_table
+            with Container(classes="nothing"):
+                yield self._words
+        yield Static("", id="progress", markup=False)
+        with Container(id="totals"):
+            yield self.totals_table
+        yield Hints()
+
+    def on_mount(self) -> None:
+        """Show what was loaded before, or begin; where something must be given first, ask for it."""
+        self._totals_box.border_title = sanitized("Totals of the rows loaded")
+        self.show_zone()
+        self._show_choice()
+        # The table has no size before it is laid out, and so no screenful to be filled.
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
+        self.watch(self.rows_table, "scroll_y", self._scrolled, init=False)
+        self._arrange()
+        self.rows_table.focus()
+        self.refresh_header()
+        lookups = self.desk.lookups if self.desk is not None else None
+        begun = lookups.begun(self.kind.name) if lookups is not None else None
+        first = self._checked({}).query
+        if begun is not None:
+            self._show_lookup(begun)
+            if begun.rows.count == 0 and begun.error is None:
+                begun.go_on()
+        elif first is not None:
+            self._begin(first)
+        else:
+            self._paint()
+        if self._texts or (begun is None and first is None):
+            self.call_after_refresh(self.action_query)
+
+    def _show_choice(self) -> None:
+        """Columns and order as they were chosen before."""
+        choice = self.trade_app.preferences.tables.get(self.kind.name)
+        if choice is not None:
+            show_choice(self.rows_table, self.kind, choice)
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more: what is being read ends where it is."""
+        self._end()
+        if self.lookup is not None:
+            self.lookup.stop()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange anew."""
+        self._arrange()
+        self.call_after_refresh(self._fill_screen)
+
+    # What the keys act on
+
+    @property
+    def table(self) -> RecordTable[object]:
+        """The rows, or the totals where those have the focus."""
+        return self._focused
+
+    @property
+    def subject(self) -> str:
+        """The kind's title."""
+        return self.kind.title if self._focused is self.rows_table else f"Totals of {self.kind.title.lower()}"
+
+    @property
+    def screen_name(self) -> str:
+        """The kind."""
+        return self.kind.name
+
+    @property
+    def choosable(self) -> Table[object] | None:
+        """The kind's; the totals have what they have."""
+        return self.kind if self._focused is self.rows_table else None
+
+    def on_descendant_focus(self) -> None:
+        """Follow the focus, which the mouse moves too."""
+        for table in (self.rows_table, self.totals_table):
+            if table.has_focus:
+                self._focused = table
+        self._show_hints()
+
+    def show_zone(self) -> None:
+        """Show times in the zone, and figures with the decimals that are known by now."""
+        for table in (self.rows_table, self.totals_table):
+            table.set_format(self.cell_format)
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """Spot pairs have steps of their own, which only their rows show."""
+        seen = {} if self.lookup is None else self.lookup.seen_precisions.by_symbol
+        return replace(super().cell_format, precisions=seen)
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id."""
+        lookup = self.lookup
+        return {
+            **super().possible(),
+            "columns": self._focused is self.rows_table,
+            "read_all": lookup is not None and not lookup.at_the_end,
+        }
+
+    # Asking
+
+    def action_query(self) -> None:
+        """Open the form of what to look up."""
+        if self.desk is None:
+            return
+        texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
+        self._texts = {}
+        fields = filter_fields(self.kind.endpoint)
+        self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._asked)
+
+    def _asked(self, query: Query | None) -> None:
+        if query is not None:
+            self._begin(query)
+
+    def _checked(self, texts: Mapping[str, str]) -> Checked:
+        if self.desk is None:
+            return Checked(None, {})
+        return check_query(self.kind.endpoint, texts, self.desk.lookups.now_ms, self.zone)
+
+    def _begin(self, query: Query) -> None:
+        if self.desk is None:
+            return
+        lookup = self.desk.lookups.begin(self.kind.name, query)
+        # A range that somebody chose and that takes several requests is wanted whole.
+        lookup.go_on(everything=query.pieces > 1)
+        self._show_lookup(lookup)
+
+    def _show_lookup(self, lookup: Lookup) -> None:
+        self._end()
+        self.lookup = lookup
+        self._end = lookup.subscribe(self._changed)
+        self._paint()
+
+    def action_poll_now(self) -> None:
+        """Go on where it stopped or failed, else read again from the newest."""
+        lookup = self.lookup
+        if lookup is None:
+            self.action_query()
+        elif lookup.state in (LookupState.STOPPED, LookupState.FAILED):
+            lookup.go_on(everything=lookup.everything)
+        elif not lookup.loading and (again := self._checked(lookup.query.texts).query) is not None:
+            self._begin(again)
+
+    def action_read_all(self) -> None:
+        """Read every older page."""
+        if self.able("read_all") and self.lookup is not None:
+            self.lookup.go_on(everything=True)
+
+    def action_table(self, name: str) -> None:
+        """Move the cursor; near the end of the rows the next page is asked for."""
+        super().action_table(name)
+        self._more_near_the_end()
+
+    def _scrolled(self) -> None:
+        self._more_near_the_end()
+
+    def _more_near_the_end(self) -> None:
+        """Ask for the next page when fewer than two screenfuls of rows are left below."""
+        table, lookup = self.rows_table, self.lookup
+        if lookup is None or not table.size:
+            return
+        seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor_place + 1)
+        if table.shown - seen < table.size.height:
+            lookup.more()
+
+    def _fill_screen(self) -> None:
+        """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
+        table = self.rows_table
+        if table.pattern:
+            return
+        # In an order of their own older rows may come in anywhere, so no more are read than fill the screen.
+        if table.sort is None or table.shown < table.size.height:
+            self._more_near_the_end()
+
+    # Painting
+
+    def refresh_header(self) -> None:
+        """Bring the header up to date, and what a change of columns or zone left to be made ready."""
+        if self.desk is not None and self.is_attached:
+            show_session(self.query_one(HeaderBar), self.desk)
+            self._make_ready()
+
+    def _changed(self) -> None:
+        if not self._painting:
+            self._painting = True
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._painting = False
+        if not self.is_attached:
+            return
+        lookup = self.lookup
+        if lookup is not None and (self.rows_table.source is not lookup.rows or self._generation() != self._shown):
+            self._shown = self._generation()
+            self.show_zone()
+            self.rows_table.set_source(lookup.rows)
+            self.call_later(self._make_ready)
+            self._show_totals(lookup)
+        self.refresh_states()
+        self._fill_screen()
+
+    _shown = -1
+
+    def _make_ready(self) -> None:
+        """A few rows at a time, so that no key has to wait."""
+        if self.is_attached and self.rows_table.make_ready(READY_AT_A_TIME):
+            self.call_later(self._make_ready)
+
+    def _generation(self) -> int:
+        return self.lookup.rows.generation if self.lookup is not None else -1
+
+    def _show_totals(self, lookup: Lookup) -> None:
+        totals = sorted(lookup.totals.values(), key=lambda total: -total.rows)
+        columns = totals_columns(totals)
+        if [column.id for column in columns] != [column.id for column in self.totals_table.columns]:
+            self.totals_table.set_columns(columns)
+        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals], lookup.rows.generation))
+        self._arrange()
+
+    def refresh_states(self) -> None:
+        """Bring titles, counts, words and hints up to date."""
+        lookup = self.lookup
+        if lookup is not None:
+            self.query_one("#asked", Static).update(sanitized(asked_words(lookup.query, self.zone)))
+            self._show_progress(lookup)
+        self._entitle()
+        self._show_words()
+        self._show_hints()
+
+    def _show_progress(self, lookup: Lookup) -> None:
+        failed = lookup.state is LookupState.FAILED
+        report, bar = progress_words(lookup, self.key_named), "" if failed else bar_of(lookup.part)
+        room = self.size.width - 2 - len(report) - len(bar)
+        # The words say everything; the bar goes where there is no room for it.
+        line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
+        progress = self.query_one("#progress", Static)
+        progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))
+
+    def _entitle(self) -> None:
+        table, lookup = self.rows_table, self.lookup
+        count = ""
+        if lookup is not None and lookup.pages:
+            loaded = lookup.rows.count
+            count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
+        pattern = f"/{table.pattern}" if table.pattern else ""
+        caption = " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
+        if caption != self._caption:
+            self._caption = caption
+            self._records_box.entitle(sanitized(caption))
+
+    def _show_words(self) -> None:
+        lookup = self.lookup
+        empty = self.rows_table.shown == 0
+        self._records_box.set_class(empty, "-empty")
+        if empty:
+            self._words.update(
+                sanitized(
+                    self._nothing(lookup)
+                    if lookup is not None
+                    else f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
+                )
+            )
+
+    def _nothing(self, lookup: Lookup) -> str:
+        """Why there is no row."""
+        if lookup.rows.count and self.rows_table.pattern:
+            back, more = self.key_named("back"), self.key_named("read_all")
+            older = "" if lookup.at_the_end else f" Older ones may: {more} reads all."
+            return f"None of {lookup.rows.count} rows matches.{older}\n{back} clears the filter."
+        if lookup.error is not None:
+            return "\n".join(filter(None, (lookup.error.sentence, lookup.error.remedy)))
+        if lookup.state is LookupState.LOADING:
+            return "reading …"
+        if lookup.state is LookupState.STOPPED:
+            return f"Stopped before anything was read.\n{self.key_named('poll_now')} goes on."
+        return f"{self.kind.nothing}\n{self.key_named('query')} changes the query."
+
+    def _show_hints(self) -> None:
+        if not self.is_attached:
+            return
+        order = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
+        hints = sorted((binding for binding in BINDINGS if binding.id in order), key=lambda binding: order[binding.id])
+        with_zone = self.size.width >= 100 and not self.query("#filter")
+        self.show_hints(hints, f"times in {zone_label(self.zone)}" if with_zone else "")
+
+    # Layout
+
+    def _arrange(self) -> None:
+        if not self.is_attached:
+            return
+        height = self.app.size.height
+        self.set_class(has_two_lines(height), "-narrow")
+        count = self.totals_table.rows.count
+        totals = self._totals_box
+        totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed
+        totals.styles.height = min(count, max(2, height // 6)) + 3
+        if not totals.display and self._focused is self.totals_table:
+            self.rows_table.focus()
+
+    def action_zoom(self) -> None:
+        """The rows on the whole screen, and back."""
+        self._zoomed = not self._zoomed
+        self._arrange()
+
+    def action_next_panel(self, by: int) -> None:
+        """From the rows to the totals and back."""
+        there = self.totals_table if self._focused is self.rows_table else self.rows_table
+        (there if self._totals_box.display else self.rows_table).focus()
+
+    # Elsewhere
+
+    async def action_panel(self, name: str) -> None:
+        """Go to a panel of the main screen."""
+        await self.trade_app.open_panel(name)
+
+    def action_lookup(self, table: str) -> None:
+        """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
+        uid = getattr(self.rows_table.cursor_record, "uid", None)
+        if table != self.kind.name and self.able(table):
+            self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))
+
+    async def action_back(self) -> None:
+        """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""
+        reading = self.lookup is not None and self.lookup.loading
+        if not self.query("#filter") and reading and self.lookup is not None:
+            self.lookup.stop()
+            notify(self.app, "Stopped; the rows read so far stay.", seconds=2)
+        elif await self.drop_filter():
+            return
+        elif self._zoomed:
+            self.action_zoom()
+        else:
+            await self.trade_app.leave_lookup()
+
+    async def action_leave(self) -> None:  # type: ignore[override]
+        """`q` closes what is in front."""
+        await self.trade_app.leave_lookup()

@@ -1,0 +1,76 @@
+"""What a lookup's screen says: what was requested, over which time, and how far the reading is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.lookup.lookup import Lookup, LookupState
+from tradetui.ui.settings.time_zones import zone_label
+
+if TYPE_CHECKING:
+    from tradetui.desk.lookup.query import Query
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_TIMES: Final = ("startTime", "endTime")
+BAR: Final = 24
+KeyOf = Callable[[str], str]
+
+
+def asked_words(query: Query, zone: tzinfo) -> str:
+    """The filters and the stretch of time."""
+    filters = [f"{name} {text}" for name, text in query.texts.items() if name not in _TIMES]
+    return " · ".join(filter(None, (*filters, stretch_words(query, zone))))
+
+
+def stretch_words(query: Query, zone: tzinfo) -> str:
+    """The stretch of time, and whether it is anybody's choice; empty for what has none."""
+    start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
+    if query.endpoint.time is None:
+        return ""
+    if assumed and start is None:
+        return "as far back as the exchange reports"
+    stretch = f"{_moment(start, zone)} to {_moment(end, zone)} {zone_label(zone)}"
+    if start is None:
+        stretch = f"until {_moment(end, zone)} {zone_label(zone)}"
+    elif end is None:
+        stretch = f"from {_moment(start, zone)} {zone_label(zone)} to now"
+    if assumed:
+        stretch += ", since no time is given"
+    return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
+
+
+def progress_words(lookup: Lookup, key: KeyOf) -> str:
+    """How far the reading is, and which key goes on."""
+    rows, state = lookup.rows.count, lookup.state
+    read = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    if lookup.undecodable_rows:
+        read += f", {lookup.undecodable_rows:,} unreadable"
+    if state is LookupState.LOADING:
+        return f"{read} · reading … · {key('back')} stops"
+    if state is LookupState.STOPPED:
+        return f"{read} · stopped · {key('poll_now')} goes on"
+    if state is LookupState.FAILED:
+        why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
+        return f"{read} · failed, {key('poll_now')} tries again{why}"
+    if state is LookupState.COMPLETE:
+        return f"{read} · all there are"
+    if state is LookupState.FULL:
+        return f"{read}, as many as fit here · {key('query')} narrows the query, `tradetui show` prints all"
+    return f"{read} · older ones follow as you scroll · {key('read_all')} reads all"
+
+
+def bar_of(part: float | None, width: int = BAR) -> str:
+    """A bar of so much of the whole, with the per cent."""
+    if part is None:
+        return ""
+    full = round(part * width)
+    return f"{'━' * full}{'╌' * (width - full)} {int(part * 100):3d} %"
+
+
+def _moment(milliseconds: int | None, zone: tzinfo) -> str:
+    if milliseconds is None:
+        return ""
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,122 @@
+"""How the screen is set up; light enough that the first paint waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tradetui.ui.settings.preferences import ScreenPreferences
+from tradetui.ui.tty.abilities import TerminalAbilities
+
+if TYPE_CHECKING:
+    from tradetui.desk.alerts.rules import Rule
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.settings import DeskSettings
+
+
+@dataclass(frozen=True)
+class ProfileLook:
+    """How a profile wants the screen: its own settings, what was chosen in it, and what keeps a choice.
+
+    `theme` is the one the profile names, None where it names none.
+    """
+
+    theme: str | None = None
+    timezone: str = "utc"
+    exact_figures: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
+    mouse: bool = True
+    preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
+    keep: Callable[[ScreenPreferences], None] | None = None
+    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
+    notice: str = ""
+    """A sentence to be shown once, when the profile is opened."""
+
+
+@dataclass(frozen=True)
+class ConfigurationReload:
+    """What the configuration of the open profile says now.
+
+    `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
+    a whole and is opened again. `taken` and `needs_restart` name the changes in sentences, `changed` by setting.
+    `alert_rules` are those to go by.
+    """
+
+    look: ProfileLook
+    settings: DeskSettings
+    reopens: bool
+    changed: frozenset[str]
+    taken: tuple[str, ...]
+    needs_restart: tuple[str, ...]
+    alert_rules: tuple[Rule, ...]
+
+
+KEY_READS_ONLY: Final = "key reads only"
+"""The mode of a profile that may send, with a key from which the exchange takes no order."""
+
+
+@dataclass(frozen=True)
+class ProfileSummary:
+    """One line of the list of profiles; `mode` is `trade` or `monitor`, `trouble` why it cannot be opened."""
+
+    host: str = ""
+    uid: str | None = None
+    mode: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class ProfileChoice:
+    """A profile to switch to. Its functions block, so they are called in a thread.
+
+    `open_desk` builds its desk, `look` reads how it wants the screen (None: as the one before), `summary` reads its
+    line in the list of profiles.
+    """
+
+    name: str
+    open_desk: Callable[[], Desk]
+    look: Callable[[], ProfileLook] | None = None
+    summary: Callable[[], ProfileSummary] = ProfileSummary
+    reload: Callable[[], ConfigurationReload] | None = None
+    """Reads the configuration of the open profile again; None where there is no configuration."""
+
+
+@dataclass(frozen=True)
+class UiSettings:
+    """The badges to begin with, the profiles there are, and the person's own preferences.
+
+    `theme` is the one the profile names, None where it names none.
+    """
+
+    environment: str
+    access: str
+    profiles: Sequence[ProfileChoice]
+    chosen: int = 0
+    theme: str | None = None
+    terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
+    timezone: str = "utc"
+    exact_figures: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
+    mouse: bool = True
+    bell: bool = True
+    inline_start: bool = False
+    preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
+    keep: Callable[[ScreenPreferences], None] | None = None
+    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
+    notice: str = ""
+    """A sentence to be shown once, at the start."""
+
+    def with_look(self, look: ProfileLook) -> UiSettings:
+        """The same with the screen as another profile wants it."""
+        return replace(
+            self,
+            theme=look.theme,
+            timezone=look.timezone,
+            exact_figures=look.exact_figures,
+            keys=look.keys,
+            mouse=look.mouse,
+            preferences=look.preferences,
+            keep=look.keep,
+            notice=look.notice,
+        )
