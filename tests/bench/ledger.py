@@ -32,7 +32,7 @@ from tradetui.desk.archive.equity import EquitySample, add_sample, spacing_at
 from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.sqlite_file import open_file
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType

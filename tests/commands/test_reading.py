@@ -18,10 +18,10 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
-from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.product_types import ProductType

@@ -18,7 +18,7 @@ from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials

@@ -14,7 +14,7 @@ from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.write_buffer import WriteBuffer
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder

@@ -13,7 +13,7 @@ from tests.desk.scripted import COIN, USDT
 from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan, Transfer, bill_coverage, transfers
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.results import ResultQuery, bills_behind, results
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.desk.rows import fill, order, trigger
 from tests.wire.rows import ROWS, one
-from tradetui.desk.tables.columns import (
+from tradetui.desk.tables.cells import (
     DEFAULT_FORMAT,
     UNKNOWN,
     CellFormat,
@@ -26,11 +26,11 @@ from tradetui.desk.tables.columns import (
     percent,
     ranked,
 )
-from tradetui.desk.tables.columns.every_field import every_column
 from tradetui.desk.tables.columns.fills import fill_columns
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import MarkedRow, ProductRow
-from tradetui.desk.tables.row_source import MemoryRows, view
+from tradetui.desk.tables.every_field import every_column
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
+from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
 from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
@@ -264,7 +264,7 @@ def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
 
 def test_columns_load_no_models() -> None:
     program = (
-        "import sys, tradetui.desk.tables.table, tradetui.desk.tables.row_source;"
+        "import sys, tradetui.desk.tables.table, tradetui.desk.tables.rows.row_source;"
         "print(sorted({'pydantic', 'httpcore', 'httpx', 'textual'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

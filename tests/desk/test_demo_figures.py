@@ -12,8 +12,8 @@ import pytest
 
 from tests.desk.simulation import Simulation
 from tradetui.desk.desk import Desk
-from tradetui.desk.tables.columns import CellFormat, Column
-from tradetui.desk.tables.number_format import MOST_COIN_PLACES, is_dollar
+from tradetui.desk.tables.cells import CellFormat, Column
+from tradetui.desk.tables.cells.number_format import MOST_COIN_PLACES, is_dollar
 from tradetui.desk.tables.table import PANELS
 from tradetui.wire.product_types import margin_coin
 

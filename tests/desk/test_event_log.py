@@ -13,7 +13,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.event import EventKind
 from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalStep
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
 AFTER_MS = NOW_MS + 1_000

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.rows import fill
-from tradetui.desk.tables.columns import Column, number_column, text_column
-from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.cells import Column, number_column, text_column
+from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import NO_ROWS, MemoryRows, RowSource, view
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, view
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.product_types import ProductType
 

@@ -13,7 +13,7 @@ from tests.desk.scripted import Clock
 from tradetui.desk.feeds.polling.feed import Feed, Pace, Reading
 from tradetui.desk.feeds.polling.scheduler import HEAD_START_S, SHOWING_S, Scheduler
 from tradetui.desk.feeds.polling.snapshot import Freshness, Snapshot
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, RateLimited, Unreachable
 from tradetui.wire.product_types import ProductType

@@ -18,7 +18,7 @@ from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.fills.history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
-from tradetui.desk.tables.product_row import ProductRow, newest_first
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow

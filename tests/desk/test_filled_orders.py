@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.desk.rows import fill
 from tradetui.desk.feeds.fills.filled_orders import FilledOrders
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.tables.filled_order import FilledOrder, fill_by_fill
-from tradetui.desk.tables.product_row import ProductRow, newest_first
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.filled_order import FilledOrder, fill_by_fill
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 

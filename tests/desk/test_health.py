@@ -10,7 +10,7 @@ from tests.desk.scripted import Clock
 from tradetui.desk.feeds.polling.feed import Feed, Reader
 from tradetui.desk.feeds.polling.health import LinkState, health_of
 from tradetui.desk.feeds.polling.snapshot import FeedError
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.exchange.rate_limit.budget import Usage
 

@@ -20,7 +20,7 @@ from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
-from tradetui.desk.tables.product_row import ProductRow, id_order
+from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span

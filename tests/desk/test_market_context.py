@@ -9,8 +9,8 @@ import pytest
 
 from tests.desk.rows import fill, order
 from tests.desk.simulation import Simulation
-from tradetui.desk.tables.columns import Precision
-from tradetui.desk.tables.product_row import MarkedRow, ProductRow
+from tradetui.desk.tables.cells import Precision
+from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.position_market import StopState
 from tradetui.wire.product_types import ProductType

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.desk.rows import trigger
-from tradetui.desk.tables.columns import CellFormat, Precision, Tone
+from tradetui.desk.tables.cells import CellFormat, Precision, Tone
 from tradetui.desk.tables.columns.positions import position_columns
 from tradetui.desk.tables.position_figures import nearest_stop, return_on_margin
 from tradetui.desk.tables.table import POSITIONS

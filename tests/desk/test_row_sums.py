@@ -10,9 +10,7 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.trading.fills import position
-from tradetui.desk.tables.columns import CellFormat, Tone
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.cells import CellFormat, Tone
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
     fills_note,
@@ -23,6 +21,8 @@ from tradetui.desk.tables.row_sums import (
     positions_headline,
     stops_headline,
 )
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder

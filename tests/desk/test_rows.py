@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.tables.row_source import MemoryRows, RowSource, comparable, matcher, view
+from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource, comparable, matcher, view
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from decimal import Decimal
 from tests.desk.rows import trigger
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.feeds.stop_views import Stops, StopViews
-from tradetui.desk.tables.columns import DEFAULT_FORMAT
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType

@@ -11,7 +11,7 @@ from tests.desk.scripted import USDT
 from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ClosedPosition

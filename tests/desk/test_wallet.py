@@ -14,7 +14,7 @@ from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill

@@ -10,8 +10,8 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.sanitize import notify, sanitized

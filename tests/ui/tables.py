@@ -11,8 +11,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from tradetui.desk.tables.columns import Column, number_column, text_column
-from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.desk.tables.cells import Column, number_column, text_column
+from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.lines import MARGIN
 from tradetui.ui.table.record_table import RecordTable

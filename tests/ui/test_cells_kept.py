@@ -9,8 +9,8 @@ from dataclasses import replace
 from rich.segment import Segment
 
 from tests.ui.tables import COLUMNS, Row, TableApp, source
-from tradetui.desk.tables.columns import DEFAULT_FORMAT
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.table.cells import Cells
 
 

@@ -14,8 +14,8 @@ from textual.containers import Vertical
 from tests.desk.rows import fill
 from tests.ui.virtual import Stage
 from tests.wire.rows import ROWS
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.trading.positions import reported
 from tradetui.ui.records.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of

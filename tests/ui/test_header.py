@@ -18,7 +18,7 @@ from tradetui.desk.intents.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.account_totals import Totals
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.sandbox.gateway.api_keys import READ

@@ -13,9 +13,9 @@ from textual.widgets import Input
 
 from tests.ui.virtual import Stage
 from tradetui.desk.archive.rows import ArchiveRows
-from tradetui.desk.tables.columns import CellFormat
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import fills_note
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
 from tradetui.ui.records.detail_screen import DetailScreen

@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import Sort
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.application.header_legend import HEADER_FIGURES
 from tradetui.ui.application.help import HelpDialog, HelpLine
 from tradetui.ui.dialogs.choice import ChoiceDialog

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.ui.virtual import Stage
-from tradetui.desk.tables.filled_order import FilledOrder
+from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.time_windows import DAY_MS

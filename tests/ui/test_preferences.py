@@ -17,7 +17,7 @@ from textual.widgets import Input
 
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.commands.session import screen_state
-from tradetui.desk.tables.columns.every_field import every_column
+from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.dialogs.columns import ColumnsDialog

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import OptionList
 
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.tables.row_source import Sort
+from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.main.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines

@@ -11,9 +11,9 @@ import pytest
 from textual.strip import Strip
 
 from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, keys, lines, source
-from tradetui.desk.tables.columns import CellFormat, Tone, number_column, text_column
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import NO_ROWS, MemoryRows, RowSource, Sort
+from tradetui.desk.tables.cells import CellFormat, Tone, number_column, text_column
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.footer import Footer

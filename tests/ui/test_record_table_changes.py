@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, shown, source
-from tradetui.desk.tables.columns import Column, Tone
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.cells import Column, Tone
+from tradetui.desk.tables.rows.row_source import MemoryRows
 
 FIFTY = [f"r{number}" for number in range(50)]
 

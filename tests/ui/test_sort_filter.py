@@ -9,9 +9,9 @@ from datetime import timedelta, timezone
 from tests.desk.rows import trigger
 from tests.ui.tables import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
-from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TRIGGERS
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.sort_filter import SortFilter

@@ -21,7 +21,7 @@ from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, Tabl
 from tradetui.commands.session.bootstrap import flags_of, open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.tables.export import CsvTable
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
@@ -161,7 +161,7 @@ def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWri
         return BittyTaxWriter(stdout())
     if not options.csv:
         return None
-    from tradetui.desk.tables.columns.every_field import every_column
+    from tradetui.desk.tables.every_field import every_column
 
     return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[options.what])))
 

@@ -33,9 +33,9 @@ from tradetui.desk.intents.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
-from tradetui.desk.tables.date_filter import DateFilter
-from tradetui.desk.tables.product_row import RecordT
-from tradetui.desk.tables.row_source import FeedRow, FeedRowT
+from tradetui.desk.tables.rows.date_filter import DateFilter
+from tradetui.desk.tables.rows.product_row import RecordT
+from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
 from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeReader

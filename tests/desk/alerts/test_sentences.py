@@ -13,7 +13,7 @@ from tradetui.desk.alerts.event import LONGEST, one_sentence
 from tradetui.desk.alerts.order_fills import FillGroups, OrderFills
 from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
 from tradetui.desk.alerts.sentences import fills_sentence, order_gone_sentence, stop_leg, trigger_sentence
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.wire.models.futures import FuturesFill
 

@@ -12,7 +12,7 @@ from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.alerts.watch import UNCONFIRMED_S, AlertWatch
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.tables.product_row import ProductRow, RecordT, newest_first
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder

@@ -22,7 +22,7 @@ from tradetui.desk.archive.hole import Hole
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.reader import ResultsReader
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill

@@ -16,7 +16,7 @@ from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill

@@ -11,9 +11,9 @@ from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
-from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Tone
+from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Tone
 from tradetui.desk.tables.export import Format, write_rows
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money.result_lines import FigureLine, Opens, result_rows
 from tradetui.ui.table.footer import Footer

@@ -12,7 +12,7 @@ from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
-from tradetui.desk.tables.columns import DEFAULT_FORMAT
+from tradetui.desk.tables.cells import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.sentences import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from tradetui.desk.tables.number_format import instant
+from tradetui.desk.tables.cells.number_format import instant
 
 
 def readable_time(at_ms: int | None, zone: tzinfo) -> str | None:

@@ -28,7 +28,7 @@ from tradetui.desk.archive.results import (
     results,
     spans_never_kept,
 )
-from tradetui.desk.tables.number_format import MONEY_PLACES, number
+from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.money import exact_digits

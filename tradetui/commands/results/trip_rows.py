@@ -11,8 +11,8 @@ from tradetui.commands.results.result_cells import readable_time, ungrouped, wit
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.results import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigins
-from tradetui.desk.tables.number_format import decimals, number
-from tradetui.desk.tables.seen_precision import SeenPrecisions
+from tradetui.desk.tables.cells.number_format import decimals, number
+from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
 from tradetui.trading.money import exact_digits
 from tradetui.wire.models.futures import FuturesFill
 

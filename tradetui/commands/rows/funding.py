@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 
 from tradetui.commands.process.console import say
 from tradetui.commands.rows.bittytax import BittyTaxWriter
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind

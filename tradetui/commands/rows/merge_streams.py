@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from tradetui.desk.tables.product_row import ProductRow, record_of
+from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.wire.replies.record import Record
 
 RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])

@@ -8,7 +8,7 @@ from typing import Final
 
 from tradetui.desk.alerts.claims import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
-from tradetui.desk.tables.columns import Column, Tone, moment, ranked, text_column
+from tradetui.desk.tables.cells import Column, Tone, moment, ranked, text_column
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.account_totals import totals_of
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.positions import Position

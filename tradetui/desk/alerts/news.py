@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Final, Generic
 
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.tables.product_row import BEGINNING, ProductRow, RecordT, time_of
+from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
 
 LATE: Final = timedelta(minutes=5)
 """How much older than the newest row one may be that comes after it: product types are read at moments of their own."""

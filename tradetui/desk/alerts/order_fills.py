@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.money import ZERO
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tradetui.desk.tables.number_format import number
+from tradetui.desk.tables.cells.number_format import number
 from tradetui.trading.money import exact_digits
 from tradetui.wire.product_types import ProductType, may_trade
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from tradetui.desk.alerts.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
-from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.number_format import decimals, is_dollar, number
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.desk.tables.cells.number_format import decimals, is_dollar, number
 from tradetui.trading.positions import LONG, SHORT, Position
 from tradetui.trading.trade_effect import (
     CLOSING_PLANS,

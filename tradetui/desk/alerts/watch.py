@@ -22,8 +22,8 @@ from tradetui.desk.alerts.sentences import (
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.stage import Stage
-from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.money import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_words import TriggerState, trigger_state

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.ledger_tables import forget_spans
-from tradetui.desk.tables.product_row import id_order
+from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS

@@ -31,7 +31,7 @@ from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,
     keep_closed_positions,
 )
-from tradetui.desk.tables.product_row import ProductRow, RecordT, id_order, time_of
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_extended import ClosedPosition

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final, Generic
 
 from tradetui.desk.archive.database import Archive, Place, Selection
-from tradetui.desk.tables.product_row import ProductRow, RecordT
-from tradetui.desk.tables.row_source import Sort, matcher
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
+from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
 
 PAGE: Final = 100

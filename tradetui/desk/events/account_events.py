@@ -15,8 +15,8 @@ from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.polling.health import Health, LinkState, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.tables.product_row import ProductRow
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.tables.table import TableName
 from tradetui.wire.models.futures import PendingOrder
 

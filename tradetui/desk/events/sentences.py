@@ -10,7 +10,7 @@ from tradetui.desk.alerts.event import one_sentence
 from tradetui.desk.alerts.order_fills import OrderFills
 from tradetui.desk.alerts.sentences import filled_words, fills_sentence, order_words, trigger_sentence
 from tradetui.desk.events.event import AccountEvent, EventKind, OrderState
-from tradetui.desk.tables.columns.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 

@@ -11,7 +11,7 @@ from tradetui.desk.feeds.fills.history import FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.polling.snapshot import StillReading
-from tradetui.desk.tables.product_row import id_order
+from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused

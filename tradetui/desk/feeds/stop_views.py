@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.tables.product_row import MarkedRow, ProductRow
+from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType
 

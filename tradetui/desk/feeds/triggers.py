@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads
-from tradetui.desk.tables.product_row import ProductRow, newest_first
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from tradetui.desk.intents.states import Intent, State
-from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.number_format import UNKNOWN, moment
+from tradetui.desk.tables.cells.column import Column, Tone
+from tradetui.desk.tables.cells.number_format import UNKNOWN, moment
 
 _TONES: Final = {
     State.SETTLED: Tone.PLAIN,

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
-from tradetui.desk.tables.row_source import KeyedT
-from tradetui.desk.tables.seen_precision import SeenPrecisions
+from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
+from tradetui.desk.tables.rows.row_source import KeyedT
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply

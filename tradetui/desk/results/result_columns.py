@@ -11,7 +11,7 @@ from typing import Final
 from tradetui.desk.archive.results import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigin
 from tradetui.desk.results.figures import ResultFigures, ResultLine
-from tradetui.desk.tables.columns import (
+from tradetui.desk.tables.cells import (
     UNREADABLE_MARK,
     CellFormat,
     Column,
@@ -23,8 +23,8 @@ from tradetui.desk.tables.columns import (
     text_column,
     tone_of,
 )
-from tradetui.desk.tables.columns.figure_columns import money, money_column, price_column, size_column
-from tradetui.desk.tables.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
+from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
 from tradetui.trading.money import exact_digits
 from tradetui.trading.results.periods import Grouping
 

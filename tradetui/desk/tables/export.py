@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TextIO
 
-from tradetui.desk.tables.columns.column import Column, unreadable_fields
-from tradetui.desk.tables.number_format import instant
-from tradetui.desk.tables.product_row import record_of
-from tradetui.desk.tables.row_source import RowSource, RowT, RowT_contra
+from tradetui.desk.tables.cells.column import Column, unreadable_fields
+from tradetui.desk.tables.cells.number_format import instant
+from tradetui.desk.tables.rows.product_row import record_of
+from tradetui.desk.tables.rows.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer
 from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits

@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.account_totals import free_part
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Tone, tone_of
-from tradetui.desk.tables.columns.figure_columns import money
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.number_format import is_dollar, number, percent
 from tradetui.desk.tables.columns.orders import rest_value
-from tradetui.desk.tables.number_format import is_dollar, number, percent
 from tradetui.desk.tables.position_figures import in_dollars
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
@@ -23,7 +23,7 @@ from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.columns.fills import FillRow
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.tables.row_source import FeedRow, RowT_co
+from tradetui.desk.tables.rows.row_source import FeedRow, RowT_co
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.columns.column import Column
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.cells.column import Column
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.desk.tables.table_view import TableView
     from tradetui.trading.positions import Position
     from tradetui.wire.endpoints.endpoint import Endpoint

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeAlias
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.row_source import RowT_co
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Tone
+from tradetui.desk.tables.rows.row_source import RowT_co
 
 TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
 """Texts and tones of the row under the rows, by column id."""

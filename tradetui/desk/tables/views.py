@@ -33,7 +33,7 @@ from tradetui.desk.tables.row_sums import (
 from tradetui.desk.tables.table_view import TableView
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.trading.positions import Position
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.convert import ConvertRecord

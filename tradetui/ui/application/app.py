@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tradetui.desk.alerts.event import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
-    from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.alerts.notices import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.protocol.screens import KeyedScreen

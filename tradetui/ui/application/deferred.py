@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
-    from tradetui.desk.tables.date_filter import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.alerts.notices import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText

@@ -13,8 +13,8 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.tables.columns import Column
-from tradetui.desk.tables.row_source import Sort
+from tradetui.desk.tables.cells import Column
+from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.keys.bindings import long_name
 from tradetui.ui.keys.registry import shown_keys

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
-from tradetui.desk.tables.filled_order import fill_by_fill
+from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot
-    from tradetui.desk.tables.date_filter import DateFilter
-    from tradetui.desk.tables.row_source import FeedRow, RowSource
+    from tradetui.desk.tables.rows.date_filter import DateFilter
+    from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings
 

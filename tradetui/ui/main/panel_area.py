@@ -17,7 +17,7 @@ from tradetui.ui.main.panels import Panel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tradetui.desk.tables.row_source import FeedRow
+    from tradetui.desk.tables.rows.row_source import FeedRow
 
 
 FEW_ROWS: Final = 2

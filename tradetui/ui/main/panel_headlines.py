@@ -11,7 +11,7 @@ from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.tables.columns import CellFormat
+    from tradetui.desk.tables.cells import CellFormat
 
 
 class PanelHeadlines:

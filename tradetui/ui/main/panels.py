@@ -10,8 +10,8 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.tables.columns import CellFormat
-from tradetui.desk.tables.row_source import NO_ROWS, FeedRow, FeedRowT_co
+from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table
 from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.sanitize import sanitized
@@ -22,7 +22,7 @@ from tradetui.ui.table.record_table import RecordTable
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot
-    from tradetui.desk.tables.date_filter import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
 
 READING: Final = "reading …"
 _BORDER: Final = 2

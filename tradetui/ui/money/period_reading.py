@@ -16,7 +16,7 @@ from tradetui.ui.money.calendar.month_grid import month_of
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.results.reader import ResultsReader
-    from tradetui.desk.tables.date_filter import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
 
 READ_EVERY_S: Final = 5.0
 """How often figures are read again while new fills come in."""

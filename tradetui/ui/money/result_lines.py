@@ -12,7 +12,7 @@ from typing import Final
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period_results import PeriodResults
-from tradetui.desk.tables.columns import (
+from tradetui.desk.tables.cells import (
     UNKNOWN,
     UNREADABLE_MARK,
     CellFormat,
@@ -21,8 +21,8 @@ from tradetui.desk.tables.columns import (
     percent,
     tone_of,
 )
-from tradetui.desk.tables.columns.figure_columns import money
-from tradetui.desk.tables.number_format import CONVERTED
+from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.trading.money import exact_digits
 
 _FACTOR_PLACES: Final = 2

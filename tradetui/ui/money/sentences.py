@@ -13,9 +13,9 @@ from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text
-from tradetui.desk.tables.columns import CellFormat
-from tradetui.desk.tables.columns.figure_columns import money
-from tradetui.desk.tables.number_format import CONVERTED
+from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label

@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
-from tradetui.desk.tables.date_filter import DateFilter
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.date_filter import DateFilter
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings

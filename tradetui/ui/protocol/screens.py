@@ -10,7 +10,7 @@ from tradetui.ui.keys.registry import RESULTS
 if TYPE_CHECKING:
     from textual import events
 
-    from tradetui.desk.tables.row_source import RowSource
+    from tradetui.desk.tables.rows.row_source import RowSource
 
 
 class KeyedScreen(Protocol):

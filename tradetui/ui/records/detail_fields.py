@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
-from tradetui.desk.tables.columns import UNKNOWN
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.number_format import LONGEST_DERIVED, number
+from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.position_figures import (
     in_dollars,
     next_funding_payment,
@@ -18,7 +17,8 @@ from tradetui.desk.tables.position_figures import (
     signed_liquidation_distance,
     value_of,
 )
-from tradetui.desk.tables.product_row import ProductRow, record_of
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.trading.positions import Position
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.replies.record import Record

@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 
-from tradetui.desk.tables.columns import Column, Tone
-from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.desk.tables.cells import Column, Tone
+from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.protocol.application import trading_app

@@ -11,9 +11,9 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.archive.rows import ArchiveRows
-from tradetui.desk.tables.columns import CellFormat
-from tradetui.desk.tables.row_source import FeedRow, RowSource
+from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import FillTotals
+from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
@@ -30,7 +30,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.date_filter import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.settings.ui_settings import UiSettings
 
 MOST_SUMMED: Final = 100_000

@@ -15,9 +15,9 @@ from textual.widgets import Static
 
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
-from tradetui.desk.tables.columns import CellFormat
+from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.columns.totals import totals_columns
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session

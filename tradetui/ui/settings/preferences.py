@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.columns import Column
-    from tradetui.desk.tables.row_source import RowT
+    from tradetui.desk.tables.cells import Column
+    from tradetui.desk.tables.rows.row_source import RowT
 
 NARROWEST, WIDEST = 3, 60
 

@@ -10,8 +10,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tradetui.desk.tables.columns import Tone
-from tradetui.desk.tables.row_source import RowT, Sort
+from tradetui.desk.tables.cells import Tone
+from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.ui.table.cells import Cells, Drawn, fitted
 from tradetui.ui.table.column_layout import GAP, ColumnLayout
 

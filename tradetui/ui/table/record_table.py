@@ -23,8 +23,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.columns import DEFAULT_FORMAT, CellFormat, Column
-from tradetui.desk.tables.row_source import NO_ROWS, RowSource, RowT_co, Sort
+from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
+from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, MARGIN, Line, TableLines

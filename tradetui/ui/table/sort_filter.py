@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Generic
 
-from tradetui.desk.tables.columns import CellFormat, Column
-from tradetui.desk.tables.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
+from tradetui.desk.tables.cells import CellFormat, Column
+from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
 TEXTS_OF_ROWS_GONE: Final = 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tradetui.desk.tables.row_source import RowSource
+from tradetui.desk.tables.rows.row_source import RowSource
 
 
 class TableStanding(NamedTuple):

@@ -13,7 +13,7 @@ from tradetui.ui.settings.preferences import TableChoice, chosen_columns
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from tradetui.desk.tables.row_source import RowT
+    from tradetui.desk.tables.rows.row_source import RowT
     from tradetui.desk.tables.table import Table
     from tradetui.ui.table.record_table import RecordTable
 

@@ -12,8 +12,8 @@ from textual import events, on
 from textual.screen import Screen
 from textual.widgets import Input
 
-from tradetui.desk.tables.columns import CellFormat
-from tradetui.desk.tables.row_source import Sort
+from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.dialogs.sort import SortChoice, SortDialog
 from tradetui.ui.keys.bindings import bindings_of_key
@@ -38,8 +38,8 @@ from tradetui.ui.table.table_actions import choose_columns
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.tables.date_filter import DateFilter
-    from tradetui.desk.tables.row_source import RowSource
+    from tradetui.desk.tables.rows.date_filter import DateFilter
+    from tradetui.desk.tables.rows.row_source import RowSource
     from tradetui.ui.settings.ui_settings import UiSettings
 
 FILTER_HINTS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tradetui.desk.tables.product_row import id_order
+from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.results.booking import BookedFill, booked_fill
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType

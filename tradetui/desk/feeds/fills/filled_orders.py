@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tradetui.desk.feeds.fills.history import KEPT
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.tables.filled_order import FilledOrder, order_key
-from tradetui.desk.tables.product_row import ProductRow
+from tradetui.desk.tables.rows.filled_order import FilledOrder, order_key
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill
 
 

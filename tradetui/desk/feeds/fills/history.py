@@ -20,7 +20,7 @@ from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable
-from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.storage.disk_thread import Disk

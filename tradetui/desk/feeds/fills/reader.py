@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tradetui.desk.feeds.fills.history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
-from tradetui.desk.tables.product_row import ProductRow, newest_first, time_of
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.models.futures import FuturesFill

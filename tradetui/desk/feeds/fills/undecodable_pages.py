@@ -8,7 +8,7 @@ from typing import Final
 
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
-from tradetui.desk.tables.product_row import time_of
+from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, Generic, Protocol
 
 from tradetui.desk.feeds.polling.snapshot import FeedError, Freshness, Snapshot, indexed
-from tradetui.desk.tables.row_source import FeedRow, FeedRowT_co
+from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import RateLimited
 

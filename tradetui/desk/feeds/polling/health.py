@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from tradetui.desk.feeds.polling.feed import Feed
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.connection_status import ConnectionStatus
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.tables.row_source import FeedRowT, FeedRowT_co
+from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.product_types import ProductType

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from tradetui.desk.feeds.polling.feed import Feed, Pace
-from tradetui.desk.tables.row_source import FeedRow
+from tradetui.desk.tables.rows.row_source import FeedRow
 
 HEAD_START_S: Final = 1.0
 SHOWING_S: Final = 0.05

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic
 
-from tradetui.desk.tables.row_source import FeedRowT_co
+from tradetui.desk.tables.rows.row_source import FeedRowT_co
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.error_codes import UNIFIED_ACCOUNT
 

@@ -7,14 +7,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.account_totals import free_margin, free_part, totals_of
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone, ranked, text_column, tone_of
-from tradetui.desk.tables.columns.figure_columns import money, money_column, percent_column
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
+from tradetui.desk.tables.cells.number_format import CONVERTED, is_dollar
 from tradetui.desk.tables.columns.shared import PRODUCT
-from tradetui.desk.tables.number_format import CONVERTED, is_dollar
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import FuturesAccount
 
 RISK_WORTH_A_WARNING: Final = Decimal("0.5")

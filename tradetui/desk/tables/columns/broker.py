@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, Tone, id_column, text_column, time_column
-from tradetui.desk.tables.columns.figure_columns import money_column
-from tradetui.desk.tables.number_format import text_as_given
+from tradetui.desk.tables.cells.column import Column, Tone, id_column, text_column, time_column
+from tradetui.desk.tables.cells.figure_columns import money_column
+from tradetui.desk.tables.cells.number_format import text_as_given
 
 if TYPE_CHECKING:
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer

@@ -5,15 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import (
+from tradetui.desk.tables.cells.column import (
     Column,
     id_column,
     number_column,
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import money_column
-from tradetui.desk.tables.number_format import LONGEST_DERIVED, number
+from tradetui.desk.tables.cells.figure_columns import money_column
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 
 if TYPE_CHECKING:
     from tradetui.wire.models.convert import ConvertRecord

@@ -7,17 +7,17 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, id_column, ranked, text_column, time_column
-from tradetui.desk.tables.columns.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import UNKNOWN, time_or_day
 from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, fee_coin_column, fee_column
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.number_format import UNKNOWN, time_or_day
+from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
 from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import FuturesFill
 
     FillRow: TypeAlias = ProductRow[FuturesFill] | FilledOrder

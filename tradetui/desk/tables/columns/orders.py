@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import (
+from tradetui.desk.tables.cells.column import (
     Column,
     id_column,
     ranked,
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.columns.shared import PRODUCT, away_column, effect_column, worded_column
-from tradetui.desk.tables.number_format import UNKNOWN
 from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import PendingOrder
 
 _STATUSES: Final[Mapping[str, str]] = {"live": "open", "partially_filled": "partly filled"}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone, by_sign, ranked, text_column, time_column, tone_of
-from tradetui.desk.tables.columns.figure_columns import (
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Tone, by_sign, ranked, text_column, time_column, tone_of
+from tradetui.desk.tables.cells.figure_columns import (
     money,
     money_column,
     percent_column,
@@ -16,8 +16,8 @@ from tradetui.desk.tables.columns.figure_columns import (
     price_column,
     size_column,
 )
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number
 from tradetui.desk.tables.columns.shared import PRODUCT
-from tradetui.desk.tables.number_format import CONVERTED, UNKNOWN, number
 from tradetui.desk.tables.position_figures import (
     exposure_of,
     in_dollars,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone
-from tradetui.desk.tables.columns.figure_columns import fee, percent_column
-from tradetui.desk.tables.number_format import text_as_given
-from tradetui.desk.tables.row_source import FeedRow, RowT
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Tone
+from tradetui.desk.tables.cells.figure_columns import fee, percent_column
+from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.rows.row_source import FeedRow, RowT
 from tradetui.wire.enums import PositionSide
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow, RecordT
+    from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
     from tradetui.trading.trade_effect import TradeEffect
     from tradetui.wire.models.fee_detail import FeeDetail
 
@@ -97,7 +97,7 @@ def away_column() -> Column[ProductRow[RecordT]]:
 
     def distance(row: ProductRow[RecordT]) -> Decimal | None:
         # Whoever has rows has loaded their module; the columns are made before.
-        from tradetui.desk.tables.product_row import MarkedRow
+        from tradetui.desk.tables.rows.product_row import MarkedRow
 
         return row.distance if isinstance(row, MarkedRow) else None
 

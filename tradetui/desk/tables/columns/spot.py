@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.column import Column, id_column, text_column, time_column
-from tradetui.desk.tables.columns.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.column import Column, id_column, text_column, time_column
+from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.columns.shared import fee_coin_column, fee_column, side_column
 
 if TYPE_CHECKING:

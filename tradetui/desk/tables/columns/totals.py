@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.tables.columns.column import Column, by_sign, text_column
-from tradetui.desk.tables.columns.figure_columns import money, money_column
-from tradetui.desk.tables.number_format import number
+from tradetui.desk.tables.cells.column import Column, by_sign, text_column
+from tradetui.desk.tables.cells.figure_columns import money, money_column
+from tradetui.desk.tables.cells.number_format import number
 from tradetui.trading.coin_totals import CoinTotal
 from tradetui.wire.text.sanitize import scrub
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import (
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import (
     Column,
     Tone,
     id_column,
@@ -16,14 +16,14 @@ from tradetui.desk.tables.columns.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.columns.figure_columns import price_column, size_column
+from tradetui.desk.tables.cells.figure_columns import price_column, size_column
+from tradetui.desk.tables.cells.number_format import text_as_given
 from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
-from tradetui.desk.tables.number_format import text_as_given
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_kind, trigger_state
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import TriggerOrder
 
 _TONES: Final[Mapping[TriggerState | None, Tone]] = {

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
-from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.desk.tables.cells import UNKNOWN
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS

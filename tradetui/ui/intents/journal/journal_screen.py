@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from tradetui.desk.intents.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
-from tradetui.desk.tables.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
 from tradetui.ui.keys.bindings import bindings

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.desk.tables.columns import Tone, tone_of
+from tradetui.desk.tables.cells import Tone, tone_of
 from tradetui.ui.money.calendar.month_grid import (
     DAYS,
     WEEKDAYS,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.reversal.preview import Preview
-from tradetui.desk.tables.number_format import MONEY_PLACES, UNKNOWN, decimals, is_dollar, number
+from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, is_dollar, number
 from tradetui.trading.money import exact_digits
 
 _PLACES_OF_COINS: Final = 6

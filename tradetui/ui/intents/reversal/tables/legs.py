@@ -10,7 +10,7 @@ from typing import Final
 from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact, Preview
-from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.desk.tables.cells import UNKNOWN
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan

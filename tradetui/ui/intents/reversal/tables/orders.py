@@ -10,7 +10,7 @@ from typing import Final
 from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact
-from tradetui.desk.tables.columns import UNKNOWN
+from tradetui.desk.tables.cells import UNKNOWN
 from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
 from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room

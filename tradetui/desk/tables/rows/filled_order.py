@@ -8,10 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.row_source import MemoryRows, RowSource
+from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.product_row import ProductRow
+    from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.fee_detail import FeeDetail
     from tradetui.wire.models.futures import FuturesFill
     from tradetui.wire.product_types import ProductType

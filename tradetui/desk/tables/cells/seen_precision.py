@@ -7,8 +7,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from tradetui.desk.tables.columns.cell_format import Precision
-from tradetui.desk.tables.number_format import decimals
+from tradetui.desk.tables.cells.cell_format import Precision
+from tradetui.desk.tables.cells.number_format import decimals
 
 MOST_DECIMALS: Final = 18
 """Decimals that a contract may have; a figure with more says nothing about its contract."""

@@ -9,9 +9,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Generic
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.number_format import UNKNOWN, instant, moment, number, text_as_given
-from tradetui.desk.tables.row_source import RowT, RowT_contra
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, moment, number, text_as_given
+from tradetui.desk.tables.rows.row_source import RowT, RowT_contra
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"

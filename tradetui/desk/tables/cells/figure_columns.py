@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from tradetui.desk.tables.columns.cell_format import CellFormat
-from tradetui.desk.tables.columns.column import Column, Tone, by_sign, tone_of
-from tradetui.desk.tables.number_format import (
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Tone, by_sign, tone_of
+from tradetui.desk.tables.cells.number_format import (
     FEE_PLACES,
     FEWEST_COIN_PLACES,
     LONGEST_DERIVED,
@@ -21,7 +21,7 @@ from tradetui.desk.tables.number_format import (
     number,
     percent_points,
 )
-from tradetui.desk.tables.row_source import RowT
+from tradetui.desk.tables.rows.row_source import RowT
 
 
 def money(amount: Decimal | None, coin: str | None, cell_format: CellFormat, *, signed: bool = False) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
-from tradetui.desk.tables.filled_order import FilledOrder
-from tradetui.desk.tables.product_row import record_of, time_of
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import record_of, time_of
 from tradetui.trading.trigger_words import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import TriggerOrder

@@ -7,11 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, get_args
 
-from tradetui.desk.tables.columns.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.columns.figure_columns import money_column, price_column
-from tradetui.desk.tables.number_format import text_as_given
-from tradetui.desk.tables.product_row import record_of
-from tradetui.desk.tables.row_source import RowT
+from tradetui.desk.tables.cells.column import Column, id_column, number_column, text_column, time_column
+from tradetui.desk.tables.cells.figure_columns import money_column, price_column
+from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.rows.product_row import record_of
+from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.desk.tables.table import Table
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
