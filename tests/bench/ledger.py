@@ -29,7 +29,7 @@ from tradetui.desk.account.identity import stand_in, untold
 from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import _MIGRATIONS, Archive
 from tradetui.desk.archive.equity import EquitySample, add_sample, spacing_at
-from tradetui.desk.archive.ledger_tables import LEDGER_TABLES
+from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -11,9 +11,9 @@ from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
 from tradetui.commands.session.bootstrap import identity_of, journal_of
-from tradetui.desk.intents.journal import Journal, State
-from tradetui.desk.intents.journal_opening import open_journal
-from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.journal import Journal, State
+from tradetui.desk.intents.journal.opening import open_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.exchange.clock import Moment
 from tradetui.profiles.load import Flags, load
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tradetui.commands.journal import NOT_ENDED, _lines
-from tradetui.desk.intents.journal import Journal, State
+from tradetui.desk.intents.journal.journal import Journal, State
 from tradetui.exchange.clock import Moment
 
 

@@ -19,7 +19,7 @@ from tradetui.desk.events.account_events import AccountEvents, NoLog
 from tradetui.desk.events.event import AccountEvent, EventId, EventKind
 from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.events.sentences import event_sentence
-from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 from tradetui.wire.product_types import ProductType
@@ -211,7 +211,7 @@ async def log_name(simulation: Simulation) -> str:
 
 
 def test_a_journal_that_cannot_be_read_gives_nothing_and_is_read_again(tmp_path: Path) -> None:
-    from tradetui.desk.intents.registered_journal import JournalLocation
+    from tradetui.desk.intents.journal.registered_journal import JournalLocation
 
     file = tmp_path / "journal.sqlite"
     steps = JournalSteps(JournalLocation(file))

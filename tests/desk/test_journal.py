@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.intents.journal import (
+from tradetui.desk.intents.journal.journal import (
     ENDED,
     TRANSITIONS,
     AlreadyOpen,

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.journal_chain import LOCK_EVENT, UNLOCK_EVENT
-from tradetui.desk.intents.journal_opening import accept_loss, open_journal
-from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.chain import LOCK_EVENT, UNLOCK_EVENT
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.opening import accept_loss, open_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
@@ -231,13 +231,13 @@ def test_what_nobody_else_touched_is_not_read_again(tmp_path: Path, monkeypatch:
     journal.check()
     last = journal.verify()
     monkeypatch.setattr(
-        "tradetui.desk.intents.journal.verify", lambda _, start: pytest.fail() if start != last else start
+        "tradetui.desk.intents.journal.journal.verify", lambda _, start: pytest.fail() if start != last else start
     )
     with pytest.raises(AlreadyOpen):
         journal.begin("i9", "account", SCOPE, "reversal", {}, Moment(5))
     monkeypatch.undo()
     journal.step("i6", State.RELEASED, {}, Moment(5))
     monkeypatch.setattr(
-        "tradetui.desk.intents.journal.verify", lambda _, start: pytest.fail() if start != last else start
+        "tradetui.desk.intents.journal.journal.verify", lambda _, start: pytest.fail() if start != last else start
     )
     journal.begin("i9", "account", SCOPE, "reversal", {}, Moment(6))

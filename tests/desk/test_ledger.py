@@ -18,7 +18,7 @@ from tests.desk.scripted import USDT
 from tradetui.desk.archive.database import _MIGRATIONS, Archive
 from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.hole import Hole
-from tradetui.desk.archive.ledger import ROWS_A_STEP
+from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file

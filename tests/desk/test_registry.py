@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.desk.test_journal import old_journal
-from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.journal_opening import accept_loss, open_journal
-from tradetui.desk.intents.registered_journal import ENTERED_AGAIN, NEW, JournalLocation, RegisteredJournal
-from tradetui.desk.intents.registry import Registry
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.opening import accept_loss, open_journal
+from tradetui.desk.intents.journal.registered_journal import ENTERED_AGAIN, NEW, JournalLocation, RegisteredJournal
+from tradetui.desk.intents.journal.registry import Registry
 from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives

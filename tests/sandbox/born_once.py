@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.exchange_state import ExchangeState
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.sandbox.calling import Caller
 from tradetui.sandbox import invariants as audit
-from tradetui.sandbox.books import futures_account
+from tradetui.sandbox.books.accounts import futures_account
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
-from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 
@@ -128,7 +128,7 @@ def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytes
 
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradetui.sandbox.books.futures_account.TAKER_FEE", TAKER_FEE * 2)
+    monkeypatch.setattr("tradetui.sandbox.books.accounts.futures_account.TAKER_FEE", TAKER_FEE * 2)
     caller.sandbox.exchange_state.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
         caller.sandbox.exchange_state.check_books()

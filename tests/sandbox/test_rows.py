@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.accounts.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.books.rows import position_row
 from tradetui.sandbox.books.trigger_order import trigger_row

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from tests.ui.virtual import Stage
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 
 
 async def reversed_once(stage: Stage, pilot: Pilot[None]) -> None:

@@ -18,7 +18,7 @@ from tests.ui.virtual import BriefStage as Stage
 from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.ui.dialogs.choice import ChoiceDialog
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.dialogs.text_dialog import TextDialog

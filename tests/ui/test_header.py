@@ -13,8 +13,8 @@ import pytest
 from tests.ui.virtual import Stage
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal_opening import open_journal
-from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.opening import open_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.account_totals import Totals

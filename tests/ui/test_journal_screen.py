@@ -10,7 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.journalled import doubtful, reversed_once, unknown
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.journal_screen import JournalScreen

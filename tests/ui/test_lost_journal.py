@@ -10,7 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import opened, posts, read_at_once, words
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.intents.registered_journal import NEW
+from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
 

@@ -13,7 +13,7 @@ from tests.ui.reversal_stage import opened, posts, said, words
 from tests.ui.virtual import Stage as UiStage
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog

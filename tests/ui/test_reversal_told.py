@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.killing import HOWS, SYMBOL
-from tradetui.desk.intents.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, State
+from tradetui.desk.intents.journal.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, State
 from tradetui.exchange.clock import Moment
 
 WEATHERS = ("none", "dropped-before", "dropped-after", "truncated")

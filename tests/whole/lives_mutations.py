@@ -14,9 +14,9 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
 from tradetui.desk.intents import intents
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.registered_journal import RegisteredJournal
-from tradetui.desk.intents.registry import Registry
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
+from tradetui.desk.intents.journal.registry import Registry
 from tradetui.desk.intents.states import Event
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch

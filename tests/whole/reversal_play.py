@@ -22,7 +22,7 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.born_once import born_once
 from tests.whole.reversing import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
+from tradetui.desk.intents.journal.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment

@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from tests.sandbox.born_once import born_once
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress

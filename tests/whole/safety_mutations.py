@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tradetui.desk.intents import journal
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal import Journal, Moment, State
+from tradetui.desk.intents.journal import journal
+from tradetui.desk.intents.journal.journal import Journal, Moment, State
 from tradetui.desk.reversal import execution
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import RiskContext

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, another_session, scene
-from tradetui.desk.intents.registered_journal import NEW, JournalLocation
+from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.errors import NotSent

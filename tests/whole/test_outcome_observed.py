@@ -15,7 +15,7 @@ from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.alerts.event import AlertEvent
 from tradetui.desk.alerts.watch import AlertWatch
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target

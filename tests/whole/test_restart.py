@@ -26,8 +26,8 @@ import asyncio, os, signal
 from tradetui.commands.session.bootstrap import credentials_of, identity_of, journal_of
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
-from tradetui.desk.intents.journal import Moment, State
-from tradetui.desk.intents.journal_opening import open_journal
+from tradetui.desk.intents.journal.journal import Moment, State
+from tradetui.desk.intents.journal.opening import open_journal
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock
 from tradetui.commands.session.bootstrap import open_reader

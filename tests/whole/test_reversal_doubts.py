@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk.intents.journal import Journal, State
+from tradetui.desk.intents.journal.journal import Journal, State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target

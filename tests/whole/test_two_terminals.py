@@ -17,7 +17,7 @@ import pytest
 
 from tests.ui.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
-from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.journal.journal import Journal
 from tradetui.ui.intents.reversal.unread import NO_FOCUS
 
 PROFILE = """

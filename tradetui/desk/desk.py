@@ -28,8 +28,8 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.registered_journal import JournalLocation
-from tradetui.desk.intents.registry import REGISTRY_FILE
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of

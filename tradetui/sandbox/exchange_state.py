@@ -8,13 +8,13 @@ from operator import itemgetter
 from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.contracts import CONTRACTS, FUNDING_INTERVAL_MS, ContractSpec
 from tradetui.sandbox.books.execution import order_execution
 from tradetui.sandbox.books.execution.matching import match_account
 from tradetui.sandbox.books.execution.order_execution import MarketMoment, market_order
 from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.rows import (

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.market import STEP_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY

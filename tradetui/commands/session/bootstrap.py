@@ -19,7 +19,7 @@ from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, 
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.ledger_tables import forget_spans
+from tradetui.desk.archive.ledger.ledger_tables import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind

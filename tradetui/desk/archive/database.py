@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final, Generic
 
 from tradetui.desk.archive.bills import BILL_TABLES, BillCoverage, BillReading, bill_coverage, keep_bills
-from tradetui.desk.archive.booking.kept_fills import placed_fill
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import (
     ACCOUNTS_COLUMN,
@@ -24,8 +23,9 @@ from tradetui.desk.archive.equity import (
 )
 from tradetui.desk.archive.event_tables import EVENT_TABLES
 from tradetui.desk.archive.hole import Hole
-from tradetui.desk.archive.ledger import Ledger
-from tradetui.desk.archive.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
+from tradetui.desk.archive.ledger.kept_fills import placed_fill
+from tradetui.desk.archive.ledger.ledger import Ledger
+from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
 from tradetui.desk.archive.trips.closed_positions import (
     CLOSED_POSITION_TABLES,
     closed_positions_until,

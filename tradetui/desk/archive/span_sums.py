@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import price_near
-from tradetui.desk.archive.booking.quarter_figures import FIGURES, ledger_figures, sums_of
+from tradetui.desk.archive.ledger.quarter_figures import FIGURES, ledger_figures, sums_of
 from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS

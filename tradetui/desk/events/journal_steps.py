@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.registered_journal import JournalLocation, located
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
 from tradetui.desk.intents.states import ENDED, State
 from tradetui.storage.sqlite_file import connect_existing
 

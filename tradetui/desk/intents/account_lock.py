@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tradetui.desk.intents.journal import Journal
+from tradetui.desk.intents.journal.journal import Journal
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 

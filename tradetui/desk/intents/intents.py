@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tradetui.desk.intents.account_lock import AccountLock
-from tradetui.desk.intents.journal import (
+from tradetui.desk.intents.journal.fault import JournalFault, fault_sentence
+from tradetui.desk.intents.journal.journal import (
     AlreadyOpen,
     Event,
     Intent,
@@ -22,10 +23,9 @@ from tradetui.desk.intents.journal import (
     WrongStep,
     elapsed_s,
 )
-from tradetui.desk.intents.journal_fault import JournalFault, fault_sentence
-from tradetui.desk.intents.journal_opening import accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.journal.opening import accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
-from tradetui.desk.intents.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from tradetui.desk.archive.bills import BillCoverage, TimeSpan, bill_coverage, funding_by_quarter, transfers
-from tradetui.desk.archive.booking.kept_fills import SETTLED_MS
+from tradetui.desk.archive.ledger.kept_fills import SETTLED_MS
 from tradetui.desk.archive.results import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
 from tradetui.trading.money import ZERO
 from tradetui.wire.product_types import ProductType

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from tradetui.desk.intents.journal import Intent, State
+from tradetui.desk.intents.journal.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.stage import Stage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals

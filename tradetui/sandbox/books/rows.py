@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.accounts.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
 from tradetui.sandbox.books.contracts import (
     FUNDING_HOURS,
     FUNDING_INTERVAL_MS,
@@ -17,8 +19,6 @@ from tradetui.sandbox.books.contracts import (
     ContractSpec,
 )
 from tradetui.sandbox.books.execution.order_execution import MarketMoment
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
 from tradetui.sandbox.books.number_format import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.wire.time_windows import DAY_MS

@@ -6,8 +6,8 @@ import math
 import random
 from decimal import Decimal
 
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.number_format import text
 from tradetui.sandbox.books.order import HEDGE, Order
 from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above

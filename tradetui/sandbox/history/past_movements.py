@@ -9,9 +9,9 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from tradetui.sandbox.books.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
+from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.contracts import CONTRACTS, FUNDING_INTERVAL_MS
-from tradetui.sandbox.books.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.sandbox.history.backfill import past_price

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.execution.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.trigger_order import ended

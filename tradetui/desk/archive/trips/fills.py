@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tradetui.desk.archive.booking.kept_fills import Instant, read_booked_fill
+from tradetui.desk.archive.ledger.kept_fills import Instant, read_booked_fill
 from tradetui.desk.archive.results import TripRow
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import LegKey

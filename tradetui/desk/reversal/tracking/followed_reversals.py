@@ -8,7 +8,7 @@ import math
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from tradetui.desk.intents.journal import State
+from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.accounts.margin import to_close_by_force
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.margin import to_close_by_force
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, WHOLE_POSITION, ended, fires

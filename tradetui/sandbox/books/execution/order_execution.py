@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.accounts.margin import free
 from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.margin import free
 from tradetui.sandbox.books.market import Market
 from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.contracts import ContractSpec
 from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.trigger_order import ended

@@ -18,7 +18,7 @@ from tradetui.ui.sanitize import sanitized
 from tradetui.wire.text.json_text import dump_json
 
 if TYPE_CHECKING:
-    from tradetui.desk.intents.journal import Event, Intent
+    from tradetui.desk.intents.journal.journal import Event, Intent
 
 PLANNED = ("request", "mode", "before", "after")
 

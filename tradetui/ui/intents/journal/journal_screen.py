@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from tradetui.desk.intents.journal_columns import JOURNAL, end_of_intent
+from tradetui.desk.intents.journal.columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
@@ -26,7 +26,7 @@ from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
-    from tradetui.desk.intents.journal import Intent
+    from tradetui.desk.intents.journal.journal import Intent
     from tradetui.ui.settings.ui_settings import UiSettings
 
 LOOK_S = 1.0

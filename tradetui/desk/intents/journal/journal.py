@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.journal_chain import (
+from tradetui.desk.intents.journal.chain import (
     LOCK_EVENT,
     UNLOCK_EVENT,
     BrokenChain,
@@ -19,7 +19,7 @@ from tradetui.desk.intents.journal_chain import (
     genesis,
     verify,
 )
-from tradetui.desk.intents.journal_schema import insert_event, migrations
+from tradetui.desk.intents.journal.schema import insert_event, migrations
 from tradetui.desk.intents.states import (
     ENDED,
     TRANSITIONS,

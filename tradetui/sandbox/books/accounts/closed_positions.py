@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.books.bills import Movement
+from tradetui.sandbox.books.accounts.bills import Movement
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import PLACES, ZERO, amount, text

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, MAINTENANCE
-from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.number_format import ZERO
 
 ALL_OF_IT = Decimal(1)

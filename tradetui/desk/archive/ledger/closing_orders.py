@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.desk.archive.booking.kept_fills import Instant, PlacedFill
+from tradetui.desk.archive.ledger.kept_fills import Instant, PlacedFill
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of

@@ -8,8 +8,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from tradetui.sandbox.books.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
-from tradetui.sandbox.books.closed_positions import ClosedPositions
+from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
+from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
 from tradetui.sandbox.books.contracts import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import PLACES, ZERO, text

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tradetui.desk.intents.journal import Journal
-from tradetui.desk.intents.registered_journal import JournalLocation, RegisteredJournal, located
-from tradetui.desk.intents.registry import RegisteredHead, Registry
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal, located
+from tradetui.desk.intents.journal.registry import RegisteredHead, Registry
 from tradetui.desk.intents.states import Intent
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
