@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from textual.widgets import Button, Input
 
 from tests.ui.virtual import Stage
 from tradetui.desk.feeds.polling.feed import Reading
@@ -170,6 +171,12 @@ async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -
     stage = Stage(permissions=READ)
     async with stage.running() as pilot:
         assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
+        await pilot.press("R")
+        await asyncio.sleep(3)
+        dialog = stage.app.screen
+        assert "This API key can only read: the exchange would refuse the order." in screen_text(stage.app)
+        assert dialog.query_one("#confirm", Button).disabled and not any(box.display for box in dialog.query(Input))
+        await pilot.press("escape")
         await pilot.press("L")
         await asyncio.sleep(1)
         assert screen_text(stage.app).startswith("  SANDBOX   LOCKED   hedge")

@@ -150,10 +150,7 @@ class Desk:
             return Access.MONITOR
         if self.intents.locked:
             return Access.LOCKED
-        account_info = self.account.info if self.account is not None else None
-        if account_info is not None and account_info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
-            return Access.KEY_READS_ONLY
-        return Access.TRADE
+        return Access.KEY_READS_ONLY if self.account is not None and _reads_only(self.account) else Access.TRADE
 
     @property
     def intents(self) -> Intents | None:
@@ -314,6 +311,7 @@ class Desk:
         if trading is None:
             return
         execution = await self._disk.run(lambda: trading.execution)
+        execution.key_reads_only = _reads_only(account)
         data_dir = self.settings.data_dir
         folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
         uid = account.uid if account.known else None
@@ -390,3 +388,8 @@ def journal_location(settings: DeskSettings, account: AccountIdentity) -> Journa
         tuple(other / JOURNAL_FILE for other in others if other.is_dir()),
         settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
     )
+
+
+def _reads_only(account: AccountIdentity) -> bool:
+    """Whether the exchange says that the API key may not trade futures."""
+    return account.info is not None and account.info.lacks_all(*FUTURES_WRITE_AUTHORITIES)

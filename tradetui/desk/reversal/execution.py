@@ -53,6 +53,8 @@ class Execution:
         """Nothing is sent before the journal of the intents is open."""
         self.intents = intents
         self.uid = settings.uid
+        self.key_reads_only = False
+        """Whether the exchange says that the API key may not trade futures."""
         self._client = client
         self._settings = settings
         self._clock = clock
@@ -138,6 +140,7 @@ class Execution:
             open_intent=self.intents.open_on(scope_of(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
+            key_reads_only=self.key_reads_only,
         )
         return blocking_reasons(preview, context, typed)
 

@@ -13,11 +13,15 @@ from tradetui.wire.models.futures_extended import Contract
 REVERSAL = "futures.reverse"
 MONITOR = "Monitor mode: nothing can be sent."
 LOCKED = "Trading is locked; L unlocks it."
+KEY_READS_ONLY = (
+    "This API key can only read: the exchange would refuse the order. "
+    "Allow the key to trade futures on the exchange's site, then start again."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RiskContext:
-    """What the checks look at beside the preview."""
+    """What the checks look at beside the preview; `key_reads_only` is what the exchange says of the API key."""
 
     settings: DeskSettings
     connection_status: ConnectionStatus
@@ -25,6 +29,7 @@ class RiskContext:
     open_intent: str | None
     journal_trouble: str | None
     now: float
+    key_reads_only: bool = False
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
@@ -33,6 +38,8 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     reasons: list[str] = []
     if settings.read_only:
         reasons.append(MONITOR)
+    if context.key_reads_only:
+        reasons.append(KEY_READS_ONLY)
     if context.locked:
         reasons.append(LOCKED)
     if context.journal_trouble:
@@ -61,8 +68,8 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     reasons += _contract_rules(plan.wish.size, preview.contract)
     if preview.expired(context.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
-    # While trading is locked there is no field to type it in.
-    can_type = not (context.locked or context.journal_trouble)
+    # Where nothing can be sent there is no field to type it in.
+    can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
     if can_type and why_typed(preview, settings) and not is_typed(plan.subject, typed):
         reasons.append(f"Type {plan.subject} to go on.")
     return tuple(reasons)

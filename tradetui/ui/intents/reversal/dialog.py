@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import LOCKED
+from tradetui.desk.reversal.pretrade_checks import KEY_READS_ONLY, LOCKED
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
@@ -282,7 +282,8 @@ class ReversalDialog(ScrollingDialog):
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
-            return (self._reading, *([LOCKED] if self._execution.intents.locked_by_hand else []))
+            refusals = {LOCKED: self._execution.intents.locked_by_hand, KEY_READS_ONLY: self._execution.key_reads_only}
+            return (self._reading, *(reason for reason, applies in refusals.items() if applies))
         if problem := self._fields.size_box.problem(self._target.size):
             return (problem,)
         unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
@@ -296,8 +297,9 @@ class ReversalDialog(ScrollingDialog):
     # Fields
 
     def _show_fields(self) -> None:
-        """While trading is locked there is no field, so that letters are keys; what was typed is kept behind it."""
-        hidden = self._execution.locked or self._unreadable or self._area.is_too_small
+        """Where nothing can be sent there is no field, so that letters are keys; what was typed is kept behind it."""
+        refused = self._execution.locked or self._execution.key_reads_only
+        hidden = refused or self._unreadable or self._area.is_too_small
         shown = not hidden and self._phase in ASKING
         if not shown:
             self._focus.leave_fields()
