@@ -140,7 +140,7 @@ def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> No
 
 def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_totals(rows, TODAY) == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.12", Tone.PLAIN)}
+    assert fills_totals(rows, TODAY) == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.1200", Tone.PLAIN)}
     assert fills_short_note(rows, TODAY) == "sums in USDT: today"
     assert fills_short_note(rows[:2], TODAY) == "sums in USDT: since 01:00"
     assert fills_short_note(rows, CellFormat()) == "sums in USDT: all rows shown"

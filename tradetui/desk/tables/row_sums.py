@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.account_totals import free_part
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Tone, tone_of
-from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.figure_columns import fee, money
 from tradetui.desk.tables.cells.number_format import is_dollar, number, percent
 from tradetui.desk.tables.columns.orders import rest_value
 from tradetui.desk.tables.position_figures import in_dollars
@@ -56,9 +57,11 @@ class DollarSum:
         else:
             self.others[coin] = self.others.get(coin, Decimal(0)) + amount
 
-    def text(self, cell_format: CellFormat) -> str:
-        """Such as `~+884.60`, or `-82.29 and -2.0000 BGB`."""
-        texts = [f"{'~' if self.is_converted else ''}{money(self.dollars, 'USDT', cell_format, signed=True)}"]
+    def text(self, cell_format: CellFormat, *, under_fees: bool = False) -> str:
+        """Such as `~+884.60`, or `-82.29 and -2.0000 BGB`; `under_fees` with the decimals of a column of fees."""
+        written = fee if under_fees else partial(money, signed=True)
+        dollars = written(self.dollars, "USDT", cell_format)
+        texts = [f"{'~' if self.is_converted else ''}{dollars}"]
         texts += [f"{money(amount, coin, cell_format, signed=True)} {coin}" for coin, amount in self.others.items()]
         return f"{' and '.join(texts)}{'?' if self.is_incomplete else ''}"
 
@@ -83,12 +86,12 @@ class FillTotals:
 
     def cells(self, cell_format: CellFormat) -> TotalTexts:
         """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""
-        sums = {"profit": self.profit, "fee": self.fees}
-        return {
-            column: (total.text(cell_format), tone_of(total.dollars) if column == "profit" else Tone.PLAIN)
-            for column, total in sums.items()
-            if not total.others
-        }
+        texts: dict[str, tuple[str, Tone]] = {}
+        if not self.profit.others:
+            texts["profit"] = (self.profit.text(cell_format), tone_of(self.profit.dollars))
+        if not self.fees.others:
+            texts["fee"] = (self.fees.text(cell_format, under_fees=True), Tone.PLAIN)
+        return texts
 
     def outside_cells(self, cell_format: CellFormat) -> str:
         """What `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
