@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Point
+from tests.desk.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
 from tradetui.commands.results import archive_reading
@@ -253,3 +254,12 @@ def test_the_profile_says_when_a_day_begins(point: Point, capsys: Capture, tmp_p
     east = shown(capsys, "pnl", "--by", "day", "--until", until)
     assert utc != east
     assert sum(Fraction(row["net"]) for row in utc) == sum(Fraction(row["net"]) for row in east)
+
+
+def test_an_archive_that_is_damaged_inside_is_said(point: Point, capsys: Capture, tmp_path: Path) -> None:
+    point()
+    assert shown(capsys, "pnl")
+    (file,) = (tmp_path / "data").rglob("archive.sqlite")
+    damage_table(file, "ledger_quarter")
+    assert main(["show", "pnl"]) == USAGE
+    assert "it cannot be read (database disk image is malformed). Start tradetui once" in capsys.readouterr().err

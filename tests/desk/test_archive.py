@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
@@ -86,6 +87,26 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None
     kept = [each for each in tmp_path.iterdir() if "damaged" in each.name]
     assert len(kept) == 1
     assert kept[0].read_bytes().startswith(b"this is no database")
+
+
+def damage_table(file: Path, table: str) -> None:
+    """Overwrite where a table begins in a file that nobody has open."""
+    with closing(sqlite3.connect(file)) as connection:
+        page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    with file.open("r+b") as raw:
+        raw.seek((page - 1) * size)
+        raw.write(b"\xff" * size)
+
+
+def test_who_looks_at_one_table_opens_a_file_that_is_damaged_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    Archive(file).close()
+    damage_table(file, "ledger_quarter")
+    with closing(Archive(file, checks="ledger_mark")) as archive, pytest.raises(sqlite3.DatabaseError):
+        archive.connection.execute("SELECT * FROM ledger_quarter").fetchall()
+    Archive(file).close()
+    assert (tmp_path / "archive.sqlite.damaged-1").exists(), "who looks at all of it sets it aside"
 
 
 def test_without_a_file_it_holds_the_newest_only() -> None:

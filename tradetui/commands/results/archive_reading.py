@@ -57,7 +57,8 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
     try:
         if fresh or file is None or not file.exists():
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
-        archive = Archive(file)
+        # What answers at once cannot look at all of a large file; a session does when it starts.
+        archive = Archive(file, checks="ledger_mark")
         if needed is Needed.FILLS:
             if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
                 archive.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import tzinfo
@@ -30,6 +31,7 @@ from tradetui.desk.archive.results import (
 )
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
+from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.money import exact_digits
 from tradetui.trading.results.periods import Grouping
@@ -55,6 +57,7 @@ _NO_FUNDING: Final = (
     "tradetui: funding is null where bills of the period are not all read, and not in net then. The exchange keeps "
     "bills for ninety days; tradetui reads them while it runs, --fresh does so now."
 )
+_SET_ASIDE: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
@@ -75,33 +78,41 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     last = None if until is None else until - 1  # periods that follow each other count nothing twice
     query = ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
-    with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
-        writer = _writer(options, query.grouping)
-        row_count, has_funding = 0, True
-        if options.what == PNL:
-            for row in results(archive.connection, query):
-                writer.write(_result_as_json(row, query.grouping))
-                has_funding = has_funding and row.funding is not None
-                row_count += 1
-        elif options.what == EQUITY:
-            # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
-            last_ms = query.span[1] + (SAMPLED_EVERY_MS if until is None else 0)
-            for sample in samples(archive.connection, product_types, query.span[0], last_ms):
-                writer.write(_sample_row(sample, options, zone))
-                row_count += 1
-        else:
-            trip_rows = TripRows(archive)
-            for trip_row in ended_trips(archive.connection, query):
-                writer.write(_trip_row(trip_row, trip_rows, options, zone))
-                row_count += 1
-        writer.close()
-        if not has_funding:
-            say(_why_no_funding(archive, product_types))
-        if not row_count:
-            say(f"tradetui: {_why_nothing(options.what, archive, query)}")
-        if options.what != EQUITY:
-            _say_what_is_missing(archive, query)
+    try:
+        with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
+            _print_results(archive, options, query)
+    except sqlite3.Error as problem:
+        unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=_SET_ASIDE)
+        return report(unreadable)
     return DONE
+
+
+def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> None:
+    writer = _writer(options, query.grouping)
+    row_count, has_funding = 0, True
+    if options.what == PNL:
+        for row in results(archive.connection, query):
+            writer.write(_result_as_json(row, query.grouping))
+            has_funding = has_funding and row.funding is not None
+            row_count += 1
+    elif options.what == EQUITY:
+        # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
+        last_ms = query.span[1] + (SAMPLED_EVERY_MS if options.until is None else 0)
+        for sample in samples(archive.connection, query.product_types or (), query.span[0], last_ms):
+            writer.write(_sample_row(sample, options, query.zone))
+            row_count += 1
+    else:
+        trip_rows = TripRows(archive)
+        for trip_row in ended_trips(archive.connection, query):
+            writer.write(_trip_row(trip_row, trip_rows, options, query.zone))
+            row_count += 1
+    writer.close()
+    if not has_funding:
+        say(_why_no_funding(archive, query.product_types or ()))
+    if not row_count:
+        say(f"tradetui: {_why_nothing(options.what, archive, query)}")
+    if options.what != EQUITY:
+        _say_what_is_missing(archive, query)
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:

@@ -135,15 +135,18 @@ class Archive:
     Every call blocks for a moment and belongs on the disk's thread.
     """
 
-    def __init__(self, file: Path | None) -> None:
-        """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable."""
+    def __init__(self, file: Path | None, *, checks: str = "") -> None:
+        """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable.
+
+        All of it is looked at for damage, which takes longer the more it holds; with `checks` one table alone is.
+        """
         self._bounded = file is None
         self._copied: Path | None = None
         if file is not None:
             keep_earlier(file)
             self._copied = file if copy_of(file).exists() else None
         try:
-            self._connection = open_file(file, _MIGRATIONS)
+            self._connection = open_file(file, _MIGRATIONS, checks=checks)
         except FileUnusable:
             if file is None or file.exists():
                 raise
