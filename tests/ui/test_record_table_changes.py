@@ -7,6 +7,7 @@ import pytest
 from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, shown, source
 from tradetui.desk.tables.cells import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.ui.settings.themes import THEMES
 
 FIFTY = [f"r{number}" for number in range(50)]
 
@@ -215,3 +216,16 @@ async def test_cells_are_made_once_for_a_row_that_stays_the_same() -> None:
         app.table.action_cursor_down()
         await pilot.pause()
         assert len(made) == first
+
+
+async def test_a_theme_that_changes_nothing_but_the_colours_of_results_repaints_the_rows() -> None:
+    app = TableApp(source(["won"]))
+    for theme in THEMES[:2]:
+        app.register_theme(theme)
+    async with app.run_test(size=(40, 5)) as pilot:
+        for theme in THEMES[:2]:
+            app.theme = theme.name
+            await pilot.pause()
+            row = app.screen._compositor.render_strips()[1]
+            profits = [segment.style for segment in row if segment.text.strip() == "+1"]
+            assert [style and style.color and style.color.name for style in profits] == [theme.variables["gain"]]

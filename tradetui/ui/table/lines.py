@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -20,14 +22,37 @@ MARGIN: Final = 1
 _MARK: Final = "▸"
 _RULE: Final = "─"
 _PLACEHOLDER: Final = "·" * 8
-HEADER: Final = "table--header"
-CURSOR: Final = "table--cursor"
-CURSOR_CELL: Final = "table--cursor-cell"
-RULE: Final = "table--rule"
-NOTE: Final = "table--note"
-CLASSES: Final = frozenset(
-    {HEADER, CURSOR, CURSOR_CELL, RULE, NOTE, *(f"table--{tone}" for tone in Tone if tone is not Tone.PLAIN)}
-)
+HEADER: Final = "header"
+CURSOR: Final = "cursor"
+CURSOR_CELL: Final = "cursor-cell"
+RULE: Final = "rule"
+NOTE: Final = "note"
+
+
+class _Look(NamedTuple):
+    """How a part differs from its table: the theme's names of colours, and bold or underlined text."""
+
+    color: str
+    background: str | None = None
+    bold: bool | None = None
+    underline: bool | None = None
+
+
+# Not component classes: Textual would match each of them with the whole stylesheet for every table, and again whenever
+# one gets the focus, which took a tenth of the time from the start to the first rows.
+_LOOKS: Final[Mapping[str, _Look]] = {
+    HEADER: _Look("quiet", bold=True),
+    CURSOR: _Look("foreground", "cursor", bold=True),
+    CURSOR_CELL: _Look("foreground", "cursor-cell", bold=True, underline=True),
+    RULE: _Look("frame"),
+    NOTE: _Look("quiet"),
+    Tone.MUTED: _Look("quiet"),
+    Tone.GAIN: _Look("gain"),
+    Tone.LOSS: _Look("loss"),
+    Tone.LONG: _Look("long", bold=True),
+    Tone.SHORT: _Look("short", bold=True),
+    Tone.WARN: _Look("warn", bold=True),
+}
 
 
 class Line(NamedTuple):
@@ -43,19 +68,22 @@ class Line(NamedTuple):
 
 
 class TableLines:
-    """Draws lines in the styles that the theme gives a widget's component classes."""
+    """Draws lines of a widget in the colours of the theme."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
+        self._theme: Mapping[str, str] = {}
         self._styles: dict[str, Style] = {}
         self._toned: dict[tuple[str, Tone], Style] = {}
         self.is_live = True
         """Whether colours mean anything: figures that are not live any more are drawn without."""
 
-    def forget_styles(self) -> None:
-        """Colours may have changed."""
+    def forget_styles(self) -> bool:
+        """Colours may have changed; whether the theme has."""
         self._styles.clear()
         self._toned.clear()
+        before, self._theme = self._theme, self._widget.app.theme_variables
+        return before != self._theme
 
     def header(self, cells: Cells[RowT], sort: Sort | None, chosen: int) -> Strip:
         """The titles, the chosen column's underlined, the sorted one's with an arrow."""
@@ -122,14 +150,27 @@ class TableLines:
         return segments
 
     def style(self, name: str) -> Style:
-        """The style of a component class; of the widget itself for none."""
+        """The style of a part of the table; of the widget itself for none."""
         style = self._styles.get(name)
         if style is None:
-            style = self._widget.get_component_rich_style(name) if name else self._widget.rich_style
+            style = self._widget.rich_style
+            if name:
+                style += self._look(name)
             if name in (CURSOR, CURSOR_CELL):
                 style += self._cursor_without_background(name)
             self._styles[name] = style
         return style
+
+    def _look(self, name: str) -> Style:
+        """What a part or a tone adds to the table's own style."""
+        look = _LOOKS[name]
+        color, background = self._color(look.color), self._color(look.background)
+        return Style(color=color, bgcolor=background, bold=look.bold, underline=look.underline)
+
+    def _color(self, name: str | None) -> RichColor | None:
+        """A colour of the theme; None for one that it does not have."""
+        value = None if name is None else self._widget.app.theme_variables.get(name)
+        return None if value is None else Color.parse(value).rich_color
 
     def _cursor_without_background(self, name: str) -> Style:
         """What else shows the cursor where no background of ours is known to be seen under every colour."""
@@ -148,8 +189,7 @@ class TableLines:
         if style is None:
             style = self.style(background)
             if tone is not Tone.PLAIN:
-                full = self._widget.get_component_rich_style(f"table--{tone}", partial=True)
-                style += Style(color=full.color, bold=full.bold or style.bold, dim=full.dim)
+                style += self._look(tone)
             self._toned[background, tone] = style
         return style
 

@@ -15,7 +15,7 @@ follows with it. Before anybody has moved or focused it, it stays on the first r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, Never
+from typing import Generic, Never
 
 from textual import events
 from textual.geometry import Region, Size
@@ -27,7 +27,7 @@ from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.lines import CLASSES, CURSOR, HEADER, MARGIN, Line, TableLines
+from tradetui.ui.table.lines import CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.standing import TableStanding, nearest_top, standing_of
 from tradetui.wire.text.sanitize import scrub
@@ -44,7 +44,6 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     RecordTable { background: $surface; color: $foreground; overflow-x: hidden; overflow-y: auto;
         scrollbar-size-vertical: 1; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(CLASSES)
 
     class _TableMessage(Message):
         def __init__(self, table: RecordTable[object]) -> None:
@@ -377,7 +376,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     def notify_style_update(self) -> None:
         """Colours may have changed."""
-        self._lines.forget_styles()
+        if self._lines.forget_styles():
+            self.refresh()
         self._header = None
         super().notify_style_update()
 
