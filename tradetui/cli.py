@@ -14,7 +14,7 @@ from tradetui.commands.process.core_dump import forbid_core_dumps
 from tradetui.commands.process.exit_codes import DONE, INTERRUPTED
 from tradetui.commands.process.flags import EVENT_KINDS, CommandParser, ShowVersion, global_flags_into, path_of
 
-_MODULES = {None: "run_tui", "monitor": "run_tui"}
+_MODULES = {None: "run_tui", "monitor": "run_tui", "show": "show.show"}
 _OWN_PARSER = frozenset({"show"})
 
 _DESCRIPTION = "A terminal for futures traders. Without a command: an interactive session on the default profile."

@@ -21,7 +21,7 @@ from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE
-from tradetui.commands.rows.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events, spot_pair
+from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events, spot_pair
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill

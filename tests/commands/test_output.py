@@ -12,7 +12,7 @@ import pytest
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import USAGE
-from tradetui.commands.rows.output import CsvWriter, JsonWriter
+from tradetui.commands.process.output import CsvWriter, JsonWriter
 from tradetui.desk.tables.export import csv_cell
 
 

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from tradetui.commands import show
-from tradetui.commands.show import ahead
+from tradetui.commands.show import reading
+from tradetui.commands.show.options import show_parser
+from tradetui.commands.show.reading import ahead
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import Busy
 from tradetui.wire.endpoints.catalogue import endpoint
@@ -61,10 +62,10 @@ async def test_a_failure_comes_after_the_pages_before_it() -> None:
 
 async def test_who_stops_early_leaves_no_reading_behind() -> None:
     pages = Pages(4)
-    reading = ahead(pages())
-    assert (await anext(reading)).end_id == "0"
+    ahead_pages = ahead(pages())
+    assert (await anext(ahead_pages)).end_id == "0"
     await asyncio.sleep(0)
-    await reading.aclose()  # type: ignore[attr-defined]
+    await ahead_pages.aclose()  # type: ignore[attr-defined]
     assert pages.closed
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -73,9 +74,10 @@ async def test_who_stops_early_leaves_no_reading_behind() -> None:
 async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahead: bool) -> None:
     """Where the rows wanted are counted, a page more than they need is a call for nothing."""
     pages = Pages(4)
-    asked = show.show_parser().parse_args(["spot-bills", *flags])
-    client = cast(ExchangeReader, Told(pages))
-    stream = show._stream(client, endpoint("spot.bills"), None, None, asked, show._Progress("spot-bills"))
+    options = show_parser().parse_args(["spot-bills", *flags])
+    client = cast(ExchangeReader, PagesClient(pages))
+    progress = reading.ReadingProgress("spot-bills")
+    stream = reading._stream(client, endpoint("spot.bills"), None, None, options, progress)
     first = await anext(stream)
     await asyncio.sleep(0)
     assert first.key == "0"
@@ -83,11 +85,11 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     await stream.aclose()  # type: ignore[attr-defined]
 
 
-class Told:
+class PagesClient:
     """A client of nothing but these pages."""
 
-    def __init__(self, told: Pages) -> None:
-        self._told = told
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
 
     def pages(self, *_: object, **__: object) -> AsyncIterator[Reply[Any]]:
-        return self._told()
+        return self._pages()

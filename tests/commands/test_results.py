@@ -21,7 +21,7 @@ from tests.commands.conftest import Point
 from tests.desk.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
-from tradetui.commands.results import archive_reading
+from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bills import BillReading
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.exchange.errors import Busy

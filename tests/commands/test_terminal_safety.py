@@ -22,7 +22,7 @@ from tests.commands.hostile_commands import BROKER, MARK
 from tests.ui.hostile import HOSTILE
 from tradetui.cli import build_parser
 from tradetui.commands.process.console import Output
-from tradetui.commands.rows.output import CsvWriter, JsonWriter
+from tradetui.commands.process.output import CsvWriter, JsonWriter
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.text.sanitize import scrub

@@ -25,7 +25,7 @@ from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
 from tradetui.commands.process.line_stream import LineStream
-from tradetui.commands.rows.event_rows import event_as_json, event_line
+from tradetui.commands.watch import event_as_json, event_line
 from tradetui.desk.events.event import AccountEvent, EventId, EventKind
 from tradetui.desk.events.sentences import event_sentence
 from tradetui.wire.product_types import ProductType

@@ -9,7 +9,7 @@ import shtab
 from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.process.flags import EVENT_KINDS, path_of
-from tradetui.commands.show import show_parser
+from tradetui.commands.show.options import show_parser
 
 
 def run(args: argparse.Namespace) -> int:

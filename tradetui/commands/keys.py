@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import DONE
-from tradetui.commands.rows.output import JsonWriter, TableWriter
+from tradetui.commands.process.output import JsonWriter, TableWriter
 from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.load import load

@@ -8,16 +8,17 @@ import os
 import signal
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import DONE, REFUSED
 from tradetui.commands.process.line_stream import LineStream
-from tradetui.commands.rows.event_rows import event_as_json, event_line
 from tradetui.commands.session.bootstrap import flags_of, open_desk
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.account_events import AccountEvents, NoLog, NotAllowed
-from tradetui.desk.events.event import EventId, EventKind
+from tradetui.desk.events.event import AccountEvent, EventId, EventKind
 from tradetui.desk.events.sentences import event_sentence
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
@@ -26,6 +27,11 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.time_points import milliseconds
+
+_KIND_WIDTH = max(map(len, EventKind))
+_OF_ORDER = ("state", "filled", "missed", "order")
+_OF_ALERT = ("rules", "channels")
+_OF_OUTCOME = ("intent", "state")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -98,3 +104,33 @@ async def _print_events(
         else:
             stream.output.line(event_line(event, sentence, zone))
         await stream.flush()
+
+
+def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
+    """The event under the names that `watch --help` lists; records as the exchange sent them, the time in Unix ms."""
+    row: dict[str, Any] = {
+        "id": str(event.id),
+        "event": str(event.kind),
+        "time": str(event.time_ms),
+        "sentence": sentence,
+    }
+    if event.product_type is not None:
+        row["productType"] = str(event.product_type)
+    details = event.details
+    match event.kind:
+        case EventKind.FILL | EventKind.TRIGGER:
+            row[event.kind] = details
+        case EventKind.ORDER:
+            row |= {name: details[name] for name in _OF_ORDER}
+        case EventKind.ALERT:
+            row |= {name: details[name] for name in _OF_ALERT}
+        case EventKind.OUTCOME:
+            row |= {name: details[name] for name in _OF_OUTCOME}
+            row["details"] = {name: value for name, value in details.items() if name not in _OF_OUTCOME}
+    return row
+
+
+def event_line(event: AccountEvent, sentence: str, zone: tzinfo) -> str:
+    """Time, kind, what happened, and the id from which to go on."""
+    moment = datetime.fromtimestamp(event.time_ms / 1000, UTC).astimezone(zone)
+    return f"{moment:%Y-%m-%d %H:%M:%S}  {event.kind:<{_KIND_WIDTH}}  {sentence}  {event.id}"

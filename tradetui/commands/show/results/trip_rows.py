@@ -7,7 +7,7 @@ from datetime import tzinfo
 from decimal import Context, Decimal
 from typing import Final
 
-from tradetui.commands.results.result_cells import readable_time, ungrouped, with_utc_times
+from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_times
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.results import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigins

@@ -13,11 +13,11 @@ from typing import Final
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.process.failures import report
-from tradetui.commands.results.archive_reading import Needed, open_archive
-from tradetui.commands.results.flags import EQUITY, PNL, TRIPS
-from tradetui.commands.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
-from tradetui.commands.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
-from tradetui.commands.rows.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.show.results.archive_reading import Needed, open_archive
+from tradetui.commands.show.results.flags import EQUITY, PNL, TRIPS
+from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
+from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.results import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from tradetui.commands.process.console import say
-from tradetui.commands.rows.bittytax import BittyTaxWriter
+from tradetui.commands.show.bittytax import BittyTaxWriter
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused

@@ -1,0 +1,149 @@
+"""The rows of one `tradetui show`, read page by page and merged, and how far the reading is."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tradetui.commands.process.console import show_progress, stderr_is_terminal
+from tradetui.commands.show.merge_streams import merged
+from tradetui.commands.show.requests import ReadSpan
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.table import TableName
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import ExchangeError
+from tradetui.trading.positions import Position
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.replies.record import Record
+
+
+class ReadingProgress:
+    """Counts rows and pages; tells them on stderr when that is a terminal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shows = stderr_is_terminal()
+        self.rows = 0
+        self.cut = False
+        self.may_be_cut = False
+        self._pages = 0
+        self.undecodable_rows = 0
+
+    def page(self, reply: Reply[Any]) -> None:
+        self._pages += 1
+        self.undecodable_rows += len(reply.undecodable_rows)
+        if self._shows:
+            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages")
+
+    def row(self) -> None:
+        self.rows += 1
+
+    def unreadable(self, rows: int) -> None:
+        self.undecodable_rows += rows
+
+    def end(self) -> None:
+        if self._shows and self._pages:
+            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages", last=True)
+
+
+async def rows_to_show(
+    options: argparse.Namespace,
+    client: ExchangeReader,
+    endpoint: Endpoint,
+    requests: list[list[Any]],
+    span: ReadSpan | None,
+    progress: ReadingProgress,
+) -> AsyncIterator[Record | ProductRow[Record] | Position]:
+    """Rows of every product type, newest first; where a record has no time, one product type after the other.
+
+    Where the desk's rows are written each has the product type that it was read under.
+    """
+    if options.what == TableName.POSITIONS:
+        from tradetui.commands.show.positions import held_positions
+
+        async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
+            yield position
+        return
+    groups = [
+        merged(
+            [_stream(client, endpoint, request, span, options, progress) for request in group],
+            id_field=endpoint.id_field,
+            time_field=endpoint.time_field,
+        )
+        for group in requests
+    ]
+    given, most = 0, _most(options, endpoint)
+    # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
+    records = merged(groups, id_field=None, time_field=endpoint.time_field)
+    while most is None or given < most:
+        record = await anext(records, None)
+        if record is None:
+            return
+        given += 1
+        yield record
+    try:
+        progress.cut = await anext(records, None) is not None
+    except ExchangeError:
+        progress.may_be_cut = True  # what was requested is complete; only whether there is more is not known
+
+
+def _most(options: argparse.Namespace, endpoint: Endpoint) -> int | None:
+    """Rows in all: what was requested, or one page, beyond which one product type may reach further than another."""
+    if options.all and options.limit is None:
+        return None
+    return options.limit if options.limit is not None or endpoint.page is None else endpoint.page.default
+
+
+async def _stream(
+    client: ExchangeReader,
+    endpoint: Endpoint,
+    request: Any,
+    span: ReadSpan | None,
+    options: argparse.Namespace,
+    progress: ReadingProgress,
+) -> AsyncIterator[Record | ProductRow[Record]]:
+    """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
+    product_type = getattr(request, "product_type", None)
+
+    def tagged(record: Record) -> Record | ProductRow[Record]:
+        return ProductRow(product_type, record) if needs_rows(options) and product_type is not None else record
+
+    if endpoint.page is None:
+        reply = await client.read(request)
+        progress.page(reply)
+        for record in reply.rows:
+            yield tagged(record)
+        return
+    taken, most = 0, _most(options, endpoint)
+    start, end = span if span is not None else (None, None)
+    pages = client.pages(request, start_time=start, end_time=end)
+    try:
+        async for reply in ahead(pages) if most is None else pages:
+            progress.page(reply)
+            for record in reply.rows:
+                yield tagged(record)
+            taken += len(reply.rows)
+    except ExchangeError:
+        if most is None or taken < most:
+            raise
+        progress.may_be_cut = True
+
+
+async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
+    """The same pages; while one of them is used, the next is being read."""
+    following = asyncio.ensure_future(anext(pages, None))
+    try:
+        while (page := await following) is not None:
+            following = asyncio.ensure_future(anext(pages, None))
+            yield page
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+def needs_rows(options: argparse.Namespace) -> bool:
+    """Whether rows are written from the desk's, with their product type, and not as received."""
+    return options.csv or options.format is not None

@@ -1,0 +1,100 @@
+"""The requests that one `tradetui show` makes of its options: by product type, and by piece of a long span."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from tradetui.commands.show.options import CONVERT_DEFAULT_DAYS, MERGED, option_name
+from tradetui.desk.tables.table import TableName
+from tradetui.profiles.load import LoadedProfile
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.product_types import ProductType, may_trade
+from tradetui.wire.requests.request import check_window
+from tradetui.wire.time_points import milliseconds
+from tradetui.wire.time_windows import DAY_MS, split_span
+
+ReadSpan: TypeAlias = tuple[int, int]
+"""Start and end in Unix milliseconds, both included."""
+
+
+def requests_of(
+    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
+) -> tuple[list[list[Any]], ReadSpan | None]:
+    """One group of requests a product type, which is merged into one stream, and the span that all are read over.
+
+    Without a span each request is read as it stands; raises InvalidRequest.
+    """
+    values = {
+        name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
+    }
+    for name, flag in (("startTime", "--since"), ("endTime", "--until")):
+        if (text := getattr(options, name, None)) is not None:
+            values[name] = milliseconds(text, now_ms, flag)
+    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
+    if options.what == TableName.TRANSFERS and "startTime" in values:
+        values.setdefault("endTime", now_ms)  # the interface wants both or neither
+    if options.what == TableName.CONVERT:
+        values.setdefault("endTime", now_ms)
+        values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
+    span = _span_in_pieces(options, endpoint, values, now_ms)
+    if getattr(options, "idLessThan", None) is not None:
+        values["idLessThan"] = options.idLessThan
+    if endpoint.page is not None:
+        wanted = options.limit if options.limit is not None else endpoint.page.default
+        values["limit"] = endpoint.page.maximum if options.all else min(wanted, endpoint.page.maximum)
+    product_types: Iterable[str | None] = [None]
+    if "productType" in _parameters(endpoint):
+        product_types = loaded.profile.product_types
+        if getattr(options, "product_type", None) is None and (symbol := values.get("symbol")):
+            likely = [
+                product_type for product_type in product_types if may_trade(ProductType(product_type), str(symbol))
+            ]
+            product_types = likely or product_types
+    groups = []
+    for product_type in product_types:
+        base = values if product_type is None else {**values, "productType": product_type}
+        name, choices = MERGED.get(options.what, ("", ()))
+        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
+        groups.append([endpoint.request(**base, **more) for more in chosen])
+    return groups, span
+
+
+def in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
+    """The same, with the interface's parameters called by the options that give them."""
+    options = {
+        name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
+        for name in _parameters(endpoint)
+    }
+
+    def with_options(sentence: str) -> str:
+        # A name without capitals may be a common word: coin, symbol, type.
+        return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
+
+    name, remedy = problem.parameter, with_options(problem.remedy)
+    if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
+        remedy += " With --all that is done for you."
+    return InvalidRequest(options.get(name, name), with_options(problem.rule), problem.value, remedy)
+
+
+def _span_in_pieces(
+    options: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int
+) -> ReadSpan | None:
+    """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
+
+    The times in `values` are then those of its newest piece; reading goes on from there piece by piece.
+    """
+    rule, start = endpoint.time, values.get("startTime")
+    end = values.get("endTime", now_ms)
+    if not options.all or rule is None or start is None or end - start <= rule.span_ms:
+        return None
+    newest_start, newest_end = next(split_span(start, end, rule.piece_ms))
+    values |= {"startTime": newest_start, "endTime": newest_end}
+    return start, end
+
+
+def _parameters(endpoint: Endpoint) -> tuple[str, ...]:
+    return tuple(parameter.name for parameter in endpoint.request.parameters())

@@ -1,0 +1,155 @@
+"""`tradetui show`: one read of any reading endpoint, for scripts; data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.failures import report
+from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
+from tradetui.commands.session.bootstrap import flags_of, open_reader
+from tradetui.commands.session.data_directory import load_privately
+from tradetui.commands.show import endpoints_table
+from tradetui.commands.show.options import BITTYTAX, show_parser
+from tradetui.commands.show.reading import ReadingProgress, needs_rows, rows_to_show
+from tradetui.commands.show.requests import ReadSpan, in_options, requests_of
+from tradetui.commands.show.results.flags import RESULTS
+from tradetui.desk.tables.export import CsvTable
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.table import TABLES, TableName
+from tradetui.profiles.load import LoadedProfile
+from tradetui.trading.positions import Position
+from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import Record
+
+if TYPE_CHECKING:
+    from tradetui.commands.show.bittytax import BittyTaxWriter
+
+ROWS_AT_A_TIME = 25
+"""Rows written before what comes in from the exchange is looked at."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Parse what is asked, read it page by page and print each row as it comes."""
+    options = show_parser().parse_args(args.rest)
+    if options.what == "endpoints":
+        writer = _writer(options, endpoints_table.COLUMNS)
+        for row in endpoints_table.rows():
+            writer.write(row)
+        writer.close()
+        return DONE
+    for name in ("config", "profile", "base_url", "product_type", "proxy", "data_dir", "read_only"):
+        if getattr(options, name, None) is not None:
+            setattr(args, name, getattr(options, name))
+    if getattr(options, "log", None) is not None:
+        from tradetui.commands.process.log_file import start_log
+
+        start_log(options.log)
+    loaded = load_privately(os.environ, flags_of(args))
+    if options.what in RESULTS:
+        from tradetui.commands.show.results.show_results import show_results
+
+        return show_results(options, loaded)
+    return asyncio.run(_show(options, loaded))
+
+
+async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
+    endpoint = TABLES[options.what].endpoint
+    async with open_reader(loaded) as client:
+        try:
+            requests, span = requests_of(options, endpoint, loaded, client.clock.wall_ms())
+        except InvalidRequest as problem:
+            return report(in_options(problem, endpoint))
+        writer: Any = _writer_of_rows(options) or _writer(options, _columns(options.what, endpoint))
+        progress = ReadingProgress(options.what)
+        failure: Exception | None = None
+        try:
+            async for row in rows_to_show(options, client, endpoint, requests, span, progress):
+                writer.write(row if needs_rows(options) else _as_received(row))
+                progress.row()
+                if progress.rows % ROWS_AT_A_TIME == 0:
+                    await asyncio.sleep(0)  # the next page is being read meanwhile
+            if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
+                from tradetui.commands.show.funding import write_funding
+
+                request, now_ms = requests[0][0], client.server_clock.now_ms
+                period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=progress.cut)
+                product_types = [ProductType(group[0].product_type) for group in requests]
+                await write_funding(client, writer, product_types, *period, options.symbol)
+        except BrokenPipeError:
+            raise
+        except Exception as problem:
+            failure = problem
+        if failure is None or progress.rows or options.json:
+            writer.close()
+        progress.end()
+    if failure is not None:
+        return report(failure)
+    if progress.cut:
+        way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
+        way += "without --limit reads every page" if options.all else "reads every page"
+        say(f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: {way}.")
+    elif progress.may_be_cut:
+        say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
+    if progress.undecodable_rows:
+        say(
+            f"tradetui: {progress.undecodable_rows} rows could not be read and are not shown; "
+            "`tradetui doctor` says more."
+        )
+        return ATTENTION
+    if options.format == BITTYTAX:
+        for remark in writer.remarks():
+            say(f"tradetui: {remark}")
+        return ATTENTION if writer.unknown else DONE
+    return DONE
+
+
+def _period_of_funding(
+    options: argparse.Namespace, request: Any, span: ReadSpan | None, oldest_ms: int | None, now_ms: int, *, cut: bool
+) -> ReadSpan:
+    """The period that the fills printed are of: as requested, or since the oldest of them where not all were read."""
+    since_ms, until_ms = span or (request.start_time, request.end_time)
+    if since_ms is None and options.all:
+        since_ms = 0
+    elif since_ms is None or cut:
+        since_ms = now_ms if oldest_ms is None else oldest_ms
+    return since_ms, until_ms or now_ms
+
+
+def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWriter | None:
+    """What writes the desk's rows; None where they are written as received."""
+    if options.format == BITTYTAX:
+        from tradetui.commands.show.bittytax import BittyTaxWriter
+
+        return BittyTaxWriter(stdout())
+    if not options.csv:
+        return None
+    from tradetui.desk.tables.every_field import every_column
+
+    return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[options.what])))
+
+
+def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
+    from tradetui.commands.show.positions import position_as_json
+
+    return position_as_json(row) if isinstance(row, Position) else row.received
+
+
+def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
+    names = endpoint.row.names()
+    return (*names, "source", "since", "provenFlat") if what == TableName.POSITIONS else names
+
+
+def _writer(options: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
+    if options.json:
+        return JsonWriter(stdout())
+    if options.csv:
+        return CsvWriter(stdout(), columns)
+    return TableWriter(stdout(), columns)
