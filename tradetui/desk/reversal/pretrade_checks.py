@@ -13,7 +13,7 @@ from tradetui.wire.models.futures_extended import Contract
 REVERSAL = "futures.reverse"
 MONITOR = "Monitor mode: nothing can be sent."
 LOCKED = "Trading is locked; L unlocks it."
-KEY_READS_ONLY = (
+KEY_CANNOT_TRADE = (
     "This API key can only read: the exchange would refuse the order. "
     "Allow the key to trade futures on the exchange's site, then start again."
 )
@@ -39,7 +39,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     if settings.read_only:
         reasons.append(MONITOR)
     if context.key_reads_only:
-        reasons.append(KEY_READS_ONLY)
+        reasons.append(KEY_CANNOT_TRADE)
     if context.locked:
         reasons.append(LOCKED)
     if context.journal_trouble:

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import KEY_READS_ONLY, LOCKED
+from tradetui.desk.reversal.pretrade_checks import KEY_CANNOT_TRADE, LOCKED
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
@@ -282,7 +282,10 @@ class ReversalDialog(ScrollingDialog):
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
-            refusals = {LOCKED: self._execution.intents.locked_by_hand, KEY_READS_ONLY: self._execution.key_reads_only}
+            refusals = {
+                LOCKED: self._execution.intents.locked_by_hand,
+                KEY_CANNOT_TRADE: self._execution.key_reads_only,
+            }
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
         if problem := self._fields.size_box.problem(self._target.size):
             return (problem,)
