@@ -58,7 +58,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         newest = fill_of(screen.table.rows.row(0)).c_time
         await pilot.press("G")
         await settled(pilot)
-        last = fill_of(screen.table.cursor_record)
+        last = fill_of(screen.table.cursor.record)
         assert last.c_time < newest
         await pilot.press("s")
         await settled(pilot)

@@ -50,9 +50,9 @@ async def test_rows_by_arrows_and_letters() -> None:
         keys = [table.source.key(place) for place in range(table.shown)]
         for key, place in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
             await pilot.press(key)
-            assert table.cursor_key == keys[place], key
+            assert table.cursor.row_id == keys[place], key
         await pilot.press("pagedown")
-        assert table.cursor_key == keys[-1]
+        assert table.cursor.row_id == keys[-1]
         await pilot.press("pageup", "g", "right")
         assert table.cursor_column is table.columns[1]
         await pilot.press("left")
@@ -148,7 +148,7 @@ async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
         await pilot.press("3", "enter")
         detail = stage.app.screen
         assert isinstance(detail, DetailScreen)
-        order = stage.app.main.table.cursor_record
+        order = stage.app.main.table.cursor.record
         assert isinstance(order, ProductRow)
         record = order.record
         names = [field.name for field in detail.fields]

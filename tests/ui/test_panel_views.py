@@ -20,7 +20,7 @@ async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
         await pilot.press("4")
         await pilot.pause()
         panel = stage.app.main.panel
-        assert isinstance(panel.table.cursor_record, FilledOrder)
+        assert isinstance(panel.table.cursor.record, FilledOrder)
         assert panel.caption.startswith("4 Fills 400 · one row an order")
         assert [column.id for column in panel.table.columns][:3] == ["cTime", "symbol", "did"]
         assert "fills" in [column.id for column in panel.table.columns]

@@ -125,7 +125,7 @@ async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open()
 async def test_another_profile_is_no_position_that_has_closed() -> None:
     stage = Stage()
     async with stage.running(after=8) as pilot:
-        assert stage.app.main.positions_panel.table.cursor_record is not None
+        assert stage.app.main.positions_panel.table.cursor.record is not None
         stage.app.open_profile(1)
         await asyncio.sleep(8)
         await pilot.press("R")

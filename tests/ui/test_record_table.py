@@ -127,11 +127,11 @@ async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
     async with app.run_test(size=(40, 20)) as pilot:
         app.table.action_last()
         await pilot.pause()
-        assert app.table.cursor_key == "r999999"
+        assert app.table.cursor.row_id == "r999999"
         assert lines(app)[-1].startswith("r99999")
         app.table.action_page_up()
         await pilot.pause()
-        assert app.table.cursor_key == "r999980"
+        assert app.table.cursor.row_id == "r999980"
         assert rows.made < 400
 
 
@@ -175,14 +175,14 @@ async def test_mouse_chooses_cells_and_sorts_by_titles() -> None:
     app = TableApp(source(["a", "b", "c"]))
     async with app.run_test(size=(40, 8)) as pilot:
         await pilot.click(RecordTable, offset=(12, 2))
-        assert (app.table.cursor_key, app.table.cursor_column.id) == ("b", "profit")
+        assert (app.table.cursor.row_id, app.table.cursor_column.id) == ("b", "profit")
         await pilot.click(RecordTable, offset=(12, 0))
         assert app.table.sort == Sort("profit")
         await pilot.click(RecordTable, offset=(12, 0))
         assert app.table.sort == Sort("profit", reverse=True)
         await pilot.click(RecordTable, offset=(38, 0))
         await pilot.click(RecordTable, offset=(2, 6))
-        assert app.table.cursor_key == "b", "right of the last title and below the last row there is nothing"
+        assert app.table.cursor.row_id == "b", "right of the last title and below the last row there is nothing"
         assert [word for word in app.said if word[0] == "header"] == [("header", "profit")] * 2
 
 
@@ -203,13 +203,13 @@ async def test_a_narrow_table_scrolls_to_its_other_columns_and_keeps_the_first()
     app = TableApp(MemoryRows([Row("a", Decimal(2), "the note")], ["a"], 1))
     async with app.run_test(size=(18, 6)) as pilot:
         assert lines(app)[1].split() == ["a", "+2"]
-        assert (app.table.columns_before, app.table.columns_after) == (0, 1)
+        assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (0, 1)
         app.table.action_cursor_right()
         app.table.action_cursor_right()
         await pilot.pause()
         assert lines(app)[1].split() == ["a", "the", "note"]
         assert lines(app)[0].split() == ["Name", "Note"]
-        assert (app.table.columns_before, app.table.columns_after) == (1, 0)
+        assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (1, 0)
         app.table.action_cursor_left()
         app.table.action_cursor_left()
         await pilot.pause()

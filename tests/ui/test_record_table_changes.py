@@ -19,8 +19,8 @@ async def test_the_cursor_follows_its_row_when_rows_come_in_above() -> None:
         await pilot.pause()
         before = shown(app)
         app.table.set_source(source(["new1", "new2", *FIFTY], 2))
-        assert app.table.cursor_key == "r30"
-        assert app.table.cursor_record == Row("r30")
+        assert app.table.cursor.row_id == "r30"
+        assert app.table.cursor.record == Row("r30")
         assert shown(app) == before, "the rows stay where they are on the screen, at once"
 
 
@@ -31,7 +31,7 @@ async def test_the_cursor_follows_its_row_when_rows_above_go() -> None:
         await pilot.pause()
         before = shown(app)
         app.table.set_source(source(FIFTY[3:], 2))
-        assert (app.table.cursor_key, shown(app)) == ("r30", before)
+        assert (app.table.cursor.row_id, shown(app)) == ("r30", before)
 
 
 async def test_when_the_row_is_gone_the_cursor_stays_near() -> None:
@@ -39,9 +39,9 @@ async def test_when_the_row_is_gone_the_cursor_stays_near() -> None:
     async with app.run_test(size=(40, 6)) as pilot:
         app.table.move_to(1)
         app.table.set_source(source(["a", "c"], 2))
-        assert app.table.cursor_key == "c"
+        assert app.table.cursor.row_id == "c"
         app.table.set_source(source([], 3))
-        assert app.table.cursor_key is None
+        assert app.table.cursor.row_id is None
         assert app.table.cell_text() is None
         await pilot.pause()
         assert [key for word, key in app.said if word == "highlighted"] == ["a", "b", "c", None]
@@ -53,7 +53,7 @@ async def test_who_looks_at_the_top_sees_what_comes_in_there() -> None:
         for number in range(20):
             app.table.set_source(source([*(f"new{n}" for n in range(number, -1, -1)), *FIFTY], number + 2))
         assert shown(app)[0] == "new19"
-        assert app.table.cursor_key == "new19", "nobody has chosen a row yet"
+        assert app.table.cursor.row_id == "new19", "nobody has chosen a row yet"
 
 
 async def test_a_row_that_was_chosen_is_kept_in_sight_while_rows_come_in() -> None:
@@ -62,7 +62,7 @@ async def test_a_row_that_was_chosen_is_kept_in_sight_while_rows_come_in() -> No
         app.table.move_to(2)
         for number in range(20):
             app.table.set_source(source([*(f"new{n}" for n in range(number, -1, -1)), *FIFTY], number + 2))
-            assert app.table.cursor_key == "r2"
+            assert app.table.cursor.row_id == "r2"
             assert "r2" in shown(app)
 
 
@@ -76,7 +76,7 @@ async def test_scrolled_away_from_the_cursor_the_rows_on_the_screen_stay() -> No
         assert shown(app) == before
         app.table.action_cursor_down()
         await pilot.pause()
-        assert app.table.cursor_key == "r1"
+        assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app), "a key brings the cursor back into sight"
 
 
@@ -88,7 +88,7 @@ async def test_fewer_rows_leave_no_gap_below() -> None:
         app.table.set_source(source(FIFTY[:9], 2))
         await pilot.pause()
         assert shown(app) == FIFTY[2:9]
-        assert app.table.cursor_key == "r8"
+        assert app.table.cursor.row_id == "r8"
 
 
 async def test_sorting_and_filtering_keep_the_cursor_on_its_row_and_in_sight() -> None:
@@ -97,11 +97,11 @@ async def test_sorting_and_filtering_keep_the_cursor_on_its_row_and_in_sight() -
         app.table.move_to(1)
         app.table.sort_by("name", reverse=True)
         await pilot.pause()
-        assert app.table.cursor_key == "r1"
+        assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app)
         app.table.filter("1")
         await pilot.pause()
-        assert app.table.cursor_key == "r1"
+        assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app)
 
 

@@ -72,7 +72,7 @@ async def test_one_way_names_the_side_that_is_held() -> None:
     stage = Stage("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        held = stage.app.main.positions_panel.table.cursor_record
+        held = stage.app.main.positions_panel.table.cursor.record
         assert held is not None
         leg = "LONG" if held.is_long else "SHORT"
         assert dialog._subject == f"{held.symbol} {leg}"
@@ -86,7 +86,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         await still(stage, pilot)
         await pilot.press("2", "down")
         table = stage.app.main.positions_panel.table
-        gone, uid = table.cursor_record, stage.desk.settings.uid or ""
+        gone, uid = table.cursor.record, stage.desk.settings.uid or ""
         assert gone is not None
         book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
         leg = "long" if gone.is_long else "short"
@@ -96,7 +96,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         stage.desk.poll_now("positions")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert table.cursor_record is not None and table.cursor_record is not gone
+        assert table.cursor.record is not None and table.cursor.record is not gone
         await read_at_once(stage, pilot, burst)
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert f"{gone.symbol} {leg.upper()} has just closed" in words(stage)

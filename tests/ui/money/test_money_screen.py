@@ -99,7 +99,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         await settled(pilot)
         assert screen._panels.focused_panel is MoneyPanel.GROUPS
         history = history_of(stage)
-        symbol = screen.table.cursor_key
+        symbol = screen.table.cursor.row_id
         assert symbol is not None
         assert 0 < history.table.shown < fills_of_period
         assert symbol.partition("|")[0] in screen_text(stage.app).splitlines()[0]
@@ -113,7 +113,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         trips: object = stage.app.screen
         assert isinstance(trips, TripsScreen)
         assert trips.table.shown > 5
-        trip_line = trips.table.cursor_record
+        trip_line = trips.table.cursor.record
         assert isinstance(trip_line, TripLine)
         await pilot.press("enter")
         await settled(pilot)

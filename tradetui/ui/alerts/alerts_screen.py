@@ -144,7 +144,7 @@ class AlertsScreen(TableScreen):
 
     @property
     def _rule(self) -> RuleRow | None:
-        return self._rules_table.cursor_record
+        return self._rules_table.cursor.record
 
     @on(RecordTable.RowHighlighted)
     def _moved(self) -> None:

@@ -495,7 +495,7 @@ class MainScreen(TableScreen):
         if on_positions and (sentence := self._vanished.sentence):
             notify(self.app, sentence, severity="warning", seconds=10)
             return
-        record = self.positions_panel.table.cursor_record if on_positions else None
+        record = self.positions_panel.table.cursor.record if on_positions else None
         if record is not None:
             self.post_message(OpenReversal(execution.target_of(record)))
             return

@@ -26,8 +26,8 @@ class VanishedPosition:
 
     def note_key(self, *, in_burst: bool) -> None:
         """A key was pressed."""
-        if self._table.vanished is not None or not in_burst:
-            self._position, self._table.vanished = self._table.vanished, None
+        if self._table.cursor.vanished is not None or not in_burst:
+            self._position, self._table.cursor.vanished = self._table.cursor.vanished, None
 
     @property
     def sentence(self) -> str:

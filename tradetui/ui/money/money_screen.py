@@ -241,7 +241,7 @@ class MoneyScreen(TableScreen):
         on_row = {
             MoneyPanel.RESULT: self._panels.result_panel.cursor_row is not None,
             MoneyPanel.CHART: False,
-            MoneyPanel.GROUPS: self._panels.table.cursor_key is not None,
+            MoneyPanel.GROUPS: self._panels.table.cursor.row_id is not None,
             MoneyPanel.CALENDAR: True,
         }[self._panels.focused_panel]
         has_archive = self.desk is not None and self.desk.archive is not None

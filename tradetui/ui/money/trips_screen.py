@@ -132,7 +132,7 @@ class TripsScreen(TableScreen):
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
-        return {**super().possible(), "rows": self._table.cursor_key is not None}
+        return {**super().possible(), "rows": self._table.cursor.row_id is not None}
 
     def action_detail(self) -> None:
         """Open the fills of the trip under the cursor."""

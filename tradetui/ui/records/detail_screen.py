@@ -97,7 +97,7 @@ class DetailScreen(DimmingScreen[None]):
 
     def action_copy_cell(self) -> None:
         """Copy the value under the cursor."""
-        field = self.table.cursor_record
+        field = self.table.cursor.record
         trading_app(self).copy(self.table.cell_text(), field.name if field is not None else "")
 
     def action_copy_row(self) -> None:

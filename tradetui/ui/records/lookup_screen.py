@@ -235,7 +235,7 @@ class LookupScreen(TableScreen):
         table, lookup = self.rows_table, self.lookup
         if lookup is None or not table.size:
             return
-        seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor_place + 1)
+        seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor.row_index + 1)
         if table.shown - seen < table.size.height:
             lookup.more()
 
@@ -391,7 +391,7 @@ class LookupScreen(TableScreen):
 
     def action_lookup(self, table: str) -> None:
         """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
-        uid = getattr(self.rows_table.cursor_record, "uid", None)
+        uid = getattr(self.rows_table.cursor.record, "uid", None)
         if table != self.kind.name and self.able(table):
             self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))
 

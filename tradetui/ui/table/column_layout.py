@@ -43,6 +43,11 @@ class ColumnLayout:
         return len(self.order) - len(self.shown) - self.scrolled
 
     @property
+    def beyond(self) -> tuple[int, ...]:
+        """The columns to the right of those that are shown."""
+        return self.order[len(self.order) - self.hidden_after :]
+
+    @property
     def width(self) -> int:
         """Cells from the first column's first to the last one's last."""
         return self.starts[-1] + self.widths[-1] if self.shown else 0

@@ -85,16 +85,17 @@ class TableFrame(AsideFrame):
         if (sort := table.sort) is not None:
             titles = {column.id: column.title for column in table.columns}
             parts.append(f"by {titles.get(sort.column, sort.column).lower()} {'▼' if sort.reverse else '▲'}")
-        if table.columns_before:
-            parts.append(f"← {table.columns_before}")
-        if table.columns_after:
-            parts.append(f"→ {table.columns_after} more")
+        if table.column_layout.scrolled:
+            parts.append(f"← {table.column_layout.scrolled}")
+        if table.column_layout.hidden_after:
+            parts.append(f"→ {table.column_layout.hidden_after} more")
         return " · ".join(parts)
 
     def _columns_named(self) -> str:
         """Which columns are a key to the right; the sorted one has its arrow in the header."""
-        before = f"← {self._framed.columns_before} · " if self._framed.columns_before else ""
-        titles = [column.title.lower() for column in self._framed.columns_beyond]
+        layout = self._framed.column_layout
+        before = f"← {layout.scrolled} · " if layout.scrolled else ""
+        titles = [self._framed.columns[column_index].title.lower() for column_index in layout.beyond]
         room = self.outer_size.width - _AROUND - _SHORTEST_LINE - self.heading.cell_length - len(before)
         for count in range(len(titles), 0, -1):
             names = ", ".join(titles[:count]) + (" …" if count < len(titles) else "")

@@ -1,15 +1,9 @@
 """A table of live records on Textual's line API: cells are formatted when drawn, and only changed lines are repainted.
 
 `RecordTable(columns, id=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
-a placeholder. `set_columns`, `set_format`, `sort_by(column, reverse)`, `filter(pattern)` and `keep_only(test)` change
-what is shown of it, and all of them survive every refresh; `rows` is what is shown, for an export.
-
-The cursor follows its row's key while rows come and go around it, stays near where that row vanishes, and the scroll
-follows with it. Before anybody has moved or focused it, it stays on the first row. `cursor_key`, `cursor_record` and
-`cursor_column` say where it is, `cell_text()` and `row_text()` give the exact text under it; `move_to` and
-`move_column` move it, and so do the actions `cursor_up`, `cursor_down`, `cursor_left`, `cursor_right`, `page_up`,
-`page_down`, `first`, `last` and `select`, whose keys are the application's. Messages: `RowHighlighted`,
-`RowSelected`, `HeaderSelected`.
+a placeholder. Columns, format, order, filter and test survive every refresh; `rows` is what is shown, for an export.
+The cursor follows its row while rows come and go, and the scroll follows the cursor. The keys of the `action_…`
+methods are the application's.
 """
 
 from __future__ import annotations
@@ -26,10 +20,12 @@ from textual.strip import Strip
 from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
 from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
+from tradetui.ui.table.column_layout import ColumnLayout
+from tradetui.ui.table.cursor import TableCursor
 from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.lines import CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.standing import TableStanding, nearest_top, standing_of
+from tradetui.ui.table.viewport import ScrollAnchor, Viewport
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -90,15 +86,10 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         super().__init__(id=id)
         self._footer: Footer[RowT_co] = Footer() if footer is None else footer
         self._cells = Cells(columns, DEFAULT_FORMAT)
-        self._narrowing: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
+        self._sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS
         self._view: RowSource[RowT_co] = NO_ROWS
-        self._cursor = 0
-        self._cursor_key: str | None = None
-        self._column = 0
-        self._visited = False
-        self.vanished: RowT_co | None = None
-        """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
+        self.cursor: TableCursor[RowT_co] = TableCursor()
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
@@ -127,12 +118,12 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     @property
     def sort(self) -> Sort | None:
         """The chosen order, None for the source's own."""
-        return self._narrowing.sort
+        return self._sort_filter.sort
 
     @property
     def pattern(self) -> str:
         """The filter's text."""
-        return self._narrowing.pattern
+        return self._sort_filter.pattern
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
@@ -148,9 +139,9 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         """Show other columns; the cursor stays on its column where that is still there."""
         at = self.cursor_column.id
         self._cells = Cells(columns, self._cells.cell_format)
-        self._narrowing.use_columns(columns)
+        self._sort_filter.use_columns(columns)
         ids = [column.id for column in columns]
-        self._column = ids.index(at) if at in ids else min(self._column, len(ids) - 1)
+        self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
         self._show_anew(repaint=True, measure=True)
 
     def set_live(self, is_live: bool) -> None:
@@ -164,97 +155,84 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         if cell_format == self._cells.cell_format:
             return
         self._cells.use_format(cell_format)
-        self._narrowing.use_format(cell_format)
+        self._sort_filter.use_format(cell_format)
         self._show_anew(measure=True)
 
     def sort_by(self, column: str | None, reverse: bool = False) -> None:
         """Order by a column, or as the source does."""
-        self._narrowing.sort = Sort(column, reverse) if column is not None else None
-        self._show_anew(repaint=True, into_sight=True)
+        self._sort_filter.sort = Sort(column, reverse) if column is not None else None
+        self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
         self.post_message(self.Rearranged(self))
 
     def filter(self, pattern: str) -> None:
         """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
-        self._narrowing.pattern = pattern
-        self._show_anew(into_sight=True)
+        self._sort_filter.pattern = pattern
+        self._show_anew(by_choice=True)
 
     def make_ready(self, count: int) -> bool:
         """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
-        return self._narrowing.make_ready(self._source, count)
+        return self._sort_filter.make_ready(self._source, count)
 
     def keep_only(self, keep: Callable[[RowT_co], bool] | None) -> None:
         """Keep rows that pass a test beside the filter's text."""
-        self._narrowing.keep = keep
-        self._show_anew(into_sight=True)
+        self._sort_filter.keep = keep
+        self._show_anew(by_choice=True)
 
-    # Where the cursor is
-
-    @property
-    def cursor_key(self) -> str | None:
-        """The key of the row under the cursor."""
-        return self._cursor_key
-
-    @property
-    def cursor_place(self) -> int:
-        """The place of the row under the cursor among those shown."""
-        return self._cursor
-
-    @property
-    def cursor_record(self) -> RowT_co | None:
-        """The row under the cursor, None where there is none."""
-        return self._view.row(self._cursor) if self._cursor < self._view.count else None
+    # The cursor, and what is in sight
 
     @property
     def cursor_column(self) -> Column[RowT_co]:
         """The column under the cursor."""
-        return self.columns[self._column]
+        return self.columns[self.cursor.column_index]
 
     def cell_text(self) -> str | None:
         """The exact text of the cell under the cursor: every digit, no thousands marks."""
-        record = self.cursor_record
+        record = self.cursor.record
         return None if record is None else scrub(self.cursor_column.exact(record, self._cells.cell_format))
 
     def row_text(self) -> str | None:
         """The exact texts of the row under the cursor, with tabs between."""
-        record = self.cursor_record
+        record = self.cursor.record
         if record is None:
             return None
         return "\t".join(scrub(column.exact(record, self._cells.cell_format)) for column in self.columns)
 
     def move_to(self, row_index: int) -> None:
-        """Put the cursor on a place and bring it into sight."""
-        self._visited = True
-        before = self._cursor
-        self._cursor = max(0, min(row_index, self._view.count - 1))
-        if before != self._cursor:
-            self._repaint(before)
-            self._repaint(self._cursor)
+        """Put the cursor on a row, or the nearest there is, and bring it into sight."""
+        row_before, row_id_before = self.cursor.row_index, self.cursor.row_id
+        self.cursor.go_to(row_index)
+        if row_before != self.cursor.row_index:
+            self._repaint_row(row_before)
+            self._repaint_row(self.cursor.row_index)
         self._into_sight()
-        self._note_key()
+        self._tell_row(row_id_before)
 
     def move_column(self, by: int) -> None:
         """Put the cursor on another column and bring it into sight."""
-        order = self._cells.layout.order
-        slot = order.index(self._column) if self._column in order else 0
+        order, column_index = self.column_layout.order, self.cursor.column_index
+        slot = order.index(column_index) if column_index in order else 0
         self.move_to_column(order[max(0, min(slot + by, len(order) - 1))])
 
     def move_to_column(self, column_index: int) -> None:
         """Put the cursor on a column and bring it into sight."""
-        self._column = column_index
+        self.cursor.column_index = column_index
         self._header = None
         if self._cells.scroll_to(column_index):
             self.refresh()
             self.post_message(self.Rearranged(self))
         else:
             self._repaint_line(0)
-            self._repaint(self._cursor)
+            self._repaint_row(self.cursor.row_index)
 
-    def _note_key(self) -> None:
-        key = self._view.key(self._cursor) if self._view.count else None
-        if key != self._cursor_key:
-            self._cursor_key = key
-            self.post_message(self.RowHighlighted(self, key))
+    def _tell_row(self, row_id_before: str | None) -> None:
+        if self.cursor.row_id != row_id_before:
+            self.post_message(self.RowHighlighted(self, self.cursor.row_id))
+
+    @property
+    def column_layout(self) -> ColumnLayout:
+        """Which columns are on the screen, and which are a key to the left or to the right."""
+        return self._cells.layout
 
     @property
     def wanted_lines(self) -> int:
@@ -267,46 +245,30 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         return self._cells.wanted_cells + 2 * MARGIN
 
     @property
-    def columns_before(self) -> int:
-        """Columns that were scrolled past."""
-        return self._cells.layout.scrolled
-
-    @property
-    def columns_after(self) -> int:
-        """Columns that are a key to the right."""
-        return self._cells.layout.hidden_after
-
-    @property
-    def columns_beyond(self) -> tuple[Column[RowT_co], ...]:
-        """The columns that are a key to the right."""
-        layout = self._cells.layout
-        return tuple(self.columns[index] for index in layout.order[len(layout.order) - layout.hidden_after :])
-
-    @property
     def _footer_height(self) -> int:
         """Lines under the rows."""
         return sum(self._footer.parts(self.size.height - 1))
 
     @property
-    def _room(self) -> int:
-        """Rows that fit between the header and what stands under them."""
-        return max(1, self.size.height - 1 - self._footer_height)
+    def viewport(self) -> Viewport:
+        """The rows in sight, between the header and what stands under them."""
+        return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - self._footer_height))
 
     def _into_sight(self) -> None:
-        top = int(self.scroll_offset.y)
-        nearest = nearest_top(top, self._cursor, self._room)
-        if nearest != top:
+        viewport = self.viewport
+        nearest = viewport.nearest_top(self.cursor.row_index)
+        if nearest != viewport.top:
             self.scroll_to(y=nearest, animate=False)
 
     # Keys and mouse; the bindings are the application's
 
     def action_cursor_up(self) -> None:
         """One row up."""
-        self.move_to(self._cursor - 1)
+        self.move_to(self.cursor.row_index - 1)
 
     def action_cursor_down(self) -> None:
         """One row down."""
-        self.move_to(self._cursor + 1)
+        self.move_to(self.cursor.row_index + 1)
 
     def action_cursor_left(self) -> None:
         """One column to the left."""
@@ -318,11 +280,11 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     def action_page_up(self) -> None:
         """A screenful up."""
-        self.move_to(self._cursor - self._room)
+        self.move_to(self.cursor.row_index - self.viewport.room)
 
     def action_page_down(self) -> None:
         """A screenful down."""
-        self.move_to(self._cursor + self._room)
+        self.move_to(self.cursor.row_index + self.viewport.room)
 
     def action_first(self) -> None:
         """To the first row."""
@@ -334,20 +296,20 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     def action_select(self) -> None:
         """Tell that the row under the cursor was chosen."""
-        record = self.cursor_record
-        if record is not None and self._cursor_key is not None:
-            self.post_message(self.RowSelected(self, self._cursor_key, record))
+        record = self.cursor.record
+        if record is not None and self.cursor.row_id is not None:
+            self.post_message(self.RowSelected(self, self.cursor.row_id, record))
 
     def on_focus(self) -> None:
         """Somebody is here: the cursor must be in sight."""
-        self._visited = True
+        self.cursor.is_placed = True
         self._into_sight()
 
     def on_resize(self) -> None:
         """Lay the columns out anew, and keep the cursor in sight of whoever put it there."""
         self._fit_width()
         self._resize_virtual()
-        if self._visited:
+        if self.cursor.is_placed:
             self._into_sight()
 
     def on_click(self, event: events.Click) -> None:
@@ -357,10 +319,11 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             if column_index is not None:
                 self._click_header(self.columns[column_index])
             return
-        row_index = event.y - 1 + int(self.scroll_offset.y)
-        if row_index >= self._view.count or event.y > self._room:
+        viewport = self.viewport
+        row_index = viewport.top + event.y - 1
+        if row_index >= self._view.count or not viewport.shows(row_index):
             return
-        again = row_index == self._cursor
+        again = row_index == self.cursor.row_index
         self.move_to(row_index)
         if column_index is not None:
             self.move_to_column(column_index)
@@ -387,20 +350,29 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._fit_width()
         if y == 0:
             if self._header is None:
-                self._header = self._lines.header(self._cells, self.sort, self._column)
+                self._header = self._lines.header(self._cells, self.sort, self.cursor.column_index)
             return self._header.adjust_cell_length(width, self._lines.style(HEADER))
-        if y > self._room and self._footer_height:
-            return self._footer_line(y - self._room - 1).adjust_cell_length(width, self._lines.style(""))
-        row_index = y - 1 + int(self.scroll_offset.y)
+        viewport = self.viewport
+        if y > viewport.room and self._footer_height:
+            return self._footer_line(y - viewport.room - 1).adjust_cell_length(width, self._lines.style(""))
+        row_index = viewport.top + y - 1
         self._drawn[y] = line = self._line_of(row_index)
         if self._cells.outgrown and not self._laying_out:
             self._laying_out = True
             self.call_later(self._lay_out_columns)
         if not line.is_row:
             return Strip.blank(width, self._lines.style(""))
-        marked = self._column if row_index == self._cursor and self.has_focus else None
+        marked = self.cursor.column_index if line.has_cursor and self.has_focus else None
         strip = self._lines.row(line, marked, self._cells.layout)
         return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
+
+    def _line_of(self, row_index: int) -> Line:
+        record = self._view.row(row_index) if row_index < self._view.count else None
+        has_cursor = row_index == self.cursor.row_index
+        if record is None:
+            return Line(row_index < self._view.count, has_cursor)
+        drawn = self._cells.of(self._view.key(row_index) or "", record)
+        return Line(True, has_cursor, drawn.texts, drawn.tones)
 
     def _footer_line(self, slot: int) -> Strip:
         has_rule, has_totals, _ = self._footer.parts(self.size.height - 1)
@@ -413,59 +385,49 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     @property
     def _note(self) -> str:
-        below = self._view.count - int(self.scroll_offset.y) - self._room
+        viewport = self.viewport
+        below = self._view.count - viewport.top - viewport.room
         _, has_totals, _ = self._footer.parts(self.size.height - 1)
         is_in_cells = has_totals and self._cells.shows_all(self._footer.totals)
         note = self._footer.short_note if is_in_cells else self._footer.note
         return f"↓ {below:,} more · {note}" if below > 0 else note
 
-    def _line_of(self, row_index: int) -> Line:
-        record = self._view.row(row_index) if row_index < self._view.count else None
-        if record is None:
-            return Line(is_row=row_index < self._view.count)
-        drawn = self._cells.of(self._view.key(row_index) or "", record)
-        return Line(True, row_index == self._cursor, drawn.texts, drawn.tones)
-
     # Change
 
-    def _show_anew(self, *, repaint: bool = False, into_sight: bool = False, measure: bool = False) -> None:
-        """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different."""
-        stood = standing_of(self._view, int(self.scroll_offset.y), self._cursor, self._cursor_key, self._room)
-        record = self.cursor_record
+    def _show_anew(self, *, repaint: bool = False, by_choice: bool = False, measure: bool = False) -> None:
+        """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different.
+
+        `by_choice` says that a person rearranged the rows: then the cursor is brought into sight.
+        """
+        viewport, row_id_before = self.viewport, self.cursor.row_id
+        anchor = viewport.anchor(self._view, self.cursor.row_index, row_id_before)
+        into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
         had_rows, footer_height = self._view.count > 0, self._footer_height
-        self._view = self._narrowing.view_of(self._source)
+        self._view = self._sort_filter.view_of(self._source)
         self._cells.forget_gone(self._view)
         totals_changed = self._footer.bring_up(self._view, self._cells.cell_format)
         self._cells.measure_totals(self._footer.totals)
         if measure or (self._view.count > 0 and not had_rows):
             self._laid_out_width = 0
             self._fit_width()
-        count = self._view.count
-        row_index = self._view.index_of(self._cursor_key) if self._cursor_key is not None else None
-        if row_index is None:
-            row_index = self._cursor
-            if self._cursor_key is not None and self._visited and self.vanished is None:
-                self.vanished = record
-        if not self._visited and not into_sight:
-            row_index = 0
-        self._cursor = max(0, min(row_index, count - 1))
-        self._note_key()
+        self.cursor.follow(self._view, by_choice=by_choice)
+        self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(stood, into_sight=into_sight)
+        self._scroll_after(anchor, into_sight=into_sight)
         if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
         elif totals_changed or self._note != self._drawn_note:
-            self._repaint_footer()
+            for line in range(1 + self.viewport.room, self.size.height):
+                self._repaint_line(line)
 
-    def _scroll_after(self, stood: TableStanding, *, into_sight: bool) -> None:
+    def _scroll_after(self, anchor: ScrollAnchor, *, into_sight: bool) -> None:
         if not self.size:
             return
-        top = stood.top_in(self._view)
-        if into_sight or (self.has_focus and stood.in_sight):
-            top = nearest_top(top, self._cursor, self._room)
-        top = max(0, min(top, self._view.count - self._room))
-        if top != stood.top:
+        viewport = self.viewport._replace(top=anchor.top_in(self._view))
+        top = viewport.nearest_top(self.cursor.row_index) if into_sight else viewport.top
+        top = max(0, min(top, self._view.count - viewport.room))
+        if top != anchor.top:
             # Not `scroll_to`, which repaints every line: most of them look as they did.
             self.set_reactive(RecordTable.scroll_y, float(top))
             self.set_reactive(RecordTable.scroll_target_y, float(top))
@@ -489,9 +451,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         """Repaint the lines that look different; whether all are to be instead, since most do or a column grew."""
         if not self.is_attached or not self.size:
             return False
-        top = int(self.scroll_offset.y)
-        lines = range(1, 1 + self._room)
-        changed = [line for line in lines if self._drawn.get(line) != self._line_of(top + line - 1)]
+        top, room = self.viewport
+        changed = [line for line in range(1, 1 + room) if self._drawn.get(line) != self._line_of(top + line - 1)]
         if self._cells.outgrown:
             self._lay_out_columns()
             return True
@@ -511,25 +472,21 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _lay_out_columns(self, *, measure: bool = False) -> None:
         """Lay the columns out in the table's width, `measure` by the rows that are in sight now."""
         self._laying_out = False
-        before = (self.columns_before, self.columns_after)
+        before = (self.column_layout.scrolled, self.column_layout.hidden_after)
         if measure:
-            top = int(self.scroll_offset.y)
-            in_sight = range(top, min(top + self._room, self._view.count))
+            top, room = self.viewport
+            in_sight = range(top, min(top + room, self._view.count))
             records = (record for index in in_sight if (record := self._view.row(index)) is not None)
             self._cells.measure(records, self._footer.totals)
         self._cells.sorted_by = None if self.sort is None else self.sort.column
         if self._cells.lay_out(max(0, self.size.width - 2 * MARGIN)):
             self._header = None
             self.refresh()
-        if before != (self.columns_before, self.columns_after):
+        if before != (self.column_layout.scrolled, self.column_layout.hidden_after):
             self.post_message(self.Rearranged(self))
 
-    def _repaint_footer(self) -> None:
-        for line in range(1 + self._room, self.size.height):
-            self._repaint_line(line)
-
-    def _repaint(self, row_index: int) -> None:
-        line = row_index - int(self.scroll_offset.y) + 1
+    def _repaint_row(self, row_index: int) -> None:
+        line = row_index - self.viewport.top + 1
         if 0 < line < self.size.height:
             self._repaint_line(line)
 

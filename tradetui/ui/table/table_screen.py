@@ -124,7 +124,7 @@ class TableScreen(Screen[None]):
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id; one that is not in it always can."""
-        on_row = self.table.cursor_key is not None
+        on_row = self.table.cursor.row_id is not None
         return {
             "detail": on_row,
             "copy_cell": on_row,

@@ -108,7 +108,7 @@ class JournalScreen(TableScreen):
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
-        intent = self._table.cursor_record
+        intent = self._table.cursor.record
         releasable = intent is not None and intent.state in RELEASABLE
         return {**super().possible(), "columns": False, "release": releasable}
 
@@ -134,7 +134,7 @@ class JournalScreen(TableScreen):
 
     def action_release(self) -> None:
         """Give free what an intent locks, though its outcome is not known."""
-        desk, intent = self.desk, self._table.cursor_record
+        desk, intent = self.desk, self._table.cursor.record
         if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
         if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):

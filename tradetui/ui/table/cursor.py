@@ -1,0 +1,51 @@
+"""The cursor of a table: it stays on its row, by the row's id, while rows come and go around it."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co
+
+
+class TableCursor(Generic[RowT_co]):
+    """The row and the column that are chosen, by their index among those the table shows.
+
+    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row.
+    """
+
+    def __init__(self) -> None:
+        self.row_index = 0
+        self.row_id: str | None = None
+        self.column_index = 0
+        self.is_placed = False
+        """Whether a person has moved the cursor or focused the table."""
+        self.vanished: RowT_co | None = None
+        """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
+        self._rows: RowSource[RowT_co] = NO_ROWS
+
+    @property
+    def record(self) -> RowT_co | None:
+        """The row under the cursor, None where there is none or where it is not loaded yet."""
+        return self._rows.row(self.row_index) if self.row_index < self._rows.count else None
+
+    def go_to(self, row_index: int) -> None:
+        """Stand on a row, or on the nearest there is."""
+        self.is_placed = True
+        self._stand_on(row_index)
+
+    def follow(self, rows: RowSource[RowT_co], *, by_choice: bool) -> None:
+        """Stand on the same row among other rows, or near where it was if it is gone.
+
+        `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it.
+        """
+        row_index = rows.index_of(self.row_id) if self.row_id is not None else None
+        if row_index is None:
+            row_index = self.row_index
+            if self.row_id is not None and self.is_placed and self.vanished is None:
+                self.vanished = self.record
+        self._rows = rows
+        self._stand_on(row_index if self.is_placed or by_choice else 0)
+
+    def _stand_on(self, row_index: int) -> None:
+        self.row_index = max(0, min(row_index, self._rows.count - 1))
+        self.row_id = self._rows.key(self.row_index) if self._rows.count else None
