@@ -131,6 +131,7 @@ def test_a_change_of_mode_is_named() -> None:
 
 def test_a_change_reads_as_a_trader_says_it() -> None:
     assert str(Change(ChangedFact.SIZE, "0.0943", "0.2033")) == "size 0.0943 → 0.2033"
+    assert str(Change(ChangedFact.SIZE, "94019", "106723.5")) == "size 94,019 → 106,723.5"
     assert str(Change(ChangedFact.REQUEST, "3", "4", "size")) == "request size 3 → 4"
 
 

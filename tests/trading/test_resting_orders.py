@@ -55,11 +55,11 @@ def only(plan: ReversalPlan, resting: PendingOrder | TriggerOrder) -> OrderImpac
         (LONG_TO_SHORT, "buy", "open", "OPENS A LONG against the new SHORT", True),
         (LONG_TO_SHORT, "Buy", "Open", "OPENS A LONG against the new SHORT", True),
         (LONG_TO_SHORT, "sell", "open", "adds to the new SHORT", False),
-        (LONG_TO_SHORT, "buy", "close", "ends with the LONG (assumed)", False),
+        (LONG_TO_SHORT, "buy", "close", "cancelled with the LONG (assumed)", False),
         (SHORT_TO_LONG, "sell", "open", "OPENS A SHORT against the LONG", True),
         (SHORT_TO_LONG, "buy", "open", "adds to the LONG", False),
         (SHORT_TO_LONG, "buy", "close", "stays, closes the LONG, 0.4148 of its 2", False),
-        (SHORT_TO_LONG, "sell", "close", "ends with the SHORT (assumed)", False),
+        (SHORT_TO_LONG, "sell", "close", "cancelled with the SHORT (assumed)", False),
         (plan(legs("10"), "buy", "3"), "buy", "open", "ADDS TO THE LONG", True),
         (plan(legs("10"), "buy", "3"), "buy", "close", "stays, reduces the LONG", False),
     ],
@@ -94,7 +94,7 @@ def test_one_way_orders_against_the_old_position_add_to_the_new(
 
 def test_a_protective_stop_of_the_old_position_is_pointed_out_in_one_way_mode() -> None:
     impact = only(plan(Net(Decimal(10))), stop("pos_loss", "sell"))
-    assert impact.effect == "ends with the LONG (assumed), else ADDS TO THE NEW SHORT"
+    assert impact.effect == "cancelled with the LONG (assumed), else ADDS TO THE NEW SHORT"
     assert impact.wrong_way and impact.assumed
 
 
@@ -103,7 +103,7 @@ def test_a_protective_stop_of_the_old_position_is_pointed_out_in_one_way_mode() 
     [
         (SHORT_TO_LONG, stop("pos_loss", "buy", "close"), "whole LONG", "stays, for 0.4148 instead of 0.1214"),
         (SHORT_TO_LONG, stop("pos_profit", "buy", "close"), "whole LONG", "stays, for 0.4148 instead of 0.1214"),
-        (SHORT_TO_LONG, stop("pos_loss", "sell", "close"), "whole SHORT", "ends with the SHORT (assumed)"),
+        (SHORT_TO_LONG, stop("pos_loss", "sell", "close"), "whole SHORT", "cancelled with the SHORT (assumed)"),
         (
             SHORT_TO_LONG,
             stop("loss_plan", "buy", "close", size="0.1"),
@@ -196,11 +196,11 @@ def test_one_way_orders_take_what_is_held_in_the_order_in_which_they_are_reached
     effects = {impact.order_id: impact.effect for impact in impacts}
     assert effects["95"] == "reduces the new SHORT"
     if reduce_only == "YES":
-        assert effects["90"] == "closes the new SHORT, 4 of its 6, once the nearer ones have filled"
-        assert effects["80"] == "has no SHORT left to close, once the nearer ones have filled"
+        assert effects["90"] == "closes the new SHORT, 4 of its 6, once nearer ones fill"
+        assert effects["80"] == "has no SHORT left to close, once nearer ones fill"
     else:
-        assert effects["90"] == "closes the new SHORT and opens a LONG, once the nearer ones have filled"
-        assert effects["80"] == "adds to the LONG, once the nearer ones have filled"
+        assert effects["90"] == "closes the new SHORT and opens a LONG, once nearer ones fill"
+        assert effects["80"] == "adds to the LONG, once nearer ones fill"
 
 
 def test_orders_on_the_other_way_and_stops_that_end_with_the_position_take_nothing() -> None:
@@ -208,15 +208,13 @@ def test_orders_on_the_other_way_and_stops_that_end_with_the_position_take_nothi
     ending = [stop("pos_loss", "sell", price="98")]
     below, above, ended = resting_after(plan(Net(Decimal(10))), orders, ending, market=Decimal(100))
     assert below.effect == above.effect == "closes the new SHORT"
-    assert ended.effect == "ends with the LONG (assumed), else ADDS TO THE NEW SHORT"
+    assert ended.effect == "cancelled with the LONG (assumed), else ADDS TO THE NEW SHORT"
 
 
 def test_each_possible_result_is_gone_through_by_itself() -> None:
     orders = [resting("buy", "6", price, reduce_only="YES") for price in ("95", "90")]
     sized = resting_after(plan(Net(Decimal(10)), size="3"), orders, (), market=Decimal(100))
-    assert sized[1].effect == (
-        "has no SHORT left to close or closes the new SHORT, 4 of its 6, once the nearer ones have filled"
-    )
+    assert sized[1].effect == ("has no SHORT left to close or closes the new SHORT, 4 of its 6, once nearer ones fill")
 
 
 def test_hedge_closes_share_their_leg_and_an_open_is_told_what_it_adds_to() -> None:
@@ -225,7 +223,7 @@ def test_hedge_closes_share_their_leg_and_an_open_is_told_what_it_adds_to() -> N
     protects = stop("pos_loss", "buy", "close", price="95")
     far, near, opens, _ = resting_after(SHORT_TO_LONG, [*orders, opening], [protects], market=Decimal(100))
     assert near.effect == "stays, reduces the LONG"
-    assert far.effect == "stays, closes the LONG, 0.1148 of its 0.3, once the nearer ones have filled"
+    assert far.effect == "stays, closes the LONG, 0.1148 of its 0.3, once nearer ones fill"
     assert opens.effect == "adds to the LONG", "though a stop would fire before it"
 
 
@@ -234,7 +232,7 @@ def test_once_it_is_known_what_is_held_they_share_that() -> None:
     known = resting_after(plan(Net(Decimal(10))), orders, (), Net(Decimal(-4)), market=Decimal(100))
     assert [impact.effect for impact in known] == [
         "reduces the new SHORT",
-        "closes the new SHORT, 1 of its 3, once the nearer ones have filled",
+        "closes the new SHORT, 1 of its 3, once nearer ones fill",
     ]
 
 

@@ -58,9 +58,9 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
             "sent",
             "acknowledged",
             "settled",
-            "request symbol",
-            "reply orderId",
-            "before",
+            "    marginCoin    ",
+            "    orderId",
+            "  before          long ",
             "after",
         ):
             assert words in shown, words

@@ -17,17 +17,19 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Aftermath, Progress
 from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.intents.reversal.tables.lines import decision_lines, request_lines
+from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.outcome_lines import outcome_lines
 from tradetui.ui.intents.reversal.tables.rows import Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.product_types import ProductType
 
 WIDE, NARROW = Room(109, 36), Room(75, 24)
 CONTRACT = Contract.from_row(
@@ -91,15 +93,15 @@ def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
         "Fees                                            ~-29.64   taker 0.06 % of 49,406.86 USDT, both trades",
         "Free margin USDT             4,783.20         ~4,753.49   enough: needs 2,470.34, closing frees as much first",
         "Margin ratio                   4.96 %           ~5.19 %   liquidation at 100 %",
-        "Liquidation BTCUSDT         183,225.8           ~42,860   117.62 % above, then ~49.1 % below, all else still",
+        "Liquidation BTCUSDT         183,225.8           ~42,860   117.62 % above, then ~49.1 % below, all else equal",
         "If stopped at 82,500.0        -516.24        ~-1,014.17   the LONG's whole result should its stop fill there",
         "",
         "Orders, stops                                        away   afterwards",
-        "order         buy 0.1186 at 81,768.4              -2.88 %   adds to the LONG",
         "order         sell 0.0452 at 86,568.4, 25 % done  +2.82 %   OPENS A SHORT against the LONG  !",
+        "order         buy 0.1186 at 81,768.4              -2.88 %   adds to the LONG",
         "stop-loss     whole LONG at 82,500.0              -2.02 %   stays, for 0.4148 instead of 0.1214",
+        "stop-loss     whole SHORT at 87,900.0             +4.40 %   cancelled with the SHORT (assumed)",
         "take-profit   whole LONG at 91,500.0              +8.67 %   stays, for 0.4148 instead of 0.1214",
-        "stop-loss     whole SHORT at 87,900.0             +4.40 %   ends with the SHORT (assumed)",
         "",
         "Assumed   Two market orders: the price may move in between; if margin runs short, less is opened or nothing.",
         "          The exchange may cancel resting orders first. Estimates (~) hold while all other prices stand.",
@@ -110,7 +112,7 @@ def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> N
     rows = drawn(preview(basis=replace(BASIS, account=account(crossedMaxAvailable="0"))), NARROW)
     assert "" not in rows
     assert rows[6] == "Margin runs SHORT: the exchange may open less, or leave it closed."
-    assert rows[7] == "sell 0.0452 at 86568.4: OPENS A SHORT against the LONG  !"
+    assert rows[7] == "sell 0.0452 at 86,568.4: OPENS A SHORT against the LONG  !"
     assert rows[8].startswith("at the ask, 84,197.1")
     assert max(map(len, rows[2:6])) <= NARROW.width
 
@@ -118,12 +120,12 @@ def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> N
 def test_what_has_changed_is_marked_in_its_row() -> None:
     before = preview(plan(legs("0.1214", "0.25"), "sell"), orders=ORDERS[:1])
     rows = drawn(preview(), looked_at=before)
-    assert rows[5].endswith(" ◂ was 0.25")
+    assert rows[5].endswith(" ◂ was 0.2500")
     assert rows[6].endswith(" ◂ was -0.1286")
     assert rows[10].endswith(" ◂ was 42,098.55"), "the notional"
     assert rows[18].endswith(" ◂ was none")
     gone = drawn(preview(orders=[]), looked_at=preview())
-    assert "order             buy 0.1186 at 81768.4 ◂ gone" in gone
+    assert "order             buy 0.1186 at 81,768.4 ◂ gone" in gone
 
 
 def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None:
@@ -145,7 +147,7 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
         ([], "If stopped                          —           no stop   none for the LONG"),
         (
             STOPS[2:],
-            "If stopped                    -419.39           no stop   none for the LONG; 87,900.0 ends with the SHORT",
+            "If stopped                    -419.39           no stop   none for the LONG; 87,900.0 goes with the SHORT",
         ),
     ],
 )
@@ -270,7 +272,7 @@ def outcome_rows(aftermath: Aftermath, room: Room = WIDE) -> list[str]:
 def test_the_outcome_has_the_risks_with_what_was_read_and_marks_what_is_off() -> None:
     rows = outcome_rows(Aftermath(actuals=replace(actual(), fees=Decimal("-49.41"))))
     assert rows[7:] == [
-        "                             before    afterwards         held",
+        "                             before    afterwards       actual",
         "Profit taken                             ~+667.04      +667.04",
         "Fees                                      ~-29.64       -49.41   DIFFERENT",
         "Free margin USDT           4,783.20     ~4,753.49     4,753.10",
@@ -298,3 +300,11 @@ def test_of_two_possible_results_the_smaller_one_is_not_held_against_the_estimat
         rows = [row.plain for row in outcome_lines(shown, part, progress, WIDE)]
         assert sum(row.endswith("DIFFERENT") for row in rows) == marks
         assert any("of the larger result" in row for row in rows) == (not marks)
+
+
+def test_what_is_too_long_for_the_details_goes_on_under_itself() -> None:
+    settings = DeskSettings(name="t", environment=Environment.SANDBOX, product_types=(ProductType.USDT_FUTURES,))
+    lines = [row for line in details_lines(preview(), settings, (), 60) for row in line.plain.split("\n")]
+    assert max(map(len, lines)) <= 60
+    read = next(index for index, row in enumerate(lines) if row.startswith("read "))
+    assert lines[read + 1].startswith(" " * 18) and lines[read + 1].strip()

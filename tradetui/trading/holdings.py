@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.money import ZERO, exact_digits, grouped_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Legs:
 
     def __str__(self) -> str:
         parts = [
-            f"LONG {exact_digits(self.long)}" if self.long else "",
-            f"SHORT {exact_digits(self.short)}" if self.short else "",
+            f"LONG {grouped_digits(self.long)}" if self.long else "",
+            f"SHORT {grouped_digits(self.short)}" if self.short else "",
         ]
         return " and ".join(filter(None, parts)) or "flat"
 
@@ -44,7 +44,7 @@ class Net:
     def __str__(self) -> str:
         if not self.net:
             return "flat"
-        return f"{'LONG' if self.net > 0 else 'SHORT'} {exact_digits(abs(self.net))}"
+        return f"{'LONG' if self.net > 0 else 'SHORT'} {grouped_digits(abs(self.net))}"
 
 
 Holdings = Legs | Net

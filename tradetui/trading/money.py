@@ -36,3 +36,8 @@ def exact_digits(value: Decimal) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text in ("", "-0") else text
+
+
+def grouped_digits(value: Decimal) -> str:
+    """`exact_digits` with a comma after each thousand, for sentences."""
+    return f"{Decimal(exact_digits(value)):,f}"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.money import ZERO, grouped_digits
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.product_types import ProductType
@@ -132,9 +132,9 @@ class ReversalPlan:
         """The title without what is held afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
         closed = self.results[0].closed
         size = (
-            exact_digits(closed)
+            grouped_digits(closed)
             if closed == self.held_size
-            else f"{exact_digits(closed)} of {exact_digits(self.held_size)}"
+            else f"{grouped_digits(closed)} of {grouped_digits(self.held_size)}"
         )
         return f"Reverse {self.subject} {size}"
 
@@ -142,7 +142,7 @@ class ReversalPlan:
         after = result.after
         if isinstance(after, Net):
             return str(after)
-        return f"SHORT {exact_digits(after.short)}" if self.reverses_long else f"LONG {exact_digits(after.long)}"
+        return f"SHORT {grouped_digits(after.short)}" if self.reverses_long else f"LONG {grouped_digits(after.long)}"
 
 
 def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
@@ -178,7 +178,7 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     existing = wish.held.short if reverses_long else wish.held.long
     assumptions = []
     if size > leg:
-        assumptions.append(f"size {exact_digits(size)} is more than is held; only {exact_digits(leg)} is reversed")
+        assumptions.append(f"size {grouped_digits(size)} is more than is held; only {grouped_digits(leg)} is reversed")
     request = ReversalRequest(
         symbol=wish.symbol,
         margin_coin=wish.margin_coin,
@@ -190,8 +190,8 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     )
     request.check(wish.mode)
     sentence = (
-        f"{name} {exact_digits(leg)} becomes {exact_digits(leg - part)}, "
-        f"{other} {exact_digits(existing)} becomes {exact_digits(existing + part)}"
+        f"{name} {grouped_digits(leg)} becomes {grouped_digits(leg - part)}, "
+        f"{other} {grouped_digits(existing)} becomes {grouped_digits(existing + part)}"
     )
     return ReversalPlan(
         wish, request, wish.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
@@ -208,7 +208,7 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
         raise _not_held(wish, "long" if wish.side is Side.BUY else "short")
     amount = abs(net)
     whole = ProjectedPosition(
-        Net(-net), amount, amount, f"the whole net {exact_digits(net)} becomes {exact_digits(-net)}"
+        Net(-net), amount, amount, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
     )
     results: tuple[ProjectedPosition, ...] = (whole,)
     assumptions: list[str] = []
@@ -217,11 +217,11 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
         moved = net - 2 * part if net > 0 else net + 2 * part
         if wish.size > amount:
             assumptions.append(
-                f"size {exact_digits(wish.size)} is more than is held; at most {exact_digits(amount)} is reversed"
+                f"size {grouped_digits(wish.size)} is more than is held; at most {grouped_digits(amount)} is reversed"
             )
         if part < amount:
             sized = ProjectedPosition(
-                Net(moved), part, part, f"the size counts, {exact_digits(net)} becomes {exact_digits(moved)}"
+                Net(moved), part, part, f"the size counts, {grouped_digits(net)} becomes {grouped_digits(moved)}"
             )
             ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored, {whole.description}")
             results = (sized, ignored)

@@ -65,7 +65,7 @@ _HEDGE = ("REVERSE THE LONG OF BTCUSD", "now      change   afterwards")
 
 SCENES = {
     "reversal-hedge": Scene(
-        (120, 36), (*_HEDGE, "Free margin BTC", "ends with the LONG (assumed)"), preview_reversal, published=True
+        (120, 36), (*_HEDGE, "Free margin BTC", "cancelled with the LONG (assumed)"), preview_reversal, published=True
     ),
     "reversal-one-way": Scene(
         (120, 36),

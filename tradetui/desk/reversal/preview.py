@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from tradetui.desk.settings import DeskSettings
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, CostEstimate
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import exact_digits
+from tradetui.trading.money import exact_digits, grouped_digits
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
@@ -161,6 +161,9 @@ class ChangedFact(StrEnum):
     NOTIONAL = "notional"
 
 
+_SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One fact that is not as it was shown. `row` is the order's id, or the request's field, that it is about.
@@ -175,7 +178,10 @@ class Change:
 
     def __str__(self) -> str:
         name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
-        return f"{name} {self.before} → {self.now}"
+        before, now = self.before, self.now
+        if self.fact in _SIZES:
+            before, now = (grouped_digits(Decimal(size)) for size in (before, now))
+        return f"{name} {before} → {now}"
 
 
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:

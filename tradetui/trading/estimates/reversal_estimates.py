@@ -9,7 +9,7 @@ from decimal import Decimal
 from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
 from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
 from tradetui.trading.estimates.stop_result import StopResult, result_if_stopped
-from tradetui.trading.money import exact_digits
+from tradetui.trading.money import grouped_digits
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import margin_coin
@@ -33,9 +33,9 @@ class ReversalEstimates:
     def rows(self) -> tuple[CostEstimate, ...]:
         """Each estimate with its name, its coin and what it rests on."""
         costs, risks, money = self.costs, self.risks, self.margin_coin
-        closed, opened = exact_digits(costs.closed), exact_digits(costs.opened)
-        at = "no price can be read" if costs.price is None else f"at {exact_digits(costs.price)}, {costs.price_from}"
-        rate = "" if costs.fee_rate is None else f" {exact_digits(round(costs.fee_rate * 100, 4))} %"
+        closed, opened = grouped_digits(costs.closed), grouped_digits(costs.opened)
+        at = "no price can be read" if costs.price is None else f"at {grouped_digits(costs.price)}, {costs.price_from}"
+        rate = "" if costs.fee_rate is None else f" {grouped_digits(round(costs.fee_rate * 100, 4))} %"
         rows = [
             CostEstimate("traded", costs.traded, self.base_coin, f"{closed} closed and {opened} opened"),
             CostEstimate("notional", costs.notional, self.quote_coin, f"what is traded, {at}"),
@@ -61,11 +61,11 @@ class ReversalEstimates:
 
 def _stop_basis(stop: StopResult) -> str:
     leg = stop.leg.upper()
-    part = f"{exact_digits(stop.size)} of the {leg}"
+    part = f"{grouped_digits(stop.size)} of the {leg}"
     if stop.price is not None:
         reported = ", only the position reports this stop" if stop.is_only_reported else ""
         unread = "; other waiting stops cannot be read" if stop.others_unread else ""
-        return f"at {exact_digits(stop.price)}{f', {part}' if stop.is_part else ''}{reported}{unread}"
+        return f"at {grouped_digits(stop.price)}{f', {part}' if stop.is_part else ''}{reported}{unread}"
     if stop.trails:
         return f"a trailing stop waits for {part if stop.is_part else f'the {leg}'}: its price moves, not estimable"
     return f"no stop waits for the {leg}"

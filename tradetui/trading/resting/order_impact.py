@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from tradetui.trading.holdings import Holdings, Legs
-from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.money import ZERO, grouped_digits
 from tradetui.trading.resting.fill_path import PathOrder, held_at_turn
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import (
@@ -26,7 +26,7 @@ from tradetui.wire.enums import PlanType, PositionMode, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 NOT_KNOWN: Final = "what it does is not known"
-_AFTER_NEARER: Final = ", once the nearer ones have filled"
+_AFTER_NEARER: Final = ", once nearer ones fill"
 
 
 class RestingKind(StrEnum):
@@ -68,7 +68,7 @@ class OrderImpact:
     @property
     def summary(self) -> str:
         """Action and price with every digit, and the kind of what is no plain order."""
-        at = f"at {exact_digits(self.price)}" if self.price is not None else "at the market"
+        at = f"at {grouped_digits(self.price)}" if self.price is not None else "at the market"
         kind = "" if self.kind is RestingKind.ORDER else f"{self.kind} "
         return f"{kind}{self.action} {at}"
 
@@ -220,9 +220,9 @@ def _order(order: PendingOrder, mode: PositionMode) -> _Resting:
     effect = effect_of_order(order, mode)
     filled = order.base_volume or ZERO
     if effect is None:
-        action = " ".join(filter(None, (order.side, order.trade_side, exact_digits(order.size))))
+        action = " ".join(filter(None, (order.side, order.trade_side, grouped_digits(order.size))))
     else:
-        action = f"{'buy' if effect.buys else 'sell'} {exact_digits(order.size)}"
+        action = f"{'buy' if effect.buys else 'sell'} {grouped_digits(order.size)}"
     return _Resting(
         order.order_id,
         RestingKind.ORDER,
@@ -236,7 +236,7 @@ def _order(order: PendingOrder, mode: PositionMode) -> _Resting:
 
 def _stop(stop: TriggerOrder, mode: PositionMode) -> _Resting:
     effect, size = effect_of_trigger(stop, mode), stop.size or None
-    digits = exact_digits(size) if size else ""
+    digits = grouped_digits(size) if size else ""
     is_stop = effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS
     if effect is None:
         action = " ".join(filter(None, (stop.side, stop.trade_side, digits)))
@@ -279,7 +279,7 @@ def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
     text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if is_after_nearer else ''}"
     assumed = outlook.ends(row, effect, impacts)
     if assumed and is_wrong:
-        return f"ends with the {outlook.old.upper()} (assumed), else {text}", True, True
+        return f"cancelled with the {outlook.old.upper()} (assumed), else {text}", True, True
     return text, is_wrong, assumed
 
 
@@ -297,12 +297,12 @@ def _text(
     phrase = impact.phrase(None if _size_of(before, outlook.new) else outlook.new)
     held, then = _size_of(before, impact.leg), _size_of(met, impact.leg)
     if impact.kind is ImpactKind.CLOSES and size is not None and size > then:
-        phrase = f"{phrase}, {exact_digits(then)} of its {exact_digits(size)}"
+        phrase = f"{phrase}, {grouped_digits(then)} of its {grouped_digits(size)}"
     if isinstance(before, Legs) and held and not outlook.is_known:
         if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old:
-            return f"ends with the {impact.leg.upper()} (assumed)"
+            return f"cancelled with the {impact.leg.upper()} (assumed)"
         if impact.kind is ImpactKind.CLOSES and size is None:
-            return "stays" if held == then else f"stays, for {exact_digits(then)} instead of {exact_digits(held)}"
+            return "stays" if held == then else f"stays, for {grouped_digits(then)} instead of {grouped_digits(held)}"
         if effect.action is TradeAction.CLOSE:
             return f"stays, {phrase}"
     return _loud(phrase) if is_wrong else phrase

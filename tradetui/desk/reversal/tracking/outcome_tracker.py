@@ -31,7 +31,7 @@ from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
-from tradetui.trading.money import exact_digits
+from tradetui.trading.money import grouped_digits
 
 _log = logging.getLogger(__name__)
 
@@ -342,8 +342,8 @@ def _how_much(classification: Classification) -> str:
 
 
 def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
-    so_far = exact_digits(amount) if amount is not None else "?"
-    return f"{so_far} of {' or '.join(map(exact_digits, planned))}"
+    so_far = grouped_digits(amount) if amount is not None else "?"
+    return f"{so_far} of {' or '.join(map(grouped_digits, planned))}"
 
 
 def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
@@ -363,7 +363,7 @@ def _so_far(state: State, seen: Observation, classification: Classification) -> 
 
 
 def _settled_sentence(seen: Observation, classification: Classification, *, inferred: bool) -> str:
-    sentence = f"{classification.outcome}: {seen.held}" + (" (inferred)" if inferred else "")
+    sentence = f"{classification.outcome}; held now: {seen.held}" + (" (inferred)" if inferred else "")
     effect = classification.effect
     if classification.outcome is Outcome.OTHER and effect is not None and effect != seen.held:
         sentence += f"; our order alone came to {effect}, others traded as well"

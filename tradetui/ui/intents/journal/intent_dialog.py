@@ -64,11 +64,17 @@ def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
 
 def _value_lines(name: str, value: Any) -> Iterator[Content]:
     if isinstance(value, Mapping) and name in ("request", "reply"):
+        yield line(f"  {name}", "")
         for field, element in value.items():
-            yield line(f"  {name} {field}"[:40], f" {_words(element)}")
+            yield line(f"    {field}", _text(element))
         return
-    yield line(f"  {name}", _words(value))
+    yield line(f"  {name}", _text(value))
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
+    """A value of an event without brackets and quotes: its fields and elements with commas between."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{field} {_text(element)}" for field, element in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_text, value))
     return value if isinstance(value, str) else dump_json(value)

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
-from tradetui.trading.money import exact_digits
+from tradetui.trading.money import grouped_digits
 from tradetui.ui.sanitize import sanitized
 
 
@@ -40,7 +40,7 @@ class SizeBox(Input):
     def problem(self, planned: Decimal | None) -> str:
         """Why what was typed is not the size that was planned with; empty where it is."""
         if self.is_wrong:
-            return f"{self.value.strip()} is not a size: give a number above zero, or nothing for the whole position."
+            return f"{self.value.strip()} is not a size: give a number above zero without commas, or nothing for all."
         return "" if self.amount == planned else "Enter applies the size."
 
 
@@ -113,7 +113,7 @@ class Fields(Vertical):
         if preview is None:
             return
         if preview.plan is not None and preview.estimates is not None:
-            self.size_box.placeholder = f"all, {exact_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
+            self.size_box.placeholder = f"all, {grouped_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
         self._word_row.name_it(f"Type {preview.subject}", f"because {self._why_typed}")
 
     def show(self, shown: bool) -> None:

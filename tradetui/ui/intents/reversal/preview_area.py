@@ -54,7 +54,7 @@ class PreviewArea(VerticalScroll):
         """Show a preview; the scroll stays."""
         self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room)))
         self._request.update(_NEW_LINE.join(request_lines(preview, changed)))
-        self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed)))
+        self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed, self.room.width)))
         self._details.display = True
 
     def fold_request(self) -> None:

@@ -116,7 +116,7 @@ def _leg_rows(
             then,
             entry,
             f"entry was {figures.price(entry_now)}" if now and entry_now is not None else "",
-            marks.was(fact),
+            None if was is None else f"was {figures.size(was_size)}",
             "bold $accent" if is_reversed else "bold",
         )
     net, then_net = before.long - before.short, after.long - after.short
@@ -131,7 +131,7 @@ def _leg_rows(
 
 
 def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figures, marks: Marks) -> Iterator[_HeldRow]:
-    entry_now = _entry_now(preview, plan.leg)
+    entry_now, was = _entry_now(preview, plan.leg), marks.before(ChangedFact.SIZE)
     for index, result in enumerate(plan.results):
         after = result.after
         assert isinstance(after, Net)
@@ -148,7 +148,7 @@ def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figure
             then,
             entry,
             f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
-            None if index else marks.was(ChangedFact.SIZE),
+            None if index or was is None else f"was {figures.size(Decimal(was))}",
             "bold $accent",
             is_signed=True,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from textual.content import Content
@@ -11,7 +12,7 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells import UNKNOWN, number
-from tradetui.trading.money import exact_digits
+from tradetui.trading.money import grouped_digits
 from tradetui.trading.positions import Reported
 from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan
@@ -32,7 +33,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
-        yield from _position_lines(preview, marks)
+        yield from _position_lines(preview, marks, room.width)
         return
     blank = [Content("")] if room.is_airy else []
     yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
@@ -71,34 +72,39 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
         yield line("size", "not sent: the whole position")
 
 
-def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change]) -> Iterator[Content]:
-    """What every figure rests on, and how old it is."""
+def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], width: int) -> Iterator[Content]:
+    """What every figure rests on, and how old it is, in lines of so many cells."""
+    hanging_line = partial(line, width=width)
     yield Content("")
     yield Content.styled("Where the figures come from", "$quiet")
-    yield from _position_lines(preview, Marks(changed))
-    yield line("read", "Positions, orders, account, bid and ask were read together; the frame above says how long ago.")
+    yield from _position_lines(preview, Marks(changed), width)
+    yield hanging_line(
+        "read", "Positions, orders, account, bid and ask were read together; the frame above says how long ago."
+    )
     for figure in preview.figures:
         value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)
         now = "" if figure.now is None else f", {number(figure.now, at_most=8)} now"
-        yield line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}: {figure.basis}")
+        yield hanging_line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}: {figure.basis}")
     for order in preview.resting:
-        yield line("order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}")
-        yield line("", f"afterwards: {order.effect}")
+        yield hanging_line(
+            "order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}"
+        )
+        yield hanging_line("", f"afterwards: {order.effect}")
     if settings.proxy:
-        yield line("sent through", settings.proxy)
+        yield hanging_line("sent through", settings.proxy)
     if settings.ca_file:
-        yield line("certificates", settings.ca_file)
+        yield hanging_line("certificates", settings.ca_file)
 
 
 def _action(plan: ReversalPlan) -> str:
     """The two market orders in a sentence."""
     result = plan.results[0]
-    closed, size = exact_digits(result.closed), exact_digits(plan.held_size)
+    closed, size = grouped_digits(result.closed), grouped_digits(plan.held_size)
     if plan.uncertain:
         return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
     close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
     part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
-    opened = exact_digits(result.opened)
+    opened = grouped_digits(result.opened)
     return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
 
 
@@ -119,21 +125,22 @@ def _warning_lines(preview: Preview) -> Iterable[Content]:
         yield Content.styled(scrub(f"{wrong[0].summary}: {wrong[0].effect}{more}  !"), "bold $warn")
 
 
-def _position_lines(preview: Preview, marks: Marks) -> Iterable[Content]:
+def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Content]:
+    hanging_line = partial(line, width=width)
     position = preview.position
     mode = f"not known: {preview.mode_from}"
     if preview.mode is not None:
         mode = f"{_MODE_NAMES[preview.mode]}, read from {preview.mode_from}"
-    yield _marked(line("position mode", mode), marks.was(ChangedFact.MODE))
+    yield _marked(hanging_line("position mode", mode), marks.was(ChangedFact.MODE))
     if position is None:
         return
     figures = figures_of(preview)
     leverage = f"leverage {number(position.leverage)}x" if position.leverage else "leverage not known"
-    yield line("margin", f"{position.margin_mode or 'margin mode not known'}, {leverage}")
+    yield hanging_line("margin", f"{position.margin_mode or 'margin mode not known'}, {leverage}")
     source = "as the exchange reports" if isinstance(position.source, Reported) else "summed from fills"
-    yield line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
+    yield hanging_line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
     if position.locked:
-        yield line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
+        yield hanging_line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
 
 
 def _assumptions(plan: ReversalPlan) -> str:

@@ -11,7 +11,8 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact
 from tradetui.desk.tables.cells import UNKNOWN
-from tradetui.trading.resting.order_impact import OrderImpact
+from tradetui.trading.money import ZERO
+from tradetui.trading.resting.order_impact import OrderImpact, RestingKind
 from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
 from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room
 from tradetui.wire.text.sanitize import scrub
@@ -24,9 +25,13 @@ _LEAST_ACTION: Final = 22
 def orders_table(
     resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
-    """One row for each that the reversal touches; those that stay as they are become one row where there are many."""
+    """One row for each that the reversal touches; those that stay as they are become one row where there are many.
+
+    Orders come before stops, those next to the mark first.
+    """
     if not resting:
         return
+    resting = sorted(resting, key=lambda order: (order.kind is not RestingKind.ORDER, _distance(order, mark)))
     shown = _listed(resting, marks, room.most_orders)
     actions = {order.order_id: _action(order, figures) for order in shown}
     longest = max(map(len, actions.values()), default=0)
@@ -65,6 +70,11 @@ def _row(
     yield Content.assemble(head, middle, *changed)
     for part in textwrap.wrap(effect, max(_LEAST_ACTION, room.width - _KIND)):
         yield Content.assemble((f"{' ' * _KIND}{part}", style))
+
+
+def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
+    """From the mark; an order at the market is next to it."""
+    return ZERO if order.price is None or mark is None else abs(order.price - mark)
 
 
 def _was(order: OrderImpact, marks: Marks) -> str | None:

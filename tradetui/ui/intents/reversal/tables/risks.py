@@ -53,7 +53,7 @@ def outcome_risk_table(
     is_inverse = plan.wish.product_type.is_coin_margined
     off = differing(estimates, actuals, is_inverse=is_inverse) if is_comparable else frozenset()
     read = _read_afterwards(figures_of(preview), actuals)
-    rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "held"))]
+    rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "actual"))]
     for figure, row in _rows(preview, plan, estimates, Marks()).items():
         is_off = figure in off
         style = "bold $error" if is_off else "" if row.style == _SHORT else row.style
@@ -152,10 +152,10 @@ def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstima
     if risks.liquidation is not None:
         away.append(_away(risks.liquidation, mark, places=2))
     if risks.liquidation_after is None:
-        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price, all else still"]))
+        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price, all else equal"]))
     after = estimate(liquidation(risks.liquidation_after))
     away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
-    return TableRow(name, (now, after), f"{', '.join(away)}, all else still")
+    return TableRow(name, (now, after), f"{', '.join(away)}, all else equal")
 
 
 def _away(price: Decimal, mark: Decimal, *, places: int) -> str:
@@ -176,7 +176,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.price is None:
         other = "SHORT" if leg == "LONG" else "LONG"
-        ends = f"; {figures.price(stop.ending)} ends with the {other}" if stop.ending else ""
+        ends = f"; {figures.price(stop.ending)} goes with the {other}" if stop.ending else ""
         if stop.trails and stop.is_part:
             basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
             return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -69,19 +70,23 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         parts = [(f"{scrub(row.name):<{name_width}}", name_style), (scrub(cells), row.style)]
         length = name_width + len(cells)
         note = scrub(row.note)
-        if note and (room.is_wide or row.keeps_note) and length + _GAP + len(note) <= room.width:
+        changed = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
+        if note and (room.is_wide or row.keeps_note) and length + _GAP + len(note) + len(changed) <= room.width:
             parts.append((f"{' ' * _GAP}{note}", row.note_style))
             note = ""
-        if row.changed is not None:
-            parts.append((f" ◂ {scrub(row.changed)}", CHANGED))
+        if changed:
+            parts.append((changed, CHANGED))
         yield Content.assemble(*parts)
         if note and (row.keeps_note or room.is_wide):
             yield Content.assemble((f"{' ' * min(name_width, _GAP)}{note}", row.note_style))
 
 
-def line(label: str, text: str, style: str = "") -> Content:
-    """One line: a label in a column of its own, then text; a word wider than the dialog wraps under itself."""
-    return Content.assemble((f"{label:<{_LABEL}}", "$quiet"), (scrub(text), style))
+def line(label: str, text: str, style: str = "", *, width: int | None = None) -> Content:
+    """A label in a column of its own, then text; in so many cells it goes on under itself, else as the dialog wraps."""
+    text = scrub(text)
+    if width is not None:
+        text = f"\n{' ' * _LABEL}".join(textwrap.wrap(text, max(_LABEL, width - _LABEL)))
+    return Content.assemble((f"{label:<{_LABEL}}", "$quiet"), (text, style))
 
 
 class Marks:
