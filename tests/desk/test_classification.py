@@ -36,6 +36,10 @@ def sold(size: str, order_id: str = "ours") -> FuturesFill:
     return fill("sell", "sell_single", size, mode="one_way_mode").model_copy(update={"order_id": order_id})
 
 
+def leg_fill(side: str, trade_side: str, size: str, order_id: str) -> FuturesFill:
+    return fill(side, trade_side, size).model_copy(update={"order_id": order_id})
+
+
 def look(
     net: str,
     *,
@@ -133,3 +137,44 @@ def test_a_plan_with_one_result_is_as_it_was_whatever_the_size_of_the_order() ->
     sent = plan(legs("20"), "buy", "3")
     seen = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))
     assert classify(sent, seen, acknowledged=True).plan == sent
+
+
+@pytest.mark.parametrize("core_only", [True, False])
+@pytest.mark.parametrize(
+    ("opened", "outcome", "standing"),
+    [("20", Outcome.REVERSED, Standing.COMPLETE), ("8", Outcome.SMALLER, Standing.PARTIAL)],
+)
+def test_the_id_of_ours_may_be_that_of_the_opening_order(
+    core_only: bool, opened: str, outcome: Outcome, standing: Standing
+) -> None:
+    close, opening = leg_fill("buy", "close", "20", "theirs"), leg_fill("sell", "open", opened, "ours")
+    state = detail("filled" if opened == "20" else "canceled", "20", opened)
+    seen = Observation(
+        answer=OrderAnswer.NOT_TOLD if core_only else OrderAnswer.SHOWN,
+        order=None if core_only else state,
+        held=legs("0", opened),
+        own_fills=(opening,),
+        other_fills=(close,),
+        order_id="ours",
+        order_size=None if core_only else state.size,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert (classification.standing, classification.outcome) == (standing, outcome)
+    assert (classification.closed, classification.opened) == (Decimal(20), Decimal(opened))
+    assert classification.effect == seen.held
+
+
+def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() -> None:
+    close, opening = leg_fill("buy", "close", "20", "theirs"), leg_fill("sell", "open", "20", "ours")
+    seen = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("filled", "20", "20"),
+        held=legs("0", "20"),
+        own_fills=(opening,),
+        other_fills=(close,),
+        foreign_orders=frozenset({"theirs"}),
+        order_id="ours",
+        order_size=Decimal(20),
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert classification.standing is Standing.PARTIAL

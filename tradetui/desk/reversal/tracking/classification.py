@@ -143,10 +143,10 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
     closing, unnamed = _closing_by_size(plan, seen) if acknowledged or looks_traded else ((), False)
-    opening = _opening(plan, seen, closing)
-    ours = (*seen.own_fills, *closing, *opening.fills) if taken else seen.own_fills
+    other_leg = _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
+    ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
-    effect = None if taken and opening.ambiguous else holdings_after(plan.before, ours)
+    effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
     if inferred:
         effect = seen.held
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
@@ -155,7 +155,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
     guessed = inferred or unnamed  # by sizes alone
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
-    if standing is Standing.COMPLETE and opening.doubtful:
+    if standing is Standing.COMPLETE and other_leg.doubtful:
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
     return Classification(
@@ -166,7 +166,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         filled=filled,
         wanted=_wanted(seen),
         closed=closed,
-        opened=None if opening.ambiguous else opened,
+        opened=None if other_leg.ambiguous else opened,
         inferred=inferred or unnamed,
         explained=explained,
         evidence=(
@@ -174,9 +174,9 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
             order and (order.state, order.base_volume),
             frozenset(fill.trade_id for fill in seen.own_fills),
             frozenset((row.order_id, row.base_volume) for row in seen.pending),
-            frozenset(fill.trade_id for fill in (*closing, *opening.fills)),
+            frozenset(fill.trade_id for fill in (*closing, *other_leg.fills)),
         ),
-        fills=tuple(ours) if _are_all(ours, closed, opened) and not opening.ambiguous else (),
+        fills=tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else (),
     )
 
 
@@ -301,46 +301,75 @@ def _wanted(seen: Observation) -> Decimal | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opening:
-    """The fills that are our opening leg. `ambiguous`: they cannot be told apart from others'. `doubtful`: by their
-    size they are ours, while the exchange says that something else made their order."""
+class _OtherLeg:
+    """The fills that are the leg of ours without our id. `ambiguous`: they cannot be told apart from others'.
+    `doubtful`: by their size they are ours, while the exchange says that something else made their order."""
 
     fills: tuple[FuturesFill, ...] = ()
     ambiguous: bool = False
     doubtful: bool = False
 
 
-def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> _Opening:
-    """The fills of another order that are the opening leg of ours.
+def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
+    """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
+    if plan.wish.mode is PositionMode.ONE_WAY or not seen.own_fills:
+        return True
+    return not all(_opens(plan, fill) for fill in seen.own_fills)
 
-    The exchange carries a reversal out as two orders, of which only the closing one has our id.
-    """
-    if not seen.own_fills and not closing:
-        return _Opening()
-    if seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results):
-        return _Opening()  # one order closes and opens
+
+def _closing(plan: ReversalPlan, seen: Observation) -> _OtherLeg:
+    """The fills of another order that are the closing leg of ours, where the opening order has our id."""
+    if _is_one_order(plan, seen):
+        return _OtherLeg()
+    fills = [fill for fill in seen.other_fills if _closes(plan, fill)]
+    return _other_leg(seen, fills, {result.closed for result in plan.results}, seen.own_fills)
+
+
+def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> _OtherLeg:
+    """The fills of another order that are the opening leg of ours, where the closing order has our id."""
+    if (not seen.own_fills and not closing) or _is_one_order(plan, seen):
+        return _OtherLeg()
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         already = max(ZERO, already - max(result.closed for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
+    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
+    return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
+
+
+def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
+    """Whether one order closes and opens: the exchange may carry a reversal out as two, of which one has our id."""
+    return seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results)
+
+
+def _other_leg(
+    seen: Observation, fills: Iterable[FuturesFill], wanted: set[Decimal], known: Sequence[FuturesFill]
+) -> _OtherLeg:
+    """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
+
+    Args:
+        seen: one look.
+        fills: those that have the other leg's direction.
+        wanted: how much it may be, in the base coin.
+        known: the fills of the leg that is known.
+    """
     groups: dict[str | None, list[FuturesFill]] = {}
-    for fill in seen.other_fills:
-        if fill not in closing and _opens(plan, fill):
-            groups.setdefault(fill.order_id, []).append(fill)
-    sizes = {order_id: sum((fill.base_volume for fill in fills), ZERO) for order_id, fills in groups.items()}
+    for fill in fills:
+        groups.setdefault(fill.order_id, []).append(fill)
+    sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
     likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
     # Newest first: of several orders of one size, the first that came.
     exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
     if exact:
-        return _Opening(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
+        return _OtherLeg(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
     if not likely or not wanted:
-        return _Opening()
-    fills = tuple(fill for order_id in likely for fill in groups[order_id])
+        return _OtherLeg()
+    likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
     fits = len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted)
-    closed_at = max(fill.c_time for fill in (*seen.own_fills, *closing))
-    if fits and all(fill.c_time <= closed_at + _SOON_AFTER for fill in fills):
-        return _Opening(fills)
-    return _Opening(ambiguous=True)
+    until = max(fill.c_time for fill in known) + _SOON_AFTER
+    if fits and all(fill.c_time <= until for fill in likely_fills):
+        return _OtherLeg(likely_fills)
+    return _OtherLeg(ambiguous=True)
 
 
 def _closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
